@@ -8,13 +8,12 @@
 #include "cli.h"
 
 static const char usage[] =
-    "advise SCENARIO [--tolerance E] [--seconds S] [--write]\n\n"
-    "Tries every scheme with coarse and finer steps, the cheapest first, until one meets the "
-    "tolerance; verifies that one\n"
-    "over the whole scenario, as far as the time allows; says what speaks against the others, and "
-    "prints the block to\n"
-    "paste and the command that checks it. The error is that of `yoke run --error`, of the worst "
-    "channel.";
+    "advise SCENARIO [OPTIONS]\n"
+    "\n"
+    "Try all coupling schemes and several steps, and recommend the cheapest that "
+    "meets the tolerance. The recommendation is verified over the whole scenario, as "
+    "far as the time allows. The error is that of `yoke run --error-bars`, of the "
+    "worst channel.";
 
 static bool show_percent(void *user, int done, int total)
 {
@@ -54,14 +53,14 @@ static void print_advice(const char *path, const option_list *sets, const yk_adv
 
     if (a->best_row < 0) {
         print_out("\nno scheme meets the tolerance; give a smaller time.step, a larger "
-                  "--tolerance or more --seconds\n");
+                  "--tolerance or more --cpu-time\n");
         return;
     }
 
     /* Of the choice: how far it was verified, and by which channels. */
     print_out("\nof the choice:\n");
     if (a->verified_until < length * (1 - 1e-6))
-        print_out("  - verified on the first %g s of %g s only: more --seconds go further\n",
+        print_out("  - verified on the first %g s of %g s only: more --cpu-time goes further\n",
                   a->verified_until, length);
     else
         print_out("  - verified over the whole run, %g s\n", length);
@@ -112,7 +111,7 @@ static void print_advice(const char *path, const option_list *sets, const yk_adv
     print_overrides(sets);
     for (int i = 0; i < a->override_count; i++)
         print_out(" --set %s", a->overrides[i]);
-    print_out(" --error\n");
+    print_out(" --error-bars\n");
 }
 
 /* Puts the advice into the scenario's file: under another name first, so that there is never half a
@@ -183,17 +182,18 @@ int command_advise(int argc, char **argv)
         {"tolerance", OPTION_NUMBER, &def.tolerance, "E",
          "Accept this error of the worst channel, relative to its range (default: 0.01)"},
         {"channel", OPTION_LIST, &channels, "NAME",
-         "Judge by this channel; may be repeated (default: motions of all interfaces and recorded "
+         "Judge by this channel; may be repeated (default: interface motions and recorded "
          "channels)"},
-        {"stretch", OPTION_NUMBER, &def.duration, "T",
-         "Try only the first T seconds of the scenario (default: as many as --seconds allows)"},
-        {"seconds", OPTION_NUMBER, &def.cpu_time_budget, "S",
+        {"duration", OPTION_NUMBER, &def.duration, "SECONDS",
+         "Try only the first SECONDS of the scenario (default: as long as --cpu-time allows)"},
+        {"cpu-time", OPTION_NUMBER, &def.cpu_time_budget, "SECONDS",
          "Limit the processor time, approximately (default: 60)"},
-        {"set", OPTION_LIST, &sets, "PATH=VALUE",
-         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
+        SET_ROW(&sets),
         {"jobs", OPTION_COUNT, &def.jobs, "N", "Try N schemes in parallel (default: one per core)"},
         {"write", OPTION_FLAG, &write, NULL,
          "Write the recommendation into the scenario file; comments and layout are preserved"},
+        RENAMED_ROW("stretch", "duration"),
+        RENAMED_ROW("seconds", "cpu-time"),
         {.kind = OPTION_END},
     };
 

@@ -3,22 +3,24 @@
 
 #include "cli.h"
 
+static const char check_usage[] =
+    "check SCENARIO [OPTIONS]\n\n"
+    "Validate a scenario and report all errors with line, column and a suggestion.";
+
 int command_check(int argc, char **argv)
 {
     option_list sets = {0};
     bool print = false;
 
     const option_row rows[] = {
-        {"set", OPTION_LIST, &sets, "PATH=VALUE",
-         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
+        SET_ROW(&sets),
         {"print", OPTION_FLAG, &print, NULL,
          "Print the scenario as it will run, with defaults and overrides"},
         {.kind = OPTION_END},
     };
 
     const char *path;
-    int parsed = options_parse("check SCENARIO [--set PATH=VALUE ...] [--print]", rows, argc, argv,
-                               &path, 1, 1);
+    int parsed = options_parse(check_usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
 
@@ -132,7 +134,9 @@ int command_schema(int argc, char **argv)
 {
     const option_row rows[] = {{.kind = OPTION_END}};
     const char *path = NULL;
-    int parsed = options_parse("schema [SCENARIO]", rows, argc, argv, &path, 0, 1);
+    int parsed = options_parse("schema [SCENARIO]\n\nPrint the reference of all scenario keys as "
+                               "Markdown, with those of the plug-ins of a scenario.",
+                               rows, argc, argv, &path, 0, 1);
     if (parsed < 0)
         return options_exit(parsed);
 

@@ -32,7 +32,7 @@ int run_subcommand(const char *usage, const command_row *rows, int count, int ar
 int command_run(int argc, char **argv);
 int command_recover(int argc, char **argv);
 int command_resume(int argc, char **argv);
-int command_replay(int argc, char **argv);
+int command_reproduce(int argc, char **argv);
 int command_advise(int argc, char **argv);
 int command_check(int argc, char **argv);
 int command_draw(int argc, char **argv);
@@ -41,9 +41,9 @@ int command_report(int argc, char **argv);
 int command_export(int argc, char **argv);
 int command_compare(int argc, char **argv);
 int command_stability(int argc, char **argv);
-int command_converge(int argc, char **argv);
+int command_convergence(int argc, char **argv);
 int command_modes(int argc, char **argv);
-int command_body(int argc, char **argv);
+int command_flexible(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_contact(int argc, char **argv);
 int command_fmu(int argc, char **argv);
@@ -61,6 +61,30 @@ void print_to(FILE *stream, const char *format, ...) YK_PRINTF(2, 3);
 void print_out(const char *format, ...) YK_PRINTF(1, 2); /* to stdout */
 void print_err(const char *format, ...) YK_PRINTF(1, 2); /* to stderr */
 
+/* Styles of text on a terminal. */
+typedef enum text_style {
+    STYLE_TITLE,   /* bold */
+    STYLE_DIM,     /* table headers, remarks */
+    STYLE_GOOD,    /* green */
+    STYLE_WARNING, /* yellow */
+    STYLE_SERIOUS, /* red */
+    STYLE_ALARM,   /* white on red */
+    STYLE_FILE,    /* underlined */
+    STYLE_COUNT
+} text_style;
+
+typedef enum color_when { COLOR_AUTO, COLOR_ALWAYS, COLOR_NEVER } color_when;
+
+/* COLOR_AUTO: styles appear on terminals, unless NO_COLOR is set or TERM is "dumb". */
+void set_color(color_when when);
+/* print_to in a style. */
+void print_styled(FILE *stream, text_style style, const char *format, ...) YK_PRINTF(3, 4);
+
+/* "--color" or "--color=WHEN". */
+bool is_color_option(const char *argument);
+/* Reads the value of --color; false after a message. */
+bool choose_color(const char *when);
+
 /* Options -------------------------------------------------------------------------------------- */
 
 enum { OPTION_LIST_MAX = 64 };
@@ -72,19 +96,31 @@ typedef struct option_list {
 
 /* One row per option gives its parsing, its errors and its line in --help. */
 typedef struct option_row {
-    const char *name; /* without the dashes; a one-letter name is given with one dash */
+    const char *name; /* without the dashes */
     enum {
-        OPTION_FLAG,   /* bool */
-        OPTION_NUMBER, /* double */
-        OPTION_COUNT,  /* int, 0 or more */
-        OPTION_TEXT,   /* const char * */
-        OPTION_LIST,   /* option_list: may be given several times */
+        OPTION_FLAG,    /* bool */
+        OPTION_NUMBER,  /* double */
+        OPTION_COUNT,   /* int, 0 or more */
+        OPTION_TEXT,    /* const char * */
+        OPTION_LIST,    /* option_list: may be given several times */
+        OPTION_RENAMED, /* retired name; `argument` is the new one */
         OPTION_END
     } kind;
     void *target;
-    const char *argument; /* what stands for the value in --help: "FILE" */
+    const char *argument; /* placeholder of the value in --help: "FILE" */
     const char *help;
 } option_row;
+
+/* Rows that several commands share. */
+#define SET_ROW(list)                                                            \
+    {                                                                            \
+        "set", OPTION_LIST, list, "PATH=VALUE",                                  \
+            "Override a value of the scenario, e.g. --set coupling.scheme=tight" \
+    }
+#define RENAMED_ROW(old, new)                                    \
+    {                                                            \
+        .name = (old), .kind = OPTION_RENAMED, .argument = (new) \
+    }
 
 /* Parses argv[1..]: options into their targets, the rest in order into `operands` (at most
  * `operand_max`, of which the first `operand_min` must be there). Returns the number of operands,

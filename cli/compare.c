@@ -6,17 +6,13 @@
 #include "cli.h"
 #include "yoke/record.h"
 
-static const char usage[] = "compare A B [--tolerance X] [--channel NAME ...]\n\n"
-                            "Compares the channels that both records have: largest and root mean "
-                            "square difference, in which "
-                            "component and when.\n"
-                            "B is taken at the times of A, between its samples where it has none "
-                            "there. A channel differs where "
-                            "its largest\n"
-                            "difference is more than --tolerance times its range in A. Exit code "
-                            "0: none differs; 1: some do, or "
-                            "a channel is\n"
-                            "in one of them alone.";
+static const char usage[] =
+    "compare A B [OPTIONS]\n"
+    "\n"
+    "Compare the channels of two recorded runs: largest and root mean square "
+    "difference, and the component and the time of the largest. B is interpolated at "
+    "the times of A. Exit code 0: equal within the tolerance, 1: different, 2: "
+    "invalid input.";
 
 /* Compares a channel of A with the one of its name in B. False where it differs. */
 static bool print_channel(const yk_record *a, int in_a, const yk_record *b, double tolerance)

@@ -1,5 +1,5 @@
 /* yoke contact solve: stored contact and complementarity problems, solved and tabulated. yoke
- * contact dump: the problem of a step of a run, stored. */
+ * contact export: the contact problem of one step of a run. */
 #include <dirent.h>
 #include <math.h>
 #include <stdlib.h>
@@ -15,26 +15,23 @@
 #include "record/fclib.h"
 
 static const char solve_usage[] =
-    "contact solve FILE|FOLDER... [--solver S]... [--friction F] [--tolerance T] [--iterations N] "
-    "[--solution FILE.csv] [--history FILE.csv]\n\n"
-    "Solves frictional contact problems (FCLIB's HDF5 files, text files of FCLIB and Siconos; also "
-    "with rolling\n"
-    "friction, and global ones, which are condensed to their contacts), LCPs and MLCPs and prints "
-    "residual, iterations\n"
-    "and time of each; of a folder all files that end in .dat, .hdf5 or .h5. Several solvers are "
-    "compared: on how many\n"
-    "problems each is the fastest, or needs at most twice or ten times as long. The residual of "
-    "contact problems is "
-    "|| r - P(r - rho u^) || / rho / ||q||\nwith rho = 1 / mean(diag W).";
-static const char dump_usage[] =
-    "contact dump SCENARIO -o FILE [--time T] [--subsystem NAME] [--set PATH=VALUE]...\n\n"
-    "Runs a scenario and writes the contact problem of the step that ends at T, in the format that "
-    "'yoke contact solve' reads:\n"
-    "FCLIB's HDF5 where FILE ends in .hdf5 or .h5, text otherwise. Joints are eliminated from it.";
+    "contact solve FILE|FOLDER... [OPTIONS]\n"
+    "\n"
+    "Solve contact problems (FCLIB, Siconos, LCP, MLCP) and compare solvers. Of a "
+    "folder, all files that end in .dat, .hdf5 or .h5 are read. Global problems are "
+    "condensed to their contacts. The residual of a contact problem is || r - P(r - "
+    "rho u^) || / rho / ||q|| with rho = 1 / mean(diag W). If several solvers are "
+    "selected, a performance profile is printed.";
+static const char export_usage[] =
+    "contact export SCENARIO -o FILE [OPTIONS]\n"
+    "\n"
+    "Write the contact problem of one step in a format that `yoke contact solve` "
+    "reads: FCLIB's HDF5 if FILE ends in .hdf5 or .h5, otherwise text. Joints are "
+    "eliminated.";
 
-static const char *const solver_words[] = {"automatic", "gauss-seidel", "projected-gradient",
-                                           "accurate",  "pivot",        NULL};
-static const char *const friction_words[] = {"cone", "coulomb", "box", NULL};
+static const char *const solver_words[] = {"auto",           "gauss-seidel", "projected-gradient",
+                                           "interior-point", "pivoting",     NULL};
+static const char *const friction_words[] = {"convex-cone", "coulomb", "pyramid", NULL};
 
 enum { FILES_MAX = 4096, HISTORY_MAX = 100000 };
 
@@ -250,12 +247,12 @@ static int solve_files(session *s, char *const *files, int count)
             yk_contact_report report;
             status = yk_mlcp_solve(s->context, &mlcp, &options, z, z + mlcp.n, NULL, &report);
             add_row(&s->complementarity, file, kind == YK_PROBLEM_LCP ? "LCP" : "MLCP", mlcp.n,
-                    "pivot", status, report.iterations, report.residual, report.seconds);
+                    "pivoting", status, report.iterations, report.residual, report.seconds);
             if (YK_FAILED(status))
                 print_out("    %s\n", yk_last_message(s->context));
 
             for (int k = 0; s->solution && status == YK_OK && k < mlcp.n; k++)
-                fprintf(s->solution, "%s,pivot,%d,,%.17g,%.17g\n", behind_last(file, '/'), k + 1,
+                fprintf(s->solution, "%s,pivoting,%d,,%.17g,%.17g\n", behind_last(file, '/'), k + 1,
                         z[k], z[mlcp.n + k]);
         }
 
@@ -330,19 +327,22 @@ static int command_solve(int argc, char **argv)
 
     const option_row rows[] = {
         {"solver", OPTION_LIST, &solvers, "NAME",
-         "Use automatic, gauss-seidel, projected-gradient, accurate or pivot; may be repeated"},
-        {"friction", OPTION_TEXT, &friction, "MODEL",
-         "Use the friction model cone, coulomb or box (default: coulomb)"},
+         "Use auto, gauss-seidel, projected-gradient, interior-point or pivoting; may be repeated"},
+        {"friction-model", OPTION_TEXT, &friction, "MODEL",
+         "Use convex-cone, coulomb or pyramid (default: coulomb)"},
         {"tolerance", OPTION_NUMBER, &s.options.tolerance, "T",
          "Stop at this residual (default: 1e-8)"},
-        {"iterations", OPTION_COUNT, &s.options.max_iterations, "N",
+        {"max-iterations", OPTION_COUNT, &s.options.max_iterations, "N",
          "Limit the iterations (default: that of the solver)"},
         {"relaxation-factor", OPTION_NUMBER, &s.options.relaxation_factor, "W",
          "Relaxation factor of Gauss-Seidel, between 0 and 2 (default: 1)"},
-        {"simple", OPTION_FLAG, &simple, NULL,
+        {"projected-step", OPTION_FLAG, &simple, NULL,
          "Take one projected step per contact in Gauss-Seidel instead of an exact local solution"},
         {"solution", OPTION_TEXT, &solution, "FILE", "Write impulses and velocities as CSV"},
         {"history", OPTION_TEXT, &history, "FILE", "Write the residuals of all iterations as CSV"},
+        RENAMED_ROW("simple", "projected-step"),
+        RENAMED_ROW("friction", "friction-model"),
+        RENAMED_ROW("iterations", "max-iterations"),
         {.kind = OPTION_END},
     };
 
@@ -352,7 +352,7 @@ static int command_solve(int argc, char **argv)
 
     /* The words of the options; solvers in the order in which they were given. */
     int index = 0;
-    if (!options_pick("friction", friction, friction_words, &index))
+    if (!options_pick("friction-model", friction, friction_words, &index))
         return EXIT_MISUSE;
 
     s.options.friction_model = (yk_friction_model)index;
@@ -430,9 +430,9 @@ static int command_solve(int argc, char **argv)
     return code;
 }
 
-/* Dump ----------------------------------------------------------------------------------------- */
+/* Export --------------------------------------------------------------------------------------- */
 
-static int command_dump(int argc, char **argv)
+static int command_export_problem(int argc, char **argv)
 {
     const char *path;
     const char *output = NULL;
@@ -441,20 +441,20 @@ static int command_dump(int argc, char **argv)
     option_list sets = {0};
 
     const option_row rows[] = {
-        {"o", OPTION_TEXT, &output, "FILE", "Write the problem to FILE"},
-        {"time", OPTION_NUMBER, &time, "T",
-         "Take the step that ends at T, in s (default: the last step of the run)"},
+        {"output", OPTION_TEXT, &output, "FILE", "Write the problem to FILE"},
+        {"at", OPTION_NUMBER, &time, "SECONDS",
+         "Take the step that ends at this time (default: the last step of the run)"},
         {"subsystem", OPTION_TEXT, &name, "NAME", "Select the subsystem, if several have contacts"},
-        {"set", OPTION_LIST, &sets, "PATH=VALUE",
-         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
+        SET_ROW(&sets),
+        RENAMED_ROW("time", "at"),
         {.kind = OPTION_END},
     };
 
-    int count = options_parse(dump_usage, rows, argc, argv, &path, 1, 1);
+    int count = options_parse(export_usage, rows, argc, argv, &path, 1, 1);
     if (count < 0)
         return options_exit(count);
     if (!output) {
-        print_err("yoke: contact dump needs -o FILE\n");
+        print_err("yoke: contact export needs -o FILE\n");
         return EXIT_MISUSE;
     }
 
@@ -468,7 +468,7 @@ static int command_dump(int argc, char **argv)
     if (isnan(time))
         time = end;
     if (!(time >= info->start + 0.5 * info->step && time <= end + 0.5 * info->step)) {
-        print_err("yoke: --time is %g s, and the run has steps to %g s\n", time, end);
+        print_err("yoke: --at %g: the run has steps up to t = %g s\n", time, end);
         close_scenario(&l);
         return EXIT_MISUSE;
     }
@@ -544,10 +544,16 @@ int command_contact(int argc, char **argv)
 {
     static const command_row commands[] = {
         {.name = "solve", .run = command_solve},
-        {.name = "dump", .run = command_dump},
+        {.name = "export", .run = command_export_problem},
     };
 
+    if (argc > 1 && strcmp(argv[1], "dump") == 0) {
+        print_err("yoke: 'contact dump' was renamed to 'contact export'\n");
+        return EXIT_MISUSE;
+    }
+
     char usages[4096];
-    snprintf(usages, sizeof usages, "usage: yoke %s\n\n       yoke %s\n", solve_usage, dump_usage);
+    snprintf(usages, sizeof usages, "Usage: yoke %s\n\n       yoke %s\n", solve_usage,
+             export_usage);
     return run_subcommand(usages, commands, 2, argc, argv);
 }

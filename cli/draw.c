@@ -9,13 +9,12 @@
 #include "svg.h"
 
 static const char usage[] =
-    "draw SCENARIO [-o FILE.svg] [--view iso] [--names]\n\n"
-    "Draws the model at its start as SVG: bodies, beams and particles, a colour per subsystem; "
-    "joints as white circles, free\n"
-    "ports as dots, interfaces as diamonds. Flat models are seen along the axis in which they "
-    "are thin, others from above\n"
-    "and aside. Subsystems without a position in space, such as oscillators, hydraulics and "
-    "controllers, stand as blocks below.";
+    "draw SCENARIO [OPTIONS]\n"
+    "\n"
+    "Draw the model in its initial configuration as SVG. Subsystems have different "
+    "colors; joints are white circles, free ports are dots, interfaces are diamonds. "
+    "Subsystems without a position in space, such as controllers, are blocks below "
+    "the model.";
 
 static yk_vec3 to_system(const yk_transform *p, yk_vec3 x)
 {
@@ -290,17 +289,18 @@ int command_draw(int argc, char **argv)
     drawing_options options = drawing_default();
 
     const option_row rows[] = {
-        {"o", OPTION_TEXT, &file, "FILE",
-         "Write the drawing to FILE; - is the standard output (default: model.svg)"},
+        {"output", OPTION_TEXT, &file, "FILE",
+         "Write the picture to FILE, - for standard output (default: model.svg)"},
         {"view", OPTION_TEXT, &view, "VIEW",
          "Look along x, y or z, or use iso or auto (default: auto)"},
         {"up", OPTION_TEXT, &up, "AXIS",
          "Let x, y or z point up (default: opposite to gravity, otherwise z)"},
-        {"names", OPTION_FLAG, &options.names, NULL, "Label ports and interfaces"},
-        {"bare", OPTION_FLAG, &options.bare, NULL, "Omit title, legend and scale"},
-        {"width", OPTION_NUMBER, &options.width, "DOTS", "Set the width in pixels (default: 800)"},
-        {"set", OPTION_LIST, &sets, "PATH=VALUE",
-         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
+        {"labels", OPTION_FLAG, &options.names, NULL, "Label ports and interfaces"},
+        {"no-annotations", OPTION_FLAG, &options.bare, NULL, "Omit title, legend and scale"},
+        {"width", OPTION_NUMBER, &options.width, "PIXELS", "Set the width (default: 800)"},
+        SET_ROW(&sets),
+        RENAMED_ROW("names", "labels"),
+        RENAMED_ROW("bare", "no-annotations"),
         {.kind = OPTION_END},
     };
 
@@ -322,7 +322,7 @@ int command_draw(int argc, char **argv)
         return EXIT_MISUSE;
 
     if (!(options.width >= 100 && options.width <= 10000)) {
-        print_err("yoke: --width %g: ask for 100 to 10000 dots\n", options.width);
+        print_err("yoke: --width %g: give 100 to 10000 pixels\n", options.width);
         return EXIT_MISUSE;
     }
 

@@ -8,21 +8,17 @@
 #include "yoke/record.h"
 
 static const char export_usage[] =
-    "export RESULTS -o FILE.vtkhdf\n"
-    "       yoke export RESULTS -o FILE.csv\n\n"
-    "Writes a recorded run for other programs. .vtkhdf is what the run looks like, for ParaView "
-    "and "
-    "VTK:\n"
-    "a step per frame, particles as vertices with their radius, slender things as lines, solids "
-    "as\n"
-    "polygons. .csv has every recorded channel with its unit, one line per sample.";
+    "export RESULTS -o FILE [OPTIONS]\n"
+    "\n"
+    "Convert a recorded run: FILE.vtkhdf for ParaView (needs frames), FILE.csv for "
+    "all channels, one line per sample.";
 
 static const char recover_usage[] =
-    "recover FILE.part [-o FILE]\n\n"
-    "A run records to a journal, FILE.part, and makes FILE of it at its end. Where it did not get\n"
-    "there, because it was killed or the disk was full, this makes FILE of what the journal "
-    "holds:\n"
-    "everything up to about the last second before the end. The journal stays.";
+    "recover FILE.part [OPTIONS]\n"
+    "\n"
+    "Write a results file from the journal of a run that was killed or could not "
+    "finish writing. At most about the last second before the end is missing. The "
+    "journal is kept.";
 
 int command_export(int argc, char **argv)
 {
@@ -30,7 +26,7 @@ int command_export(int argc, char **argv)
     const char *file = NULL;
 
     const option_row rows[] = {
-        {"o", OPTION_TEXT, &file, "FILE", "Write to FILE; its ending selects the format"},
+        {"output", OPTION_TEXT, &file, "FILE", "Write to FILE; the extension selects the format"},
         {.kind = OPTION_END},
     };
 
@@ -169,7 +165,7 @@ int command_recover(int argc, char **argv)
     const char *output = NULL;
 
     const option_row rows[] = {
-        {"o", OPTION_TEXT, &output, "FILE",
+        {"output", OPTION_TEXT, &output, "FILE",
          "Write results to FILE, .h5 or .csv (default: FILE without .part)"},
         {.kind = OPTION_END},
     };

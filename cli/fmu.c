@@ -192,19 +192,22 @@ static void print_section(yk_context *context, const yk_fmi_description *d, cons
     yk_free(context, used);
 }
 
+static const char info_usage[] =
+    "fmu info FILE [OPTIONS]\n\n"
+    "Print the variables of an FMU and a scenario section that connects it.";
+
 static int info(int argc, char **argv)
 {
     bool all = false;
 
     const option_row rows[] = {
-        {"all", OPTION_FLAG, &all, NULL, "List the internal variables too"},
+        {"all-variables", OPTION_FLAG, &all, NULL, "List the internal variables too"},
+        RENAMED_ROW("all", "all-variables"),
         {.kind = OPTION_END},
     };
 
     const char *file;
-    int parsed = options_parse("fmu info FILE [--all]\n\nWhat is inside of an FMU, and a section "
-                               "of a scenario that connects it.",
-                               rows, argc, argv, &file, 1, 1);
+    int parsed = options_parse(info_usage, rows, argc, argv, &file, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
 
@@ -292,12 +295,11 @@ static int info(int argc, char **argv)
 
 static int export(int argc, char **argv)
 {
-    static const char usage[] = "fmu export SCENARIO -o FILE.fmu [--fmi 2|3] [--subsystem NAME]\n\n"
-                                "Makes an FMU of co-simulation that runs by itself, with the "
-                                "scenario and its files inside:\n"
-                                "of the whole system, with its recorded channels as outputs, or of "
-                                "one subsystem, with its\n"
-                                "ports as inputs and outputs.";
+    static const char usage[] =
+        "fmu export SCENARIO -o FILE.fmu [OPTIONS]\n\n"
+        "Export a scenario, or one subsystem, as a co-simulation FMU that contains the scenario "
+        "and its files. The outputs of a scenario "
+        "are its recorded channels; inputs and outputs of a subsystem are its ports.";
     option_list sets = {0};
     const char *output = NULL;
     const char *subsystem = NULL;
@@ -306,14 +308,14 @@ static int export(int argc, char **argv)
     bool wrench = false;
 
     const option_row rows[] = {
-        {"o", OPTION_TEXT, &output, "FILE", "Write the FMU to FILE"},
+        {"output", OPTION_TEXT, &output, "FILE", "Write the FMU to FILE"},
         {"fmi", OPTION_TEXT, &version, "2|3", "Select the version of the standard (default: 3)"},
         {"subsystem", OPTION_TEXT, &subsystem, "NAME", "Export this subsystem alone"},
-        {"wrench", OPTION_FLAG, &wrench, NULL,
-         "Let ports take wrenches if they can, instead of what the scenario connects"},
-        {"set", OPTION_LIST, &sets, "PATH=VALUE",
-         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
-        {"binary", OPTION_TEXT, &binary, "FILE", "Put this library into the FMU (for developers)"},
+        {"wrench-inputs", OPTION_FLAG, &wrench, NULL, "Prefer wrenches as inputs of ports"},
+        SET_ROW(&sets),
+        {"library", OPTION_TEXT, &binary, "FILE", "Put this library into the FMU (for developers)"},
+        RENAMED_ROW("wrench", "wrench-inputs"),
+        RENAMED_ROW("binary", "library"),
         {.kind = OPTION_END},
     };
 
@@ -347,7 +349,7 @@ static int export(int argc, char **argv)
 
     if (!binary) {
         print_err("yoke: yoke-fmu.so, which goes into FMUs, is not where this program is "
-                  "installed; name it with --binary FILE\n");
+                  "installed; name it with --library FILE\n");
         return EXIT_FAILED;
     }
 
@@ -390,7 +392,7 @@ static int export(int argc, char **argv)
 
 int command_fmu(int argc, char **argv)
 {
-    static const char usage[] = "usage: yoke fmu COMMAND ...\n\n"
+    static const char usage[] = "Usage: yoke fmu COMMAND ...\n\n"
                                 "  info         what is inside of an FMU, and how it is connected\n"
                                 "  export       an FMU from a scenario or one of its subsystems\n";
     static const command_row commands[] = {

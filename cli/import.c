@@ -12,26 +12,24 @@
 #include "transport/fmi/archive.h"
 
 static const char import_usage[] =
-    "import MODEL [options]\n\n"
-    "Writes a scenario from a robot in URDF, a model of MuJoCo (MJCF) or one of MBDyn (.mbd), or\n"
-    "from a system of FMUs (SSP: .ssd, or a package .ssp, which is unpacked beside the scenario),\n"
-    "to the standard output or to the file given by -o. What the scenario does not have is named "
-    "on\n"
-    "stderr, with its line in the model, and at the head of the scenario.\n\n"
-    "Several joints of one body, frames, default classes, included files, loops closed by\n"
-    "<connect> and <weld>, and inertia from geoms are understood. Fixed links become part of what\n"
-    "they are fixed to, and ports with their names. docs/import.md lists what is read.";
+    "import MODEL [OPTIONS]\n"
+    "\n"
+    "Convert a URDF, MJCF, MBDyn (.mbd) or SSP model (.ssd, .ssp) to a scenario. "
+    "Unsupported features are listed on standard error, with their line in the "
+    "model, and at the head of the scenario. The FMUs of a package are extracted "
+    "next to the scenario.";
 
 static const char ssp_usage[] =
-    "usage: yoke ssp COMMAND ...\n\n"
+    "Usage: yoke ssp COMMAND ...\n\n"
     "  export       a package of SSP from a scenario of FMUs\n\n"
     "Commands that take a scenario take a package (.ssp) or a description (.ssd) in its\n"
     "place; `yoke import` makes a scenario of it.\n";
 static const char ssp_export_usage[] =
-    "ssp export SCENARIO -o FILE.ssp\n\n"
-    "Makes a package of SSP 1.0 of a scenario whose subsystems are FMUs: components with their\n"
-    "values, wires as connections. Ports with power, interfaces and the coupling scheme are in\n"
-    "an annotation, which other programs pass over.";
+    "ssp export SCENARIO -o FILE.ssp [OPTIONS]\n"
+    "\n"
+    "Export a scenario of FMUs as an SSP 1.0 package. Ports with power, interfaces "
+    "and the coupling scheme are written as an annotation, which other programs "
+    "ignore.";
 
 /* Writes the scenario, to the standard output where there is no file, and says on stderr what
  * became of the model. False after a message: what is half written is not used. */
@@ -66,24 +64,25 @@ static bool write_scenario(const yk_import *import, const char *file, const char
 
 int command_import(int argc, char **argv)
 {
-    static const char *const solvers[] = {"automatic", "smooth", "nonsmooth", NULL};
+    static const char *const solvers[] = {"auto", "multibody", "nonsmooth", NULL};
     yk_import_options options = yk_import_default();
     const char *solver = solvers[0];
     const char *output = NULL;
     const char *path;
 
     const option_row rows[] = {
-        {"o", OPTION_TEXT, &output, "FILE",
+        {"output", OPTION_TEXT, &output, "FILE",
          "Write the scenario to FILE (default: standard output)"},
         {"solver", OPTION_TEXT, &solver, "WORD",
-         "Use smooth, nonsmooth (with contact), or automatic: nonsmooth if something can touch the "
-         "ground or can fall (default: automatic)"},
+         "Use multibody, nonsmooth or auto: nonsmooth if something can touch the ground (default: "
+         "auto)"},
         {"end", OPTION_NUMBER, &options.end, "SECONDS",
-         "End of the run (default: that of the model, otherwise 1)"},
+         "Set the end of the run (default: as in the model, otherwise 1)"},
         {"step", OPTION_NUMBER, &options.step, "SECONDS",
-         "Macro step (default: that of the model, otherwise 0.001)"},
-        {"floating", OPTION_FLAG, &options.floating, NULL,
+         "Set the macro step (default: as in the model, otherwise 0.001)"},
+        {"floating-base", OPTION_FLAG, &options.floating, NULL,
          "Do not fix the root link of a URDF to the ground"},
+        RENAMED_ROW("floating", "floating-base"),
         {.kind = OPTION_END},
     };
 
@@ -240,9 +239,8 @@ static int export_ssp(int argc, char **argv)
     const char *scenario;
 
     const option_row rows[] = {
-        {"o", OPTION_TEXT, &output, "FILE", "Write the package to FILE"},
-        {"set", OPTION_LIST, &sets, "PATH=VALUE",
-         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
+        {"output", OPTION_TEXT, &output, "FILE", "Write the package to FILE"},
+        SET_ROW(&sets),
         {.kind = OPTION_END},
     };
 

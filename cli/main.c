@@ -12,7 +12,7 @@
 #include "base/text.h"
 #include "cli.h"
 #include "math/eigen.h"
-#include "ranks.h"
+#include "mpi.h"
 #include "transport/fmi/archive.h"
 #include "transport/fmi/fmu.h"
 
@@ -30,13 +30,14 @@ static const command_row commands[] = {
     {"draw", "Draw the model in its initial configuration", command_draw},
     {"export", "Convert a recorded run to VTKHDF (ParaView) or CSV", command_export},
     {"compare", "Compare two recorded runs channel by channel", command_compare},
-    {"replay", "Run a recorded scenario again and check that all samples are identical",
-     command_replay},
+    {"reproduce", "Run a recorded scenario again and check that all samples are identical",
+     command_reproduce},
 
     {.summary = "Analysis"},
     {"advise", "Recommend a coupling scheme and a step for a scenario", command_advise},
-    {"stability", "Analyze the stability of a coupling, at a point or as a map", command_stability},
-    {"converge", "Measure errors, orders and cost for several schemes and steps", command_converge},
+    {"stability", "Analyze the stability of a coupling", command_stability},
+    {"convergence", "Measure errors, orders and cost for several schemes and steps",
+     command_convergence},
     {"sweep", "Run a scenario for many parameter values and tabulate results", command_sweep},
     {"modes", "Compute eigenfrequencies, damping and mode shapes", command_modes},
 
@@ -44,12 +45,22 @@ static const command_row commands[] = {
     {"import", "Convert a URDF, MJCF, MBDyn or SSP model to a scenario", command_import},
     {"fmu", "Inspect an FMU, or export a scenario as an FMU", command_fmu},
     {"ssp", "Export a system of FMUs as an SSP package", command_ssp},
-    {"body", "Export a flexible body as tables", command_body},
+    {"flexible", "Export a flexible body as tables", command_flexible},
     {"contact", "Solve or export contact problems", command_contact},
     {"schema", "Print the reference of all scenario keys", command_schema},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+typedef struct renamed_command {
+    const char *old, *now;
+} renamed_command;
+
+static const renamed_command renamed_commands[] = {
+    {"converge", "convergence"},
+    {"replay", "reproduce"},
+    {"body", "flexible"},
+};
 
 #ifdef __clang__
 static const char compiler[] = __VERSION__; /* begins with its name */
@@ -69,19 +80,20 @@ static void print_commands(FILE *stream)
         else
             fprintf(stream, "\n%s\n", commands[i].summary);
     }
-    fprintf(stream, "\nOptions\n"
-                    "  --no-plugins   Refuse scenarios that load plug-ins, FMUs or libraries\n"
-                    "  --version      Print the version\n"
-                    "  --help         Print this help\n\n"
-                    "Exit codes: 0 success, 1 the command failed, 2 invalid input, 3 the result is "
-                    "not trustworthy.\n"
-                    "Run `yoke COMMAND --help` for the options of a command.\n");
+    fprintf(stream,
+            "\nOptions\n"
+            "  --no-external-code   Refuse scenarios that load plug-ins, FMUs or libraries\n"
+            "  --version            Print the version\n"
+            "  --help               Print this help\n\n"
+            "Exit codes: 0 success, 1 the command failed, 2 invalid input, 3 the result is "
+            "not trustworthy.\n"
+            "Run `yoke COMMAND --help` for the options of a command.\n");
 }
 
 static int run_command(int argc, char **argv)
 {
     /* Other ranks have a part in some commands; the rest is done by rank 0 alone. */
-    static const char *const shared[] = {"run", "resume", "sweep", "converge", "stability"};
+    static const char *const shared[] = {"run", "resume", "sweep", "convergence", "stability"};
     const char *word = argv[0];
     bool takes_part = ranks_own() == 0;
     for (size_t i = 0; i < sizeof shared / sizeof *shared; i++)
@@ -125,10 +137,17 @@ static int run_command(int argc, char **argv)
         return code;
     }
 
+    for (size_t i = 0; i < sizeof renamed_commands / sizeof *renamed_commands; i++) {
+        if (strcmp(word, renamed_commands[i].old) != 0)
+            continue;
+        print_err("yoke: '%s' was renamed to '%s'\n", word, renamed_commands[i].now);
+        return EXIT_MISUSE;
+    }
+
     print_err("yoke: unknown command '%s'", word);
     const char *nearest = yk_text_nearest(word, names);
     if (nearest)
-        print_err(", did you mean '%s'?", nearest);
+        print_err(". Did you mean '%s'?", nearest);
     print_err("\n`yoke --help` lists the commands.\n");
     return EXIT_MISUSE;
 }
@@ -209,10 +228,31 @@ int main(int argc, char **argv)
         return EXIT_MISUSE;
     }
 
-    if (strcmp(argv[1], "--no-plugins") == 0 && argc > 2) {
-        forbid_plugins();
-        argc--;
-        argv++;
+    /* Options before the command. */
+    while (argc > 2) {
+        int count = 1;
+        if (strcmp(argv[1], "--no-external-code") == 0) {
+            forbid_plugins();
+        } else if (is_color_option(argv[1])) {
+            const char *equals = strchr(argv[1], '=');
+            count = equals ? 1 : 2;
+            if (!choose_color(equals ? equals + 1 : argv[2]))
+                return EXIT_MISUSE;
+        } else {
+            break;
+        }
+        argc -= count;
+        argv += count;
+    }
+
+    if (argc < 2) {
+        print_commands(stderr);
+        return EXIT_MISUSE;
+    }
+
+    if (strcmp(argv[1], "--no-plugins") == 0) {
+        print_err("yoke: --no-plugins was renamed to --no-external-code\n");
+        return EXIT_MISUSE;
     }
 
     /* OpenBLAS waits for ever where its threads get no buffers of 128 MiB, also with signals that

@@ -8,11 +8,10 @@
 #include "multibody/modes.h"
 
 static const char usage[] =
-    "modes SCENARIO [--count N] [--static] [--time T] [-o FILE.csv] [--plot BASE]\n\n"
-    "Linearises a smooth subsystem about its state at the start, in static equilibrium (--static) "
-    "or at a time (--time)\n"
-    "and lists its modes from the lowest frequency on. Ports that the scenario couples are left "
-    "free.";
+    "modes SCENARIO [OPTIONS]\n"
+    "\n"
+    "Compute the modes of a multibody subsystem about its initial state, from the "
+    "lowest frequency up. Coupled ports are left free.";
 
 /* Pictures ------------------------------------------------------------------------------------- */
 
@@ -337,7 +336,8 @@ static bool report_modes(const yk_multibody *model, const yk_modes *modes, int a
     if (energy.kinetic > 1e-12)
         print_out(
             "\n  the model moves (%.3g J): these are the modes of the moment in fixed axes, not "
-            "of an equilibrium (see\n  --static); they are right for rotors that look the same "
+            "of an equilibrium (see\n  --equilibrium); they are right for rotors that look the "
+            "same "
             "at every angle, not for blades and cranks\n",
             energy.kinetic);
 
@@ -380,16 +380,15 @@ int command_modes(int argc, char **argv)
 
     const option_row rows[] = {
         {"count", OPTION_NUMBER, &count, "N", "Compute N modes (default: 10)"},
-        {"static", OPTION_FLAG, &equilibrium, NULL, "Linearize about static equilibrium"},
-        {"time", OPTION_NUMBER, &time, "T",
-         "Linearize about the state at T (s), simulated without the other subsystems"},
-        {"subsystem", OPTION_TEXT, &subsystem, "NAME",
-         "Select the subsystem, if several are smooth"},
-        {"set", OPTION_LIST, &sets, "PATH=VALUE",
-         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
-        {"o", OPTION_TEXT, &output, "FILE", "Write the shapes as CSV"},
+        {"equilibrium", OPTION_FLAG, &equilibrium, NULL, "Linearize about static equilibrium"},
+        {"at", OPTION_NUMBER, &time, "SECONDS", "Linearize about the state at this time"},
+        {"subsystem", OPTION_TEXT, &subsystem, "NAME", "Select the subsystem"},
+        SET_ROW(&sets),
+        {"output", OPTION_TEXT, &output, "FILE", "Write the shapes as CSV"},
         {"plot", OPTION_TEXT, &plot, "BASE",
          "Draw the shapes as BASE.svg and BASE.png (needs gnuplot)"},
+        RENAMED_ROW("static", "equilibrium"),
+        RENAMED_ROW("time", "at"),
         {.kind = OPTION_END},
     };
 

@@ -11,72 +11,146 @@
 
 enum { NAMES_MAX = 64 };
 
-static const char *dashes_of(const char *name)
-{
-    return name[1] ? "--" : "-";
-}
+enum { HELP_COLUMN = 31, LINE_WIDTH = 100 };
 
-/* Prints an option and its help, which is wrapped in a column of its own. */
-static void print_help_row(const char *option, const char *help)
+/* Prints words, wrapped at LINE_WIDTH; later lines are indented. */
+static void print_wrapped(const char *text, size_t width, int indent)
 {
-    enum { HELP_COLUMN = 31, LINE_WIDTH = 110 };
-    print_out("  %-*s", HELP_COLUMN - 3, option);
-    size_t width = HELP_COLUMN - 1;
-    if (strlen(option) > HELP_COLUMN - 3)
-        width = LINE_WIDTH;
-
-    while (*help) {
-        size_t word = strcspn(help, " ");
+    while (*text) {
+        size_t word = strcspn(text, " ");
         if (width + 1 + word > LINE_WIDTH) {
-            print_out("\n%*s", HELP_COLUMN - 1, "");
-            width = HELP_COLUMN - 1;
+            print_out("\n%*s", indent, "");
+            width = (size_t)indent;
         }
-        print_out(" %.*s", (int)word, help);
+        print_out("%s%.*s", width == 0 ? "" : " ", (int)word, text);
         width += word + 1;
-        help += word;
-        help += strspn(help, " ");
+        text += word;
+        text += strspn(text, " ");
     }
     print_out("\n");
 }
 
-/* Takes the option at argv[*index], and its value from the same or the next argument. */
-static bool take_option(const option_row *rows, int argc, char **argv, int *index)
+/* The short form of an option, or "": -o is the only one. */
+static const char *short_form(const char *name)
 {
-    /* Its row: names of one letter have one dash, others two. */
-    const char *argument = argv[*index];
-    bool two_dashes = argument[1] == '-';
-    const char *name = argument + 1;
-    if (two_dashes)
-        name++;
-    size_t length = strcspn(name, "=");
-    const option_row *row = rows;
-    while (row->kind != OPTION_END) {
-        bool named = strlen(row->name) == length && strncmp(row->name, name, length) == 0;
-        if (named && two_dashes == (row->name[1] != '\0'))
-            break;
+    return strcmp(name, "output") == 0 ? "-o, " : "";
+}
 
-        row++;
+static void print_help_row(const char *name, const char *argument, const char *help)
+{
+    char option[80];
+    snprintf(option, sizeof option, "%s--%s%s%s", short_form(name), name, argument ? " " : "",
+             argument ? argument : "");
+    print_out("  %-*s", HELP_COLUMN - 3, option);
+
+    /* A long option has its help on the next line. */
+    size_t width = HELP_COLUMN - 1;
+    if (strlen(option) > HELP_COLUMN - 3)
+        width = LINE_WIDTH;
+    print_wrapped(help, width, HELP_COLUMN - 1);
+}
+
+static void print_usage(const char *usage, const option_row *rows)
+{
+    const char *description = strstr(usage, "\n\n");
+    size_t synopsis = description ? (size_t)(description - usage) : strlen(usage);
+    print_out("Usage: yoke %.*s\n\n", (int)synopsis, usage);
+    if (description) {
+        print_wrapped(description + 2, 0, 0);
+        print_out("\n");
     }
 
-    /* An unknown one, with the nearest; a single letter is taken for the option that begins with
-     * it. */
-    if (row->kind == OPTION_END) {
-        const char *names[NAMES_MAX + 1] = {NULL};
-        int count = 0;
-        for (row = rows; row->kind != OPTION_END && count < NAMES_MAX; row++)
+    for (const option_row *row = rows; row->kind != OPTION_END; row++)
+        if (row->kind != OPTION_RENAMED)
+            print_help_row(row->name, row->argument, row->help);
+    print_help_row("color", "WHEN", "Use color: auto, always or never (default: auto)");
+    print_help_row("help", NULL, "Print this help");
+}
+
+/* The row of an option: by its name, or "-o". The last row if unknown. */
+static const option_row *find_option(const option_row *rows, const char *argument, size_t length)
+{
+    const option_row *row = rows;
+    for (; row->kind != OPTION_END; row++) {
+        if (argument[1] != '-' && length == 1 && argument[1] == 'o' &&
+            strcmp(row->name, "output") == 0)
+            break;
+        if (argument[1] == '-' && strlen(row->name) == length &&
+            strncmp(row->name, argument + 2, length) == 0)
+            break;
+    }
+    return row;
+}
+
+bool is_color_option(const char *argument)
+{
+    static const char name[] = "--color";
+    size_t length = sizeof name - 1;
+    return strncmp(argument, name, length) == 0 &&
+           (argument[length] == '\0' || argument[length] == '=');
+}
+
+bool choose_color(const char *when)
+{
+    static const char *const words[] = {
+        [COLOR_AUTO] = "auto", [COLOR_ALWAYS] = "always", [COLOR_NEVER] = "never", NULL};
+    int index;
+    if (!when) {
+        print_err("yoke: --color needs a value: auto, always or never\n");
+        return false;
+    }
+
+    if (!options_pick("color", when, words, &index))
+        return false;
+    set_color((color_when)index);
+    return true;
+}
+
+static void print_unknown_option(const option_row *rows, const char *argument, size_t length)
+{
+    const char *names[NAMES_MAX + 1] = {NULL};
+    int count = 0;
+    for (const option_row *row = rows; row->kind != OPTION_END && count < NAMES_MAX; row++)
+        if (row->kind != OPTION_RENAMED)
             names[count++] = row->name;
 
-        char word[64];
-        snprintf(word, sizeof word, "%.*s", (int)length, name);
-        const char *nearest = yk_text_nearest(word, names);
-        for (int i = 0; !nearest && length == 1 && i < count; i++)
-            if (names[i][0] == word[0])
-                nearest = names[i];
+    char word[64];
+    const char *name = argument + (argument[1] == '-' ? 2 : 1);
+    snprintf(word, sizeof word, "%.*s", (int)length, name);
+    const char *nearest = yk_text_nearest(word, names);
 
-        print_err("yoke: unknown option '%s'", argument);
-        if (nearest)
-            print_err(", did you mean '%s%s'?", dashes_of(nearest), nearest);
-        print_err("\n");
+    /* A single letter may be meant as the first letter of an option. */
+    for (int i = 0; !nearest && length == 1 && i < count; i++)
+        if (names[i][0] == word[0])
+            nearest = names[i];
+
+    print_err("yoke: unknown option '%s'", argument);
+    if (nearest)
+        print_err(". Did you mean '--%s'?", nearest);
+    print_err("\n");
+}
+
+/* Reads the option at argv[*index], and its value from the same or the next argument. */
+static bool read_option(const option_row *rows, int argc, char **argv, int *index)
+{
+    const char *argument = argv[*index];
+    const char *name = argument + (argument[1] == '-' ? 2 : 1);
+    size_t length = strcspn(name, "=");
+    const option_row *row = find_option(rows, argument, length);
+    if (is_color_option(argument)) {
+        const char *when = argument[length + 2] == '=' ? argument + length + 3 : NULL;
+        if (!when && *index + 1 < argc)
+            when = argv[++*index];
+        return choose_color(when);
+    }
+
+    if (row->kind == OPTION_END) {
+        print_unknown_option(rows, argument, length);
+        return false;
+    }
+
+    if (row->kind == OPTION_RENAMED) {
+        print_err("yoke: --%s was renamed to --%s\n", row->name, row->argument);
         return false;
     }
 
@@ -136,8 +210,7 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
         }
 
         if (!*value) {
-            print_err("yoke: %s%s needs a value that is not empty: %s\n", dashes_of(row->name),
-                      row->name, row->argument);
+            print_err("yoke: --%s needs a value that is not empty: %s\n", row->name, row->argument);
             return false;
         }
 
@@ -147,10 +220,18 @@ static bool take_option(const option_row *rows, int argc, char **argv, int *inde
 
     case OPTION_TEXT: *(const char **)row->target = value; return true;
     case OPTION_FLAG:
+    case OPTION_RENAMED:
     case OPTION_END: break;
     }
 
     return false;
+}
+
+/* After an error: the usage without its description. */
+static void print_synopsis(const char *usage)
+{
+    const char *end = strstr(usage, "\n\n");
+    print_err("Usage: yoke %.*s\n", end ? (int)(end - usage) : (int)strlen(usage), usage);
 }
 
 int options_parse(const char *usage, const option_row *rows, int argc, char **argv,
@@ -166,22 +247,14 @@ int options_parse(const char *usage, const option_row *rows, int argc, char **ar
         if (option && strcmp(argument, "--") == 0) {
             only_operands = true;
         } else if (option && is_help(argument)) {
-            /* A line per row of the table. */
-            print_out("usage: yoke %s\n\n", usage);
-            for (const option_row *row = rows; row->kind != OPTION_END; row++) {
-                char left[80];
-                const char *argument_name = row->argument ? row->argument : "";
-                snprintf(left, sizeof left, "%s%s%s%s", dashes_of(row->name), row->name,
-                         row->argument ? " " : "", argument_name);
-                print_help_row(left, row->help);
-            }
-            print_help_row("--help", "Print this help");
+            print_usage(usage, rows);
             return -2;
         } else if (option) {
-            if (!take_option(rows, argc, argv, &i))
+            if (!read_option(rows, argc, argv, &i))
                 return -1;
         } else if (count == operand_max) {
-            print_err("yoke: unexpected argument '%s'\nusage: yoke %s\n", argument, usage);
+            print_err("yoke: unexpected argument '%s'\n", argument);
+            print_synopsis(usage);
             return -1;
         } else {
             operands[count++] = argument;
@@ -189,7 +262,8 @@ int options_parse(const char *usage, const option_row *rows, int argc, char **ar
     }
 
     if (count < operand_min) {
-        print_err("yoke: missing argument\nusage: yoke %s\n", usage);
+        print_err("yoke: missing argument\n");
+        print_synopsis(usage);
         return -1;
     }
 
@@ -202,14 +276,13 @@ bool options_pick(const char *option, const char *word, const char *const *words
         if (strcmp(word, words[*index]) == 0)
             return true;
 
-    /* All words, and the one that was probably meant. */
-    print_err("yoke: --%s '%s' is not known; choose from", option, word);
-    for (int i = 0; words[i]; i++)
-        print_err("%s %s", i ? "," : "", words[i]);
-
+    print_err("yoke: --%s: unknown value '%s'", option, word);
     const char *nearest = yk_text_nearest(word, words);
     if (nearest)
-        print_err(" (did you mean %s?)", nearest);
+        print_err(". Did you mean '%s'?", nearest);
+    print_err("\n  Valid values:");
+    for (int i = 0; words[i]; i++)
+        print_err("%s %s", i ? "," : "", words[i]);
     print_err("\n");
     return false;
 }

@@ -124,7 +124,7 @@ int command_plot(int argc, char **argv)
     const option_row rows[] = {
         {"channel", OPTION_LIST, &wanted, "NAME",
          "Plot this channel or component, e.g. tip.position.y; may be repeated (default: all)"},
-        {"o", OPTION_TEXT, &base, "BASE",
+        {"output", OPTION_TEXT, &base, "BASE",
          "Write BASE.svg and BASE.png, or one .svg, .png or .pdf file (default: plot)"},
         {"title", OPTION_TEXT, &title, "TEXT", "Set the title (default: title of the record)"},
         {.kind = OPTION_END},
@@ -137,8 +137,8 @@ int command_plot(int argc, char **argv)
     /* It holds the names of the files, so it is there before the options are read. */
     int code = EXIT_GOOD;
     yk_context *context = NULL;
-    p->file_count = options_parse("plot RESULTS ... [--channel NAME ...] [-o BASE]", rows, argc,
-                                  argv, p->files, 1, FILES_MAX);
+    p->file_count = options_parse("plot RESULTS... [OPTIONS]\n\nPlot recorded channels over time.",
+                                  rows, argc, argv, p->files, 1, FILES_MAX);
     if (p->file_count < 0)
         code = options_exit(p->file_count);
     else if (!pictures_named("-o", base))

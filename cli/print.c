@@ -2,6 +2,7 @@
  * characters must not move the cursor, change the title of the window or hide lines. */
 #include <stdarg.h>
 #include <stdlib.h>
+#include <unistd.h>
 
 #include "cli.h"
 
@@ -85,4 +86,43 @@ void print_err(const char *format, ...)
     va_start(arguments, format);
     print_list(stderr, format, arguments);
     va_end(arguments);
+}
+
+static color_when color = COLOR_AUTO;
+
+void set_color(color_when when)
+{
+    color = when;
+}
+
+static bool has_color(FILE *stream)
+{
+    if (color != COLOR_AUTO)
+        return color == COLOR_ALWAYS;
+
+    const char *refusal = getenv("NO_COLOR"); /* https://no-color.org */
+    const char *terminal = getenv("TERM");
+    return !(refusal && *refusal) && terminal && strcmp(terminal, "dumb") != 0 &&
+           isatty(fileno(stream));
+}
+
+void print_styled(FILE *stream, text_style style, const char *format, ...)
+{
+    static const char *const codes[STYLE_COUNT] = {
+        [STYLE_TITLE] = "1",      [STYLE_DIM] = "2",        [STYLE_GOOD] = "1;32",
+        [STYLE_WARNING] = "1;33", [STYLE_SERIOUS] = "1;31", [STYLE_ALARM] = "1;37;41",
+        [STYLE_FILE] = "4",
+    };
+
+    bool styled = has_color(stream);
+    if (styled)
+        fprintf(stream, "\033[%sm", codes[style]);
+
+    va_list arguments;
+    va_start(arguments, format);
+    print_list(stream, format, arguments);
+    va_end(arguments);
+
+    if (styled)
+        fputs("\033[0m", stream);
 }

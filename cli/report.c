@@ -10,14 +10,12 @@
 #include "report.h"
 
 static const char usage[] =
-    "report RESULTS [RESULTS ...] [-o FILE.html] [--frames N]\n"
-    "       yoke report TABLE.csv [TABLE.csv ...] [-o FILE.html]\n\n"
-    "Writes one HTML file that needs nothing else: the model in motion, every recorded channel as "
-    "a "
-    "plot, what the run\n"
-    "says of itself. Several runs lie over each other. Opens in any browser, without a network.\n"
-    "Tables that stability, converge, sweep and modes wrote with -o become maps, curves and "
-    "shapes.";
+    "report RESULTS... [OPTIONS]\n"
+    "       yoke report TABLE.csv... [OPTIONS]\n"
+    "\n"
+    "Write one self-contained HTML file with 3D playback, plots and findings. "
+    "Several runs are overlaid. Tables that stability, convergence, sweep and modes "
+    "wrote with -o become maps, curves and shapes.";
 
 enum { FILES_MAX = 16 };
 
@@ -168,12 +166,11 @@ int command_report(int argc, char **argv)
     int frames = 0;
 
     const option_row rows[] = {
-        {"o", OPTION_TEXT, &file, "FILE", "Write the page to FILE (default: report.html)"},
+        {"output", OPTION_TEXT, &file, "FILE", "Write the page to FILE (default: report.html)"},
         {"frames", OPTION_COUNT, &frames, "N",
          "Keep at most N frames per run (default: as many as fit in 64 MB)"},
         {"viewer", OPTION_TEXT, &viewer, "FILE",
-         "Use another viewer page, such as viewer/dist/index.html after `npm run build` (for "
-         "developers)"},
+         "Use another viewer page (for developers of the viewer)"},
         {.kind = OPTION_END},
     };
 

@@ -8,7 +8,7 @@
 #include "base/text.h"
 #include "cli.h"
 #include "live.h"
-#include "ranks.h"
+#include "mpi.h"
 #include "record/checkpoint.h"
 
 /* What the command line asks for. */
@@ -585,7 +585,7 @@ static int find_own_checkpoint(const loaded *l, request *q, yk_checkpoint **chec
     if (!q->checkpoint) {
         print_err(
             "yoke: --resume-or-start needs checkpoints: add `checkpoint: {every: 10 min wall}` "
-            "to the scenario, and leave --error and --live out\n");
+            "to the scenario, and remove --error-bars and --live\n");
         return EXIT_MISUSE;
     }
 
@@ -612,47 +612,47 @@ static int find_own_checkpoint(const loaded *l, request *q, yk_checkpoint **chec
     return EXIT_GOOD;
 }
 
+static const char run_usage[] = "run SCENARIO [OPTIONS]\n\n"
+                                "Run a scenario and write the results to HDF5 or CSV.";
+
 int command_run(int argc, char **argv)
 {
     request q = {.frames = -1, .deadline = RANKS_DEADLINE};
     bool no_output = false, live = false, resume_or_start = false;
     int port = 0;
     const option_row rows[] = {
-        {"set", OPTION_LIST, &q.sets, "PATH=VALUE",
-         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
-        {"o", OPTION_LIST, &q.files, "FILE",
+        SET_ROW(&q.sets),
+        {"output", OPTION_LIST, &q.files, "FILE",
          "Write results to FILE (.h5 or .csv); may be repeated (default: record.file, or "
          "results.h5)"},
         {"frames", OPTION_COUNT, &q.frames, "N",
-         "Record N frames for the 3D view of `yoke report`; 0 disables it (default: "
+         "Record N frames for the 3D view of `yoke report` (0 to disable; default: "
          "record.frames)"},
         {"no-output", OPTION_FLAG, &no_output, NULL, "Do not record anything"},
         {"resume-or-start", OPTION_FLAG, &resume_or_start, NULL,
          "Continue this run if it has a checkpoint, and start it otherwise; for jobs that are "
          "restarted"},
-        {"error", OPTION_FLAG, &q.error, NULL,
-         "Repeat the run with 1/2 and 1/4 of the step and add error bars to every recorded channel "
-         "(about 6 times the work)"},
-        {"live", OPTION_FLAG, &live, NULL,
-         "Show the run in a browser while it is running; the address is printed"},
-        {"port", OPTION_COUNT, &port, "N",
+        {"error-bars", OPTION_FLAG, &q.error, NULL,
+         "Repeat the run with 1/2 and 1/4 of the step and add error bars (about 6 times the work)"},
+        {"live", OPTION_FLAG, &live, NULL, "Show the run in a browser while it is running"},
+        {"live-port", OPTION_COUNT, &port, "N",
          "Serve the live view on this port of 127.0.0.1 (default: a free port)"},
-        {"deadline", OPTION_NUMBER, &q.deadline, "S",
-         "Under mpirun: wait this many seconds for another rank (default: 60)"},
+        {"timeout", OPTION_NUMBER, &q.deadline, "SECONDS",
+         "Under mpirun: wait this long for another rank (default: 60)"},
         {"quiet", OPTION_FLAG, &q.quiet, NULL,
-         "Print neither progress nor summary; the exit code is still 3 if the run is not to be "
-         "trusted"},
+         "Print neither progress nor summary; the exit code still reports trust"},
+        RENAMED_ROW("error", "error-bars"),
+        RENAMED_ROW("port", "live-port"),
+        RENAMED_ROW("deadline", "timeout"),
         {.kind = OPTION_END},
     };
 
-    int parsed =
-        options_parse("run SCENARIO [--set PATH=VALUE ...] [-o FILE ...] [--error] [--live]", rows,
-                      argc, argv, &q.path, 1, 1);
+    int parsed = options_parse(run_usage, rows, argc, argv, &q.path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
 
     if (!(q.deadline > 0)) {
-        print_err("yoke: --deadline %g: give a time above 0 s\n", q.deadline);
+        print_err("yoke: --timeout %g: give a time above 0 s\n", q.deadline);
         return EXIT_MISUSE;
     }
 
@@ -663,7 +663,7 @@ int command_run(int argc, char **argv)
     def.placement = ranks_hosts(q.deadline);
 
     if (port > 65535) {
-        print_err("yoke: --port %d: there are ports up to 65535\n", port);
+        print_err("yoke: --live-port %d: there are ports up to 65535\n", port);
         return EXIT_MISUSE;
     }
     if (live && !(q.live = live_open(port)))
@@ -705,7 +705,7 @@ int command_run(int argc, char **argv)
     const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
     char beside[4096];
     if (info->checkpoint_unit != YK_CHECKPOINT_NEVER && (q.error || live)) {
-        print_err("yoke: warning: no checkpoints are written with --error or --live\n");
+        print_err("yoke: warning: no checkpoints are written with --error-bars or --live\n");
     } else if (info->checkpoint_unit != YK_CHECKPOINT_NEVER) {
         const char *results = q.files.count > 0 ? q.files.items[0] : "run";
         snprintf(beside, sizeof beside, "%s.checkpoint", results);
@@ -735,12 +735,11 @@ int command_run(int argc, char **argv)
 /* yoke resume ---------------------------------------------------------------------------------- */
 
 static const char resume_usage[] =
-    "resume CHECKPOINT [--no-output]\n\n"
-    "Continues a run that was stopped, killed or failed from the last checkpoint that it wrote\n"
-    "(see `checkpoint` of the scenario). The scenario is the one that ran, with its overrides. "
-    "The\n"
-    "record is continued in its journals, which are found from the folder of the checkpoint.\n"
-    "Results are those of a run that was never stopped, to the bit.";
+    "resume CHECKPOINT [OPTIONS]\n"
+    "\n"
+    "Resume a stopped run from its last checkpoint. The results are identical to "
+    "those of an uninterrupted run. Paths of results files are relative to the "
+    "checkpoint.";
 
 int command_resume(int argc, char **argv)
 {
@@ -749,10 +748,11 @@ int command_resume(int argc, char **argv)
     const char *path = NULL;
     const option_row rows[] = {
         {"no-output", OPTION_FLAG, &no_output, NULL,
-         "Continue without recording, if the journal is lost; the checkpoint is kept"},
-        {"deadline", OPTION_NUMBER, &q.deadline, "S",
-         "Under mpirun: wait this many seconds for another rank (default: 60)"},
+         "Continue without recording, if the journal is lost"},
+        {"timeout", OPTION_NUMBER, &q.deadline, "SECONDS",
+         "Under mpirun: wait this long for another rank (default: 60)"},
         {"quiet", OPTION_FLAG, &q.quiet, NULL, "Print neither progress nor summary"},
+        RENAMED_ROW("deadline", "timeout"),
         {.kind = OPTION_END},
     };
     int parsed = options_parse(resume_usage, rows, argc, argv, &path, 1, 1);

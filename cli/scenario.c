@@ -278,7 +278,7 @@ void print_findings(FILE *file, const char *lead, const char *path, const yk_fin
             if (remedy->kind == YK_REMEDY_RUN_ADVISE)
                 print_to(file, "let `yoke advise %s` find a scheme and a step", path);
             if (remedy->kind == YK_REMEDY_SMALLER_STEP)
-                print_to(file, "let `yoke converge %s` find a step that is small enough", path);
+                print_to(file, "let `yoke convergence %s` find a step that is small enough", path);
 
             /* "use coupling.scheme tight with coupling.acceleration aitken" */
             for (int k = 0; k < remedy->override_count; k++) {

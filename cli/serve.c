@@ -5,11 +5,10 @@
 #include "yoke/transport.h"
 
 static const char usage[] =
-    "serve SCENARIO --listen ADDRESS [--subsystem NAME] [--secret-file FILE] [--once] [--quiet]\n\n"
-    "Offers the subsystems of the scenario at ADDRESS, unix:PATH or tcp:HOST:PORT, to runs whose\n"
-    "scenario has `solver: remote` with the same address. Each client gets a subsystem of its "
-    "own,\n"
-    "in a process of its own, as it is at the start of the scenario.";
+    "serve SCENARIO --listen ADDRESS [OPTIONS]\n"
+    "\n"
+    "Offer the subsystems of a scenario to runs that use `solver: remote`. Every "
+    "client gets its own process, with the subsystem in its initial state.";
 
 typedef struct request {
     const char *path, *listen, *subsystem, *secret_file;
@@ -79,8 +78,7 @@ int command_serve(int argc, char **argv)
          "Require clients to know the first line of FILE; mandatory for addresses that other "
          "machines can reach"},
         {"once", OPTION_FLAG, &r.once, NULL, "Exit after the first client has disconnected"},
-        {"set", OPTION_LIST, &r.sets, "PATH=VALUE",
-         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
+        SET_ROW(&r.sets),
         {"quiet", OPTION_FLAG, &r.quiet, NULL, "Print errors only"},
         {.kind = OPTION_END},
     };

@@ -8,27 +8,23 @@
 
 #include "cli.h"
 #include "gnuplot.h"
-#include "ranks.h"
+#include "mpi.h"
 
 enum { MAP_NAME_MAX = 160 };
 
 static char noun[] = "point"; /* that progress counts */
 
 static const char usage[] =
-    "stability SCENARIO [--set PATH=VALUE ...] [--at T] [--rest]\n"
-    "       yoke stability SCENARIO --map PATH=FIRST:LAST:N --map PATH=FIRST:LAST:N -o map.csv "
-    "[--plot map]\n"
-    "       yoke stability [--scheme S] [--inputs I] [--rho-inf R] [--omega-h W] ... [--map "
-    "...]\n\n"
-    "The macro step of the scenario as it runs is differentiated about states of the run. An "
-    "eigenvalue above 1 is a\n"
-    "deviation that grows with every step. Whether the coupling or the motion itself makes it grow "
-    "is found by comparison\n"
-    "with smaller steps and with a reference; for a coupling that is unstable, steps and schemes "
-    "that are not are looked\n"
-    "for. Without a scenario: two masses joined rigidly, the test equation of coupling; mass 1 "
-    "takes the force, mass 2 the\n"
-    "motion. Exit codes: 0 stable or undecided, 3 unstable, 1 the work failed, 2 wrong input.";
+    "stability SCENARIO [OPTIONS]\n"
+    "       yoke stability SCENARIO --map PATH=FIRST:LAST:N --map PATH=FIRST:LAST:N "
+    "[OPTIONS]\n"
+    "       yoke stability [TWO-MASS OPTIONS]\n"
+    "\n"
+    "Linearize the macro step numerically and report the growth of small deviations. "
+    "A comparison with smaller steps and with a reference solution separates an "
+    "unstable coupling from an unstable motion. If the coupling is unstable, steps "
+    "and schemes that are stable are searched. Without a scenario, analyze two "
+    "rigidly coupled masses. Exit code 3: unstable.";
 
 typedef struct request {
     const char *path; /* NULL: the two masses */
@@ -124,7 +120,7 @@ static void print_verdict(const yk_scenario_info *info, const yk_stability_repor
         return;
 
     if (r->verdict == YK_VERDICT_UNDECIDED)
-        print_out("(--at chooses another state, --seconds allows more time)\n");
+        print_out("(--at chooses another state, --cpu-time allows more time)\n");
 
     /* What the verdict rests on: the derivative at one state, and what the run did there. */
     print_out("spectral radius %.12g, error %.2g, at t = %g s\n", r->spectral_radius,
@@ -603,38 +599,38 @@ int command_stability(int argc, char **argv)
     memcpy(&untouched, m, sizeof untouched);
 
     const option_row rows[] = {
-        {"set", OPTION_LIST, &q.sets, "PATH=VALUE",
-         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
-        {"at", OPTION_NUMBER, &q.def.time, "T",
-         "Linearize at this time in s (default: after --settle)"},
-        {"settle", OPTION_COUNT, &q.def.settle_steps, "N",
+        SET_ROW(&q.sets),
+        {"at", OPTION_NUMBER, &q.def.time, "SECONDS",
+         "Linearize at this time (default: after --settle-steps)"},
+        {"settle-steps", OPTION_COUNT, &q.def.settle_steps, "N",
          "Take N macro steps first (default: 20)"},
-        {"rest", OPTION_FLAG, &q.def.find_equilibrium, NULL, "Find a nearby equilibrium first"},
-        {"track", OPTION_COUNT, &q.def.track_steps, "N",
+        {"equilibrium", OPTION_FLAG, &q.def.find_equilibrium, NULL,
+         "Find a nearby equilibrium first"},
+        {"track-steps", OPTION_COUNT, &q.def.track_steps, "N",
          "Verify the growth along N macro steps of the run (default: 80)"},
         {"samples", OPTION_COUNT, &q.def.sample_count, "N",
-         "Analyze N states along the run if --at is not given, 1 to 3 (default: 3)"},
-        {"seconds", OPTION_NUMBER, &q.def.cpu_time_budget, "S",
+         "Analyze N states along the run, 1 to 3 (default: 3)"},
+        {"cpu-time", OPTION_NUMBER, &q.def.cpu_time_budget, "SECONDS",
          "Limit the processor time, approximately (default: 60)"},
-        {"all", OPTION_FLAG, &q.all, NULL, "Print all modes that were computed"},
+        {"all-modes", OPTION_FLAG, &q.all, NULL, "Print all modes that were computed"},
         {"quiet", OPTION_FLAG, &q.quiet, NULL, "Print the verdict only"},
-        {"map", OPTION_LIST, &q.maps, "P=FIRST:LAST:N",
-         "Vary a value; append :log for equal ratios; give the option twice for a map of two axes"},
+        {"map", OPTION_LIST, &q.maps, "PATH=FIRST:LAST:N[:log]",
+         "Vary a value; give the option twice for a map"},
         {"jobs", OPTION_COUNT, &q.jobs, "N",
-         "Compute N points of a map in parallel (default: one per core)"},
-        {"deadline", OPTION_NUMBER, &q.deadline, "S", RANKS_DEADLINE_TEXT},
+         "Compute N points in parallel (default: one per core)"},
+        {"timeout", OPTION_NUMBER, &q.deadline, "SECONDS", RANKS_DEADLINE_TEXT},
         {"journal", OPTION_TEXT, &q.journal, "FILE",
          "Keep finished points in FILE, so that the command can be repeated after a stop"},
-        {"o", OPTION_TEXT, &q.output, "FILE", "Write the map as CSV"},
+        {"output", OPTION_TEXT, &q.output, "FILE", "Write the map as CSV"},
         {"plot", OPTION_TEXT, &q.plot, "BASE",
          "Draw the map as BASE.svg and BASE.png (needs gnuplot)"},
         {"scheme", OPTION_TEXT, &q.scheme, "NAME",
          "Two masses: explicit, tight, loose or monolithic (default: explicit)"},
-        {"order", OPTION_TEXT, &q.order, "NAME",
+        {"sequence", OPTION_TEXT, &q.order, "NAME",
          "Two masses, explicit: gauss-seidel or jacobi (default: gauss-seidel)"},
         {"exchange", OPTION_TEXT, &q.exchange, "NAME",
          "Two masses, explicit or loose: motion or forces (default: motion)"},
-        {"inputs", OPTION_TEXT, &q.inputs, "NAME",
+        {"modified-inputs", OPTION_TEXT, &q.inputs, "NAME",
          "Two masses, explicit: original, index-1, index-2, index-3, or alpha*h^2,beta*h,gamma "
          "(default: index-1)"},
         {"iterations", OPTION_NUMBER, &q.iterations, "N",
@@ -652,6 +648,14 @@ int command_stability(int argc, char **argv)
         {"damping", OPTION_NUMBER, &m->damping, "X", "Damping ratio of mass 1 (default: 0)"},
         {"damping-ratio", OPTION_NUMBER, &m->damping_ratio, "R",
          "Damping ratio of mass 2 divided by that of mass 1 (default: 0)"},
+        RENAMED_ROW("deadline", "timeout"),
+        RENAMED_ROW("seconds", "cpu-time"),
+        RENAMED_ROW("rest", "equilibrium"),
+        RENAMED_ROW("all", "all-modes"),
+        RENAMED_ROW("settle", "settle-steps"),
+        RENAMED_ROW("track", "track-steps"),
+        RENAMED_ROW("inputs", "modified-inputs"),
+        RENAMED_ROW("order", "sequence"),
         {.kind = OPTION_END},
     };
 
@@ -685,7 +689,7 @@ int command_stability(int argc, char **argv)
     bool numbers = memcmp(m, &untouched, sizeof untouched) != 0;
     if (words || methods || numbers) {
         print_err("yoke: the options of the two-mass oscillator do not go with a scenario; "
-                  "use --set, such as --set coupling.inputs=index-1\n");
+                  "use --set, such as --set coupling.scheme=tight\n");
         return EXIT_MISUSE;
     }
 

@@ -10,7 +10,7 @@
 #include "base/text.h"
 #include "cli.h"
 #include "gnuplot.h"
-#include "ranks.h"
+#include "mpi.h"
 
 enum { AXES_MAX = 8, VALUES_MAX = 100000 };
 
@@ -234,7 +234,7 @@ static int write_array_job(const char *file, int tasks, const char *path, const 
         "#SBATCH --ntasks=1\n"
         "# Every task makes every %d-th run and keeps it in %s.TASK; a task that is started again\n"
         "# goes on where it was. When all have ended, or at any time:\n"
-        "#   '%s'%s --gather %d -o TABLE.csv\n"
+        "#   '%s'%s --merge-parts %d -o TABLE.csv\n"
         "set -euo pipefail\n"
         "%s\n"
         "exec '%s'%s --part \"$SLURM_ARRAY_TASK_ID/%d\" --jobs \"${SLURM_CPUS_PER_TASK:-1}\"\n",
@@ -244,8 +244,8 @@ static int write_array_job(const char *file, int tasks, const char *path, const 
     /* What to do with it, in words that can be pasted. */
     int code = EXIT_FAILED;
     if (close_written(&script, file)) {
-        print_out("sbatch %s\n%s --gather %d -o TABLE.csv   # when its tasks have ended\n", file,
-                  command.data, tasks);
+        print_out("sbatch %s\n%s --merge-parts %d -o TABLE.csv   # when its tasks have ended\n",
+                  file, command.data, tasks);
         code = EXIT_GOOD;
     }
 
@@ -256,9 +256,10 @@ static int write_array_job(const char *file, int tasks, const char *path, const 
 }
 
 static const char usage[] =
-    "sweep SCENARIO --vary PATH=VALUES ... --measure KIND(CHANNEL) ...\n\n"
-    "Runs every combination of the values and tabulates the measures. Under mpirun the runs are\n"
-    "spread over all ranks, one at a time each; --slurm writes an array job instead.";
+    "sweep SCENARIO --vary PATH=VALUES ... --measure KIND(CHANNEL) ... [OPTIONS]\n"
+    "\n"
+    "Run every combination of values and tabulate the measures. Under mpirun the "
+    "runs are distributed over all ranks; --slurm writes an array job instead.";
 
 int command_sweep(int argc, char **argv)
 {
@@ -277,13 +278,11 @@ int command_sweep(int argc, char **argv)
 
     const option_row rows[] = {
         {"vary", OPTION_LIST, &varies, "PATH=VALUES",
-         "Vary a value: FIRST:LAST:COUNT, FIRST:LAST:COUNT:log, or a,b,c; may be repeated, every "
-         "combination is run"},
+         "Vary a value: FIRST:LAST:COUNT, FIRST:LAST:COUNT:log, or a,b,c; may be repeated"},
         {"measure", OPTION_LIST, &measures, "KIND(CHANNEL)",
          "Tabulate rms, mean, deviation, min, max, peak, amplitude, final or frequency (CHANNEL[, "
          "FROM[, TO]]), or line(CHANNEL, HZ)"},
-        {"set", OPTION_LIST, &sets, "PATH=VALUE",
-         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
+        SET_ROW(&sets),
         {"jobs", OPTION_COUNT, &def.jobs, "N", "Make N runs in parallel (default: one per core)"},
         {"journal", OPTION_TEXT, &def.journal, "FILE",
          "Keep finished runs in FILE, so that the command can be repeated after a stop"},
@@ -291,14 +290,15 @@ int command_sweep(int argc, char **argv)
          "Write a Slurm array job to FILE instead of running"},
         {"tasks", OPTION_COUNT, &tasks, "N", "Use N tasks in the array job (default: 64)"},
         {"part", OPTION_TEXT, &part, "K/N",
-         "Run every N-th combination, starting with the K-th, and keep the runs in JOURNAL.K; no "
-         "table"},
-        {"gather", OPTION_COUNT, &def.part_count, "N",
+         "Run every N-th combination, starting with the K-th; the runs are kept in JOURNAL.K"},
+        {"merge-parts", OPTION_COUNT, &def.part_count, "N",
          "Merge the journals of N parts and run what is missing"},
-        {"deadline", OPTION_NUMBER, &deadline, "S", RANKS_DEADLINE_TEXT},
-        {"o", OPTION_TEXT, &output, "FILE", "Write the table as CSV (default: print it)"},
+        {"timeout", OPTION_NUMBER, &deadline, "SECONDS", RANKS_DEADLINE_TEXT},
+        {"output", OPTION_TEXT, &output, "FILE", "Write the table as CSV (default: print it)"},
         {"plot", OPTION_TEXT, &plot, "BASE",
          "Draw BASE.svg and BASE.png over the last --vary (needs gnuplot)"},
+        RENAMED_ROW("deadline", "timeout"),
+        RENAMED_ROW("gather", "merge-parts"),
         {.kind = OPTION_END},
     };
 

@@ -20,7 +20,7 @@
  *
  * and the scenario names the library under `plugins:`. It is loaded before the scenario is checked,
  * and closed after the last of its subsystems is destroyed. A plug-in runs with all rights of the
- * program: who does not trust a scenario forbids it (yk_scenario_def, yoke --no-plugins). */
+ * program: who does not trust a scenario forbids it (yk_scenario_def, yoke --no-external-code). */
 #ifndef YOKE_PLUGIN_H
 #define YOKE_PLUGIN_H
 

@@ -515,11 +515,11 @@ static const struct {
     const char *name;
     yk_contact_run *run;
 } methods[] = {
-    [YK_CONTACT_AUTO] = {"automatic", solve_automatic},
+    [YK_CONTACT_AUTO] = {"auto", solve_automatic},
     [YK_CONTACT_GAUSS_SEIDEL] = {"gauss-seidel", yk_contact_solve_gauss_seidel},
     [YK_CONTACT_PROJECTED_GRADIENT] = {"projected-gradient", yk_contact_solve_gradient},
-    [YK_CONTACT_INTERIOR_POINT] = {"accurate", yk_contact_solve_accurate},
-    [YK_CONTACT_PIVOTING] = {"pivot", yk_contact_solve_pivot},
+    [YK_CONTACT_INTERIOR_POINT] = {"interior-point", yk_contact_solve_accurate},
+    [YK_CONTACT_PIVOTING] = {"pivoting", yk_contact_solve_pivot},
 };
 enum { METHODS = sizeof methods / sizeof *methods };
 

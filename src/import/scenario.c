@@ -806,7 +806,7 @@ yk_status yk_robot_check(yk_robot *robot, const yk_import_options *options)
     if (moving == 0)
         return yk_fail(robot->context, YK_ERROR_INPUT,
                        "nothing in the model moves: all links are fixed to the ground, or have no "
-                       "mass; --floating frees the root of a URDF");
+                       "mass; --floating-base frees the root of a URDF");
 
     /* One note for all meshes that are not drawn. */
     int meshes = 0;

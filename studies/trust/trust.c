@@ -8,7 +8,7 @@
  *              be trusted is a false alarm, one that is wrong and is not, a miss.
  *   stability  the verdict of `yoke stability`. The truth is a long run beside the reference with the same step: it runs
  *              away, or it stays with the reference.
- *   error      the error bars of `yoke run --error`. The truth is the difference from the reference: a bar that is smaller is a
+ *   error      the error bars of `yoke run --error-bars`. The truth is the difference from the reference: a bar that is smaller is a
  *              miss, one that is larger than one percent and ten times the truth a false alarm.
  *   remedy     the first remedy of a run that is not to be trusted. It is pasted: a run that is trusted and not wrong is
  *              right, any other a miss; a run without a remedy that can be pasted is undecided.

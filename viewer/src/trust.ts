@@ -96,7 +96,7 @@ export function findings(run: Run): Finding[] {
 function wordRemedy(run: Run, kind: number, overrides: string[]): { text: string; command: string } {
   const scenario = /(\S+\.ya?ml)\b/.exec(run.command)?.[1] ?? "SCENARIO";
   if (kind === 1) return { text: "Let Yoke find a scheme and a step", command: `yoke advise ${scenario}` };
-  if (kind === 2) return { text: "Let Yoke find a step that is small enough", command: `yoke converge ${scenario}` };
+  if (kind === 2) return { text: "Let Yoke find a step that is small enough", command: `yoke convergence ${scenario}` };
   const words = overrides.map((one, i) => `${i === 0 ? "Use" : i === 1 ? "with" : "and"} ${one.replace("=", " ")}`).join(" ");
   const sets = overrides.map((one) => `--set ${/[^\w=.+-]/.test(one) ? `'${one}'` : one}`);
   return { text: words, command: [run.command || `yoke run ${scenario}`, ...sets].join(" ") };

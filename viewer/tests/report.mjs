@@ -272,7 +272,7 @@ try {
   // Tables of the analyses become maps, curves and shapes.
   const analyses = [
     { name: "map", command: ["stability", "--scheme", "explicit", "--inputs", "index-1", "--map", "rho-inf=0:1:5", "--map", "mass-ratio=1e-2:1e2:5:log"], charts: 1 },
-    { name: "convergence", command: ["converge", join(models, "two-mass-oscillator", "scenario.yaml"), "--schemes", "explicit,tight", "--steps", "2e-3,1e-3", "--set", "time.end=0.05"], charts: 3 },
+    { name: "convergence", ["convergence", join(models, "two-mass-oscillator", "scenario.yaml"), "--schemes", "explicit,tight", "--steps", "2e-3,1e-3", "--set", "time.end=0.05"], charts: 3 },
     { name: "modes", command: ["modes", join(models, "cantilever", "scenario.yaml"), "--count", "2"], charts: 2 },
     { name: "sweep", command: ["sweep", join(models, "two-mass-oscillator", "scenario.yaml"), "--set", "time.end=0.05", "--vary", "parameters.right_mass=0.5,1", "--vary", "time.step=1e-4:1e-3:3", "--measure", "max(left.mass.position)"], charts: 1 },
   ];

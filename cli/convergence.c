@@ -1,4 +1,4 @@
-/* yoke converge: errors of a scenario against the step for several schemes, with orders and
+/* yoke convergence: errors of a scenario against the step for several schemes, with orders and
  * cost. */
 #include <math.h>
 #include <stdlib.h>
@@ -7,19 +7,18 @@
 #include "base/text.h"
 #include "cli.h"
 #include "gnuplot.h"
-#include "ranks.h"
+#include "mpi.h"
 
 enum { STEPS_MAX = 32, VARIANTS_MAX = 32, VARIANT_OVERRIDES_MAX = 16 };
 
 static char noun[] = "run"; /* that progress counts */
 
 static const char usage[] =
-    "converge SCENARIO [--schemes A,B,...] [--variant NAME;PATH=VALUE;...] [--steps H,H,...]\n"
-    "       yoke converge SCENARIO --channel NAME --exact EXPRESSION [--steps H,H,...]\n\n"
-    "Runs every scheme with every step, in parallel, and compares with an exact course, with "
-    "the monolithic system or with\n"
-    "the finest run. Errors are relative (L1); orders are observed from step to step; cost is "
-    "calls of subsystems and time.";
+    "convergence SCENARIO [OPTIONS]\n"
+    "\n"
+    "Run every scheme with every step, in parallel, and report errors, observed "
+    "orders and cost. The errors are relative (L1 norm) to an exact solution, to the "
+    "monolithic system or to the finest run.";
 
 static const char *const outcomes[] = {
     [YK_OUTCOME_OK] = "",
@@ -188,7 +187,7 @@ static int run_study(const yk_convergence_options *def, const char *output, cons
     return code;
 }
 
-int command_converge(int argc, char **argv)
+int command_convergence(int argc, char **argv)
 {
     static const char *const references[] = {
         [YK_REFERENCE_AUTO] = "auto",
@@ -213,22 +212,21 @@ int command_converge(int argc, char **argv)
         {"variant", OPTION_LIST, &changes, "NAME;PATH=VALUE;...",
          "Compare these changes under NAME; may be repeated"},
         {"channel", OPTION_LIST, &channels, "NAME",
-         "Compare this channel; may be repeated (default: position and velocity of all "
-         "interfaces)"},
-        {"exact", OPTION_TEXT, &def.exact_expression, "EXPRESSION",
+         "Compare this channel; may be repeated (default: interface motions)"},
+        {"exact-solution", OPTION_TEXT, &def.exact_expression, "EXPRESSION",
          "Compare with an expression of t and the parameters (one channel, first component)"},
         {"reference", OPTION_TEXT, &reference, "WHICH",
-         "Compare with monolithic, or with finest, the last scheme; both with a quarter of the "
-         "finest step (default: auto, the one that works)"},
+         "Compare with monolithic, finest or auto (default: auto)"},
         {"steps", OPTION_TEXT, &step_text, "H,H,...",
          "Use these macro steps in s, decreasing (default: 1e-2,1e-3,1e-4)"},
-        {"set", OPTION_LIST, &sets, "PATH=VALUE",
-         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
+        SET_ROW(&sets),
         {"jobs", OPTION_COUNT, &def.jobs, "N", "Make N runs in parallel (default: one per core)"},
-        {"deadline", OPTION_NUMBER, &deadline, "S", RANKS_DEADLINE_TEXT},
-        {"o", OPTION_TEXT, &output, "FILE", "Write the table as CSV"},
+        {"timeout", OPTION_NUMBER, &deadline, "SECONDS", RANKS_DEADLINE_TEXT},
+        {"output", OPTION_TEXT, &output, "FILE", "Write the table as CSV"},
         {"plot", OPTION_TEXT, &plot, "BASE",
          "Draw errors over step, calls and time as BASE.svg and BASE.png (needs gnuplot)"},
+        RENAMED_ROW("deadline", "timeout"),
+        RENAMED_ROW("exact", "exact-solution"),
         {.kind = OPTION_END},
     };
 

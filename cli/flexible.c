@@ -1,4 +1,4 @@
-/* yoke body: a flexible body of a scenario as tables of nodes, shapes and inertia invariants. */
+/* yoke flexible: a flexible body of a scenario as tables of nodes, shapes and inertia invariants. */
 #include <errno.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -8,21 +8,22 @@
 #include "multibody/def.h"
 
 static const char usage[] =
-    "body SCENARIO SUBSYSTEM.BODY -o FOLDER\n\n"
-    "Writes a rod with shapes or a modal body as nodes.csv, modes.csv, second_order.csv and\n"
-    "invariants.csv, and prints how a scenario takes it in: see docs/modal.md.";
+    "flexible SCENARIO SUBSYSTEM.BODY -o FOLDER [OPTIONS]\n"
+    "\n"
+    "Export a flexible body (a modal body or a rod with shapes) as nodes.csv, "
+    "modes.csv, second_order.csv and invariants.csv, and print the section of a "
+    "scenario that reads them.";
 
-int command_body(int argc, char **argv)
+int command_flexible(int argc, char **argv)
 {
     option_list sets = {0};
     const char *folder = NULL;
     const char *operands[2];
 
     const option_row rows[] = {
-        {"o", OPTION_TEXT, &folder, "FOLDER",
-         "Write the tables to FOLDER, which is created if it is missing"},
-        {"set", OPTION_LIST, &sets, "PATH=VALUE",
-         "Override a value of the scenario, e.g. --set coupling.scheme=tight"},
+        {"output", OPTION_TEXT, &folder, "FOLDER",
+         "Write the tables to FOLDER; the folder is created if it does not exist"},
+        SET_ROW(&sets),
         {.kind = OPTION_END},
     };
 

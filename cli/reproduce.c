@@ -1,4 +1,4 @@
-/* yoke replay: a recorded run again, from what its record holds, compared bit by bit. */
+/* yoke reproduce: a recorded run again, from what its record holds, compared bit by bit. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -8,11 +8,11 @@
 #include "yoke/record.h"
 
 static const char usage[] =
-    "replay RESULTS [--quiet]\n\n"
-    "Runs the scenario of a record again and compares every sample and the final state hash with\n"
-    "the record, to the bit. Stops at the first sample that differs and names it. Files that the\n"
-    "scenario names are compared with those of the run before it starts. Exit code 0: the same;\n"
-    "1: something differs.";
+    "reproduce RESULTS [OPTIONS]\n"
+    "\n"
+    "Run the recorded scenario again and compare every sample and the state hash bit "
+    "by bit. The command stops at the first difference and names it. Exit code 0: "
+    "identical, 1: different, 2: invalid input.";
 
 /* A recorder that compares what it is given with a record, and fails at the first difference. */
 typedef struct replayer {
@@ -152,7 +152,7 @@ static int print_outcome(const loaded *l, const replayer *r, yk_status status,
     return EXIT_GOOD;
 }
 
-int command_replay(int argc, char **argv)
+int command_reproduce(int argc, char **argv)
 {
     const char *path = NULL;
     bool quiet = false;
@@ -193,9 +193,10 @@ int command_replay(int argc, char **argv)
     loaded l;
     bool ready = false;
     if (!file.data) {
-        print_err("yoke: '%s' does not hold the scenario of its run: replay an HDF5 file of this "
-                  "version (CSV has the numbers alone)\n",
-                  path);
+        print_err(
+            "yoke: '%s' does not hold the scenario of its run: reproduce an HDF5 file of this "
+            "version (CSV has the numbers alone)\n",
+            path);
     } else {
         yk_scenario_def def = scenario_def(file.data, &(option_list){0});
         def.text = header->scenario_text;

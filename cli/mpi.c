@@ -1,4 +1,4 @@
-#include "ranks.h"
+#include "mpi.h"
 
 #include <fcntl.h>
 #include <math.h>

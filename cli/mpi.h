@@ -3,8 +3,8 @@
  *
  * Every rank parses the same command line. Rank 0 decides which rank has which subsystem, or does
  * which run, and the others do what it says until it has no more for them. */
-#ifndef YOKE_CLI_RANKS_H
-#define YOKE_CLI_RANKS_H
+#ifndef YOKE_CLI_MPI_H
+#define YOKE_CLI_MPI_H
 
 #include "cli.h"
 #include "transport/mpi_ranks.h"
@@ -12,9 +12,9 @@
 /* s, for one macro step of a subsystem on another rank, and for one of many runs. */
 enum { RANKS_DEADLINE = 60 };
 /* Of those that share their runs. */
-#define RANKS_DEADLINE_TEXT                                                                       \
-    "Under mpirun: repeat the run of another rank after this many seconds, if it has also taken " \
-    "ten times as long as the longest run (default: 60)"
+#define RANKS_DEADLINE_TEXT                                                                        \
+    "Under mpirun: repeat a run if its rank takes longer than this and ten times the longest run " \
+    "(default: 60)"
 
 /* Meets the others, where a launcher has started several; false after a message. The library behind
  * it is loaded then, and only then. */
