@@ -7,8 +7,8 @@
 
 #include "bench.h"
 #include "coupling/system_arrays.h"
-#include "transport/fmi/fmu.h"
-#include "transport/fmi/functions.h"
+#include "interop/fmi/fmu.h"
+#include "interop/fmi/functions.h"
 
 enum { STEPS = 1000 };
 static const double STEP = 1e-4; /* s */

@@ -1,10 +1,10 @@
 /* One step of an oscillator in this process, behind shared memory, behind sockets, and on another
  * rank: what a question and its answer cost is the difference. */
-#include "yoke/transport.h"
 #include "bench.h"
-#include "transport/rank_serving.h"
-#include "transport/serving.h"
+#include "remote/rank_serving.h"
+#include "remote/serving.h"
 #include "yoke/physics.h"
+#include "yoke/remote.h"
 
 enum { STEPS = 2000 };
 

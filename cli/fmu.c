@@ -6,10 +6,10 @@
 
 #include "base/text.h"
 #include "cli.h"
-#include "fmu/export.h"
-#include "transport/fmi/archive.h"
-#include "transport/fmi/description.h"
-#include "transport/fmi/fmu.h"
+#include "interop/fmi/archive.h"
+#include "interop/fmi/description.h"
+#include "interop/fmi/export.h"
+#include "interop/fmi/fmu.h"
 
 /* What is inside ------------------------------------------------------------------------------- */
 

@@ -8,8 +8,9 @@
 
 #include "base/text.h"
 #include "cli.h"
-#include "import/import.h"
-#include "transport/fmi/archive.h"
+#include "interop/fmi/archive.h"
+#include "interop/import/import.h"
+#include "interop/ssp/ssp.h"
 
 static const char import_usage[] =
     "import MODEL [OPTIONS]\n"
@@ -39,7 +40,7 @@ static bool write_scenario(const yk_import *import, const char *file, const char
     if (file)
         output = yk_output_open(file);
     FILE *to = file ? output.stream : stdout;
-    bool written = to && yk_import_write(import, to);
+    bool written = to && fputs(yk_import_scenario(import), to) >= 0 && !ferror(to);
     if (file && written)
         written = yk_output_close(&output);
     else if (file)
@@ -51,9 +52,7 @@ static bool write_scenario(const yk_import *import, const char *file, const char
 
     const yk_import_note *notes;
     int note_count = yk_import_notes(import, &notes);
-    char summary[200];
-    yk_import_summary(import, summary, sizeof summary);
-    print_err("%s: %s\n", model, summary);
+    print_err("%s: %s\n", model, yk_import_summary(import));
 
     if (note_count > 0)
         print_err("Not as in the model, or left out:\n");
@@ -65,7 +64,7 @@ static bool write_scenario(const yk_import *import, const char *file, const char
 int command_import(int argc, char **argv)
 {
     static const char *const solvers[] = {"auto", "multibody", "nonsmooth", NULL};
-    yk_import_options options = yk_import_default();
+    yk_import_options options = yk_import_options_default();
     const char *solver = solvers[0];
     const char *output = NULL;
     const char *path;
@@ -80,7 +79,7 @@ int command_import(int argc, char **argv)
          "Set the end of the run (default: as in the model, otherwise 1)"},
         {"step", OPTION_NUMBER, &options.step, "SECONDS",
          "Set the macro step (default: as in the model, otherwise 0.001)"},
-        {"floating-base", OPTION_FLAG, &options.floating, NULL,
+        {"floating-base", OPTION_FLAG, &options.floating_base, NULL,
          "Do not fix the root link of a URDF to the ground"},
         RENAMED_ROW("floating", "floating-base"),
         {.kind = OPTION_END},
@@ -184,7 +183,7 @@ int command_import(int argc, char **argv)
 /* The FMUs of a description lie beside it, those of a package in the folder of the scenario. */
 char *ssp_open(yk_context *context, const char *path, char **folder)
 {
-    yk_import_options options = yk_import_default();
+    yk_import_options options = yk_import_options_default();
     char description[4200];
     char beside[4200] = "";
     yk_status status;

@@ -11,10 +11,10 @@
 
 #include "base/text.h"
 #include "cli.h"
+#include "interop/fmi/archive.h"
+#include "interop/fmi/fmu.h"
 #include "math/eigen.h"
 #include "mpi.h"
-#include "transport/fmi/archive.h"
-#include "transport/fmi/fmu.h"
 
 static const command_row commands[] = {
     {.summary = "Run"},

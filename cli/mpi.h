@@ -7,7 +7,7 @@
 #define YOKE_CLI_MPI_H
 
 #include "cli.h"
-#include "transport/mpi_ranks.h"
+#include "remote/mpi_ranks.h"
 
 /* s, for one macro step of a subsystem on another rank, and for one of many runs. */
 enum { RANKS_DEADLINE = 60 };

@@ -2,7 +2,7 @@
 #include <string.h>
 
 #include "cli.h"
-#include "yoke/transport.h"
+#include "yoke/remote.h"
 
 static const char usage[] =
     "serve SCENARIO --listen ADDRESS [OPTIONS]\n"

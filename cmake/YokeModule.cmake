@@ -52,7 +52,7 @@ function(yoke_module name)
   set_property(GLOBAL APPEND PROPERTY YOKE_MODULES ${target})
   # What the one library of all modules has to link (cmake/YokePackage.cmake).
   set(libraries ${MODULE_LINKS} ${MODULE_PRIVATE_LINKS})
-  list(FILTER libraries EXCLUDE REGEX "^yk_")
+  list(FILTER libraries EXCLUDE REGEX "^yk_|:yk_")
   set_property(GLOBAL APPEND PROPERTY YOKE_LIBRARIES ${libraries})
 endfunction()
 

@@ -8,14 +8,6 @@
 #include "coupling/system_arrays.h"
 #include "model/scenario.h"
 
-#define KIND_SECTION(word) &yk_##word##_section,
-const yk_section *const yk_kind_sections[] = {YK_KIND_LIST(KIND_SECTION) NULL};
-
-/* In the same order. */
-#define KIND_BUILD(word) yk_##word##_build,
-static yk_status (*const build_kind[])(yk_builder *builder, const yk_node *section,
-                                       yk_subsystem **subsystem) = {YK_KIND_LIST(KIND_BUILD)};
-
 /* What builders use ---------------------------------------------------------------------------- */
 
 yk_context *yk_builder_context(const yk_builder *builder)
@@ -482,7 +474,7 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node, int
 
     /* The subsystem itself, by a kind of the library or by a solver from outside. */
     int errors_before = yk_diagnostics_error_count(diagnostics);
-    int outside = node->choice - YK_KIND_COUNT;
+    int outside = node->choice - yk_solver_kind_count;
     bool elsewhere = hosts && rank != hosts->rank;
 
     /* Parts of what is merged and spread are everywhere: each rank makes the whole of them. */
@@ -490,7 +482,7 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node, int
         elsewhere = false;
     yk_status status = YK_OK;
     if (outside < 0)
-        scenario->solvers[index] = yk_kind_sections[node->choice]->name;
+        scenario->solvers[index] = yk_solver_kinds[node->choice]->section->name;
     else
         scenario->solvers[index] = scenario->extensions.solvers[outside]->name;
 
@@ -501,7 +493,7 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node, int
         status = hosts->create_proxy(hosts->user, scenario->context, yk_node_name(node), index,
                                      rank, subsystem);
     else if (outside < 0)
-        status = build_kind[node->choice](builder, node, subsystem);
+        status = yk_solver_kinds[node->choice]->build(builder, node, subsystem);
     else
         status = yk_solver_build(builder, scenario->extensions.solvers[outside], node, subsystem);
     scenario->info.has_impacts = builder->impacts;

@@ -58,8 +58,8 @@ static yk_status add_solver(yk_scenario *scenario, const yk_solver_ops *ops)
 
     /* The word after `solver:` means one thing. */
     bool exists = false;
-    for (int i = 0; yk_kind_sections[i]; i++)
-        exists = exists || strcmp(yk_kind_sections[i]->name, ops->name) == 0;
+    for (int i = 0; i < yk_solver_kind_count; i++)
+        exists = exists || strcmp(yk_solver_kinds[i]->section->name, ops->name) == 0;
 
     for (int i = 0; i < known->solver_count; i++)
         exists = exists || strcmp(known->solvers[i]->name, ops->name) == 0;

@@ -137,25 +137,24 @@ yk_status yk_read_inertia(yk_builder *builder, const yk_node *inertia, yk_mat3 *
 
 /* Kinds ---------------------------------------------------------------------------------------- */
 
-/* X(word): kind_WORD.c has yk_WORD_section and yk_WORD_build, which makes the subsystem from a
- * resolved section; the message of a failure becomes the user's. */
-#define YK_KIND_LIST(X) \
-    X(control)          \
-    X(fmu) X(hydraulic) X(mbdyn) X(multibody) X(nonsmooth) X(oscillator) X(precice) X(remote)
+/* A kind of subsystem. */
+typedef struct yk_solver_kind {
+    const yk_section *section; /* Its name is the word after `solver:`. */
+    /* Creates the subsystem from a resolved section. The message of a failure is shown to the user. */
+    yk_status (*build)(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem);
+} yk_solver_kind;
 
-#define YK_KIND_DECLARE(word)                                                \
-    extern const yk_section yk_##word##_section;                             \
-    yk_status yk_##word##_build(yk_builder *builder, const yk_node *section, \
-                                yk_subsystem **subsystem);
-YK_KIND_LIST(YK_KIND_DECLARE)
-#undef YK_KIND_DECLARE
+/* The kinds of this module. */
+extern const yk_solver_kind yk_control_kind, yk_hydraulic_kind, yk_multibody_kind,
+    yk_nonsmooth_kind, yk_oscillator_kind, yk_remote_kind;
 
-#define YK_KIND_ONE(word) +1
-enum { YK_KIND_COUNT = 0 YK_KIND_LIST(YK_KIND_ONE) };
-#undef YK_KIND_ONE
+/* Their keys, which solver_multibody.c and solver_nonsmooth.c describe apart from the building. */
+extern const yk_section yk_multibody_section, yk_nonsmooth_section;
 
-/* The sections in the order of the list, ended by NULL. Their names are the words after
- * `solver:`. */
-extern const yk_section *const yk_kind_sections[];
+/* All kinds of this build, in the order in which the reference lists them. Defined in
+ * src/interop/registry.c, which adds the kinds of other programs, so that this module does not know
+ * them. */
+extern const yk_solver_kind *const yk_solver_kinds[];
+extern const int yk_solver_kind_count;
 
 #endif

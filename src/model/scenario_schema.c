@@ -317,7 +317,7 @@ static const yk_field scenario_fields[] = {
 const yk_section *yk_scenario_section(yk_store *store, const yk_extensions *extensions,
                                       const yk_scheme_ops *chosen, const yk_scheme_ops *fall_back)
 {
-    size_t own = YK_KIND_COUNT;
+    size_t own = (size_t)yk_solver_kind_count;
     size_t all = own + (size_t)extensions->solver_count;
     yk_section *section = yk_store_take(store, sizeof *section);
     yk_field *fields = yk_store_take(store, sizeof scenario_fields);
@@ -328,7 +328,7 @@ const yk_section *yk_scenario_section(yk_store *store, const yk_extensions *exte
 
     /* A subsystem by any of the solvers: those of the library, then those from outside. */
     for (size_t i = 0; i < own; i++)
-        variants[i] = yk_kind_sections[i];
+        variants[i] = yk_solver_kinds[i]->section;
 
     for (size_t i = own; i < all; i++) {
         const yk_solver_ops *ops = extensions->solvers[i - own];

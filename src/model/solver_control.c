@@ -47,7 +47,7 @@ static const yk_field fields[] = {
     {0},
 };
 
-const yk_section yk_control_section = {
+static const yk_section control_section = {
     "control",
     "PID control with limits; integrals do not wind up. "
     "Ports of a loop NAME, all signals: "
@@ -127,7 +127,8 @@ static yk_status read_loop(yk_builder *builder, const yk_node *item, yk_control_
     return YK_OK;
 }
 
-yk_status yk_control_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
+static yk_status build_control(yk_builder *builder, const yk_node *section,
+                               yk_subsystem **subsystem)
 {
     yk_control_def def = yk_control_default();
     def.name = yk_node_name(section);
@@ -154,3 +155,5 @@ yk_status yk_control_build(yk_builder *builder, const yk_node *section, yk_subsy
 
     return yk_control_create(controller, subsystem);
 }
+
+const yk_solver_kind yk_control_kind = {&control_section, build_control};

@@ -117,7 +117,7 @@ static const yk_field fields[] = {
     {0},
 };
 
-const yk_section yk_hydraulic_section = {
+static const yk_section hydraulic_section = {
     "hydraulic",
     "Cylinders behind valves on one pump and one tank. "
     "Ports of a cylinder NAME: "
@@ -189,7 +189,8 @@ static yk_status read_cylinder(yk_builder *builder, const yk_node *item,
     return yk_builder_function(builder, item, "spool", &def->spool_command);
 }
 
-yk_status yk_hydraulic_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
+static yk_status build_hydraulic(yk_builder *builder, const yk_node *section,
+                                 yk_subsystem **subsystem)
 {
     yk_hydraulic_def def = yk_hydraulic_default();
     def.name = yk_node_name(section);
@@ -236,3 +237,5 @@ yk_status yk_hydraulic_build(yk_builder *builder, const yk_node *section, yk_sub
 
     return yk_hydraulic_create(circuit, subsystem);
 }
+
+const yk_solver_kind yk_hydraulic_kind = {&hydraulic_section, build_hydraulic};

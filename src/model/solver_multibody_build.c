@@ -767,7 +767,8 @@ static yk_status report_input(maker *m, yk_status status)
     return status;
 }
 
-yk_status yk_multibody_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
+static yk_status build_multibody(yk_builder *builder, const yk_node *section,
+                                 yk_subsystem **subsystem)
 {
     yk_context *context = yk_builder_context(builder);
     yk_multibody_def def = read_def(builder, section);
@@ -803,3 +804,5 @@ yk_status yk_multibody_build(yk_builder *builder, const yk_node *section, yk_sub
 
     return m.status;
 }
+
+const yk_solver_kind yk_multibody_kind = {&yk_multibody_section, build_multibody};

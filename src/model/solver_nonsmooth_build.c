@@ -814,7 +814,8 @@ static const yk_mechanism_ops mechanism_ops = {
 
 /* The whole ------------------------------------------------------------------------------------ */
 
-yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
+static yk_status build_nonsmooth(yk_builder *builder, const yk_node *section,
+                                 yk_subsystem **subsystem)
 {
     /* Options of the solver. */
     const yk_node *contact = yk_node_get(section, "contact");
@@ -898,3 +899,5 @@ yk_status yk_nonsmooth_build(yk_builder *builder, const yk_node *section, yk_sub
     yk_builder_note_impacts(builder);
     return YK_OK;
 }
+
+const yk_solver_kind yk_nonsmooth_kind = {&yk_nonsmooth_section, build_nonsmooth};

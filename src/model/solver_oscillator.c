@@ -39,12 +39,13 @@ static const yk_field fields[] = {
     {0},
 };
 
-const yk_section yk_oscillator_section = {"oscillator",
-                                          "A mass on a spring and a damper. "
-                                          "Port: `mass` (scalar; takes a wrench or a motion).",
-                                          fields};
+static const yk_section oscillator_section = {"oscillator",
+                                              "A mass on a spring and a damper. "
+                                              "Port: `mass` (scalar; takes a wrench or a motion).",
+                                              fields};
 
-yk_status yk_oscillator_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
+static yk_status build_oscillator(yk_builder *builder, const yk_node *section,
+                                  yk_subsystem **subsystem)
 {
     yk_oscillator_def def = yk_oscillator_default();
     def.mass = yk_node_number(section, "mass");
@@ -65,3 +66,5 @@ yk_status yk_oscillator_build(yk_builder *builder, const yk_node *section, yk_su
 
     return yk_oscillator_create(yk_builder_context(builder), &def, subsystem);
 }
+
+const yk_solver_kind yk_oscillator_kind = {&oscillator_section, build_oscillator};

@@ -1,6 +1,6 @@
 /* solver: remote */
 #include "model/registry.h"
-#include "yoke/transport.h"
+#include "yoke/remote.h"
 
 static const yk_field fields[] = {
     {"address", YK_TYPE_TEXT, .required = true,
@@ -18,7 +18,7 @@ static const yk_field fields[] = {
     {0},
 };
 
-const yk_section yk_remote_section = {
+static const yk_section remote_section = {
     "remote",
     "A subsystem in another process, "
     "offered by `yoke serve` or by any program "
@@ -27,7 +27,7 @@ const yk_section yk_remote_section = {
     "the results are the same to the last bit.",
     fields};
 
-yk_status yk_remote_build(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
+static yk_status build_remote(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
 {
     yk_context *context = yk_builder_context(builder);
     yk_builder_note_partner(builder);
@@ -55,3 +55,5 @@ yk_status yk_remote_build(yk_builder *builder, const yk_node *section, yk_subsys
 
     return yk_remote_create(context, &def, subsystem);
 }
+
+const yk_solver_kind yk_remote_kind = {&remote_section, build_remote};

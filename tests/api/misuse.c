@@ -11,13 +11,14 @@
 
 #include "test.h"
 #include "yoke/analysis.h"
+#include "yoke/mbdyn.h"
 #include "yoke/multibody.h"
 #include "yoke/nonsmooth.h"
 #include "yoke/physics.h"
 #include "yoke/record.h"
+#include "yoke/remote.h"
 #include "yoke/scenario.h"
 #include "yoke/system.h"
-#include "yoke/transport.h"
 
 typedef struct misuse {
     const char *name;

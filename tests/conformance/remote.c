@@ -2,8 +2,8 @@
  * through messages between ranks, which are those of an MPI under mpirun -n 2. */
 #include "conformance.h"
 
-#include "transport/rank_serving.h"
-#include "transport/serving.h"
+#include "remote/rank_serving.h"
+#include "remote/serving.h"
 #include "yoke/physics.h"
 
 static serving server;

@@ -161,7 +161,7 @@ static void small_kinds(void **state)
         {"velocity", oscillator.velocity, 0},
         {"integrator.two-step.rho_inf", oscillator.rho_inf, 0},
     };
-    EXPECT(&yk_oscillator_section, of_oscillator);
+    EXPECT(yk_oscillator_kind.section, of_oscillator);
 
     yk_control_def control = yk_control_default();
     yk_control_loop_def loop = yk_control_loop_default();
@@ -175,7 +175,7 @@ static void small_kinds(void **state)
         {"loops.filter", loop.derivative_filter, 0},
         {"loops.offset", loop.command_offset, 0},
     };
-    EXPECT(&yk_control_section, of_control);
+    EXPECT(yk_control_kind.section, of_control);
 
     yk_hydraulic_def circuit = yk_hydraulic_default();
     yk_hydraulic_cylinder_def ram = yk_hydraulic_cylinder_default();
@@ -199,7 +199,7 @@ static void small_kinds(void **state)
         {"cylinders.valve.backflow", c->valve.allow_backflow, 0},
         {"cylinders.valve.laminar_pressure", c->valve.laminar_pressure, 0},
     };
-    EXPECT(&yk_hydraulic_section, of_hydraulics);
+    EXPECT(yk_hydraulic_kind.section, of_hydraulics);
 }
 
 int main(void)

@@ -8,7 +8,7 @@
 #include "analysis/scenario_run.h"
 #include "contact/read.h"
 #include "contact/write.h"
-#include "import/importing.h"
+#include "interop/importing.h"
 #include "model/files.h"
 #include "yoke/analysis.h"
 
@@ -172,7 +172,7 @@ static char *exchange_everything(void)
     add_sweep(context, to);
     add_contact_problem(context, to);
 
-    yk_import_options options = yk_import_default();
+    yk_import_options options = yk_import_options_default();
     char *imported =
         import_file(context, YOKE_SOURCE_DIR "/examples/robots/arm.urdf", &options, "none");
     assert_non_null(imported);

@@ -1,0 +1,262 @@
+/* solver: fmu */
+
+#include "interop/fmi/fmu.h"
+#include "interop/interop.h"
+
+static const yk_word kind_words[] = {
+    {"auto", "co-simulation where the FMU has it, else model exchange"},
+    {"co-simulation", "the FMU's own solver"},
+    {"model-exchange", "its equations, integrated by Yoke with error control"},
+    {NULL, NULL},
+};
+
+static const yk_word process_words[] = {
+    {"own", "that of the run: fastest"},
+    {"child", "a child process: a crash of the FMU fails the step and keeps the results so far"},
+    {NULL, NULL},
+};
+
+/* Ports ---------------------------------------------------------------------------------------- */
+
+static const yk_field scalar_fields[] = {
+    {"position", YK_TYPE_TEXT, .text = "variable of the position (m) or angle (rad)"},
+    {"velocity", YK_TYPE_TEXT, .text = "variable of its velocity"},
+    {"acceleration", YK_TYPE_TEXT, .text = "variable of its acceleration"},
+    {"force", YK_TYPE_TEXT, .text = "variable of the force (N) or torque (N m)"},
+    {"reaction", YK_TYPE_BOOLEAN, .fallback = "false",
+     .text = "the force that the FMU gives is that on its partner, not on itself"},
+    {0},
+};
+
+static const yk_field variable_item = {
+    "variables", YK_TYPE_TEXT, .text = "a variable of the FMU; 0: the component is always zero"};
+
+#define MARKER_FIELD(word, largest, what)                                              \
+    {                                                                                  \
+        word, YK_TYPE_LIST,                                                            \
+            .least = 1, .most = largest, .item = &variable_item,                       \
+            .text = "variables of " what                                               \
+                    "; one name: an array, or the first part of name[1], name[2], ..." \
+    }
+static const yk_field marker_fields[] = {
+    MARKER_FIELD("position", 3, "the position, global axes"),
+    MARKER_FIELD("orientation", 9,
+                 "the rotation from the marker to the global axes: "
+                 "a quaternion, scalar first, or a matrix by rows"),
+    MARKER_FIELD("velocity", 3, "the velocity, global axes"),
+    MARKER_FIELD("angular_velocity", 3, "the angular velocity, global axes"),
+    MARKER_FIELD("acceleration", 3, "the acceleration, global axes"),
+    MARKER_FIELD("angular_acceleration", 3, "the angular acceleration, global axes"),
+    MARKER_FIELD("force", 3, "the force, global axes"),
+    MARKER_FIELD("torque", 3, "the torque about the marker's origin, global axes"),
+    {"reaction", YK_TYPE_BOOLEAN, .fallback = "false",
+     .text = "the wrench that the FMU gives is that on its partner, not on itself"},
+    {0},
+};
+
+static const yk_field signal_fields[] = {
+    {"variable", YK_TYPE_TEXT, .required = true, .text = "an input, or a variable to be read"},
+    {0},
+};
+static const yk_field terminal_fields[] = {
+    {"terminal", YK_TYPE_TEXT, .required = true, .text = "a terminal of the FMU (FMI 3)"},
+    {0},
+};
+
+static const yk_section scalar_section = {
+    "scalar",
+    "One coordinate with its force. "
+    "Where the force is an input of the FMU, the port takes a wrench; "
+    "where the motion is one, it takes a motion.",
+    scalar_fields};
+static const yk_section marker_section = {"marker",
+                                          "A frame with six coordinates; "
+                                          "what it takes is decided as for scalar ports.",
+                                          marker_fields};
+static const yk_section signal_section = {"signal", "A number without power, for wires.",
+                                          signal_fields};
+static const yk_section terminal_section = {
+    "terminal",
+    "A port by the members of a terminal: "
+    "position, velocity, force, ..., or s, f, phi, tau as in Modelica.",
+    terminal_fields};
+
+/* In the order of port_kinds below. */
+static const yk_section *const port_sections[] = {&scalar_section, &marker_section, &signal_section,
+                                                  &terminal_section, NULL};
+enum { SCALAR_PORT, MARKER_PORT, SIGNAL_PORT, TERMINAL_PORT };
+static const yk_port_kind port_kinds[] = {YK_PORT_SCALAR, YK_PORT_MARKER, YK_PORT_SIGNAL,
+                                          YK_PORT_SCALAR};
+
+static const yk_field port_item = {"port",
+                                   YK_TYPE_VARIANT,
+                                   .variants = port_sections,
+                                   .selector = "type",
+                                   .selector_fallback = "scalar",
+                                   .text = "a port"};
+
+/* Values --------------------------------------------------------------------------------------- */
+
+static const yk_field setting_fields[] = {
+    {"variable", YK_TYPE_TEXT, .required = true, .text = "a parameter or start value of the FMU"},
+    {"value", YK_TYPE_NUMBER, .text = "its value; a boolean is 0 or 1"},
+    {"values", YK_TYPE_NUMBERS, .least = 1, .text = "the values of an array"},
+    {"text", YK_TYPE_TEXT, .text = "the value of a variable of type String"},
+    {0},
+};
+static const yk_section setting_section = {"setting", "A value before the start.", setting_fields};
+static const yk_field setting_item = {"settings", YK_TYPE_SECTION, .section = &setting_section,
+                                      .text = "a value"};
+static const yk_field channel_item = {"variables", YK_TYPE_TEXT, .text = "a variable"};
+
+static const yk_field fields[] = {
+    {"file", YK_TYPE_PATH, .required = true, .text = "the FMU, FMI 2.0 or 3.0"},
+    {"kind", YK_TYPE_CHOICE, .fallback = "auto", .words = kind_words,
+     .text = "which of the FMU's kinds is used"},
+    {"ports", YK_TYPE_NAMED, .item = &port_item,
+     .text = "where other subsystems are joined; "
+             "without: the FMU's terminals, "
+             "and a signal port for each other input and output, named as it is"},
+    {"set", YK_TYPE_LIST, .item = &setting_item, .text = "parameters and start values"},
+    {"channels", YK_TYPE_LIST, .item = &channel_item,
+     .text = "variables that can be recorded besides the outputs"},
+    {"step", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
+     .text = "longest step of the FMU; "
+             "without: co-simulation makes one per macro step, "
+             "and the error control chooses the steps of model exchange"},
+    {"tolerance", YK_TYPE_NUMBER, .range = YK_POSITIVE,
+     .text = "relative tolerance of the solver; "
+             "without: co-simulation uses the FMU's own, "
+             "model exchange that of the FMU's default experiment, or 1e-8"},
+    {"absolute_tolerance", YK_TYPE_NUMBER, .range = YK_POSITIVE,
+     .text =
+         "with model exchange: absolute tolerance of each state, relative to its nominal value; "
+         "without: a hundredth of `tolerance`"},
+    {"logging", YK_TYPE_BOOLEAN, .fallback = "false",
+     .text = "shows all that the FMU logs, not only its warnings"},
+    {"derivatives", YK_TYPE_BOOLEAN, .fallback = "true",
+     .text = "uses the FMU's directional derivatives where it has them"},
+    {"process", YK_TYPE_CHOICE, .fallback = "own", .words = process_words,
+     .text = "where the FMU's code runs"},
+    {"deadline", YK_TYPE_NUMBER, "s", "30", .range = YK_POSITIVE,
+     .text = "with `process: child`: longest time for one step"},
+    {0},
+};
+
+static const yk_section fmu_section = {
+    "fmu",
+    "A model of another program, as a Functional Mock-up Unit. "
+    "`yoke fmu info FILE` shows what is inside and writes a section to start from.",
+    fields};
+
+/* Building ------------------------------------------------------------------------------------- */
+
+static void read_port(const yk_node *node, yk_fmu_port_def *port)
+{
+    *port = (yk_fmu_port_def){.name = yk_node_name(node), .kind = port_kinds[node->choice]};
+    const yk_node *reaction = yk_node_get(node, "reaction");
+    port->reaction = reaction && reaction->choice;
+
+    /* A terminal of FMI 3.0 lists the variables of a port itself. */
+    if (node->choice == TERMINAL_PORT) {
+        port->terminal = yk_node_text(node, "terminal");
+        return;
+    }
+
+    if (node->choice == SIGNAL_PORT) {
+        port->quantities[YK_FMU_SIGNAL] = (yk_fmu_variables){1, {yk_node_text(node, "variable")}};
+        return;
+    }
+
+    /* Each quantity has one variable, or of a marker a list of them. */
+    for (int q = 0; q < YK_FMU_SIGNAL; q++) {
+        const yk_node *entry = yk_node_get(node, yk_fmu_quantity_names[q]);
+        yk_fmu_variables *variables = &port->quantities[q];
+        if (!entry)
+            continue;
+        if (node->choice == SCALAR_PORT) {
+            *variables = (yk_fmu_variables){1, {entry->text}};
+            continue;
+        }
+
+        for (const yk_node *item = entry->first; item; item = item->next)
+            variables->names[variables->count++] = item->text;
+    }
+}
+
+static yk_status build_fmu(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
+{
+    yk_fmu_def def = yk_fmu_default();
+    def.name = yk_node_name(section);
+
+    /* An FMU is code, in a child process as in this one. */
+    yk_status status = yk_builder_code(builder, yk_node_get(section, "file"), &def.file);
+    if (status != YK_OK)
+        return status;
+
+    def.kind = yk_node_choice(section, "kind");
+    def.logging = yk_node_boolean(section, "logging");
+    def.derivatives = yk_node_boolean(section, "derivatives");
+    def.child = yk_node_choice(section, "process") == 1;
+    def.deadline = yk_node_number(section, "deadline");
+
+    /* Without these, the FMU's own. */
+    if (yk_node_get(section, "step"))
+        def.step = yk_node_number(section, "step");
+    if (yk_node_get(section, "tolerance"))
+        def.tolerance = yk_node_number(section, "tolerance");
+    if (yk_node_get(section, "absolute_tolerance"))
+        def.absolute_tolerance = yk_node_number(section, "absolute_tolerance");
+
+    /* Memory for its lists. */
+    const yk_node *ports = yk_node_get(section, "ports");
+    const yk_node *set = yk_node_get(section, "set");
+    const yk_node *channels = yk_node_get(section, "channels");
+    size_t port_count = ports ? (size_t)ports->count : 0;
+    size_t setting_count = set ? (size_t)set->count : 0;
+    size_t channel_count = channels ? (size_t)channels->count : 0;
+    yk_fmu_port_def *port_list = yk_builder_take(builder, (port_count + 1) * sizeof *port_list);
+
+    /* A text, a number or an array. */
+    yk_fmu_setting *settings = yk_builder_take(builder, (setting_count + 1) * sizeof *settings);
+    const char **names = yk_builder_take(builder, (channel_count + 1) * sizeof *names);
+    if (!port_list || !settings || !names)
+        return YK_ERROR_MEMORY;
+
+    /* Ports and channels. */
+    def.ports = port_list;
+    def.settings = settings;
+    def.channels = names;
+    for (const yk_node *item = yk_node_items(section, "ports"); item; item = item->next)
+        read_port(item, &port_list[def.port_count++]);
+    for (const yk_node *item = yk_node_items(section, "channels"); item; item = item->next)
+        names[def.channel_count++] = item->text;
+
+    /* All mistakes of all settings are reported. */
+    for (const yk_node *item = yk_node_items(section, "set"); item; item = item->next) {
+        const yk_node *value = yk_node_get(item, "value");
+        const yk_node *values = yk_node_get(item, "values");
+        const yk_node *text = yk_node_get(item, "text");
+        if ((value != NULL) + (values != NULL) + (text != NULL) != 1) {
+            status = yk_builder_error(builder, item, "needs one of value, values and text");
+            continue;
+        }
+
+        yk_fmu_setting *setting = &settings[def.setting_count++];
+        setting->variable = yk_node_text(item, "variable");
+        if (text) {
+            setting->text = text->text;
+        } else {
+            const yk_node *numbers = value ? value : values;
+            setting->values = numbers->values;
+            setting->count = numbers->value_count;
+        }
+    }
+
+    if (status != YK_OK)
+        return status;
+
+    return yk_fmu_create(yk_builder_context(builder), &def, subsystem);
+}
+
+const yk_solver_kind yk_fmu_kind = {&fmu_section, build_fmu};

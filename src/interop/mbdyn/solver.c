@@ -1,0 +1,75 @@
+/* solver: mbdyn */
+#include "interop/interop.h"
+#include "yoke/mbdyn.h"
+
+enum { NODES_MAX = 10000 };
+
+/* In the order of yk_mbdyn_coupling and yk_mbdyn_orientation. */
+static const yk_word couplings[] = {
+    {"staggered", "after each converged step: for the schemes explicit and loose"},
+    {"loose", "after the prediction of each step: for the scheme loose"},
+    {"tight", "after the prediction and in every Newton iteration: for the scheme tight"},
+    {NULL, NULL},
+};
+static const yk_word orientations[] = {
+    {"matrix", "`orientation matrix`, what MBDyn takes where nothing is said"},
+    {"vector", "`orientation vector`"},
+    {"euler123", "`euler 123`"},
+    {NULL, NULL},
+};
+
+static const yk_field node_item = {"nodes", YK_TYPE_TEXT, .text = "the name of a port"};
+static const yk_field fields[] = {
+    {"address", YK_TYPE_TEXT, .required = true,
+     .text = "`unix:PATH` or `tcp:HOST:PORT`, as in the force of MBDyn's input file"},
+    {"listen", YK_TYPE_BOOLEAN, .fallback = "false",
+     .text = "MBDyn connects (`create, no`); else it listens (`create, yes`)"},
+    {"nodes", YK_TYPE_LIST, .required = true, .least = 1, .most = NODES_MAX, .item = &node_item,
+     .text = "names for the nodes of the force, in its order; "
+             "each becomes a marker port"},
+    {"coupling", YK_TYPE_CHOICE, .fallback = "staggered", .words = couplings,
+     .text = "when MBDyn exchanges motions and forces, as its input file says"},
+    {"orientation", YK_TYPE_CHOICE, .fallback = "matrix", .words = orientations,
+     .text = "how MBDyn sends orientations, as its input file says"},
+    {"accelerations", YK_TYPE_BOOLEAN, .fallback = "false",
+     .text = "whether it sends accelerations, as its input file says"},
+    {"deadline", YK_TYPE_NUMBER, "s", "30", .range = YK_POSITIVE,
+     .text = "for each answer, and for MBDyn to be there"},
+    {0},
+};
+
+static const yk_section mbdyn_section = {
+    "mbdyn",
+    "A model that runs in MBDyn, which exchanges motions and forces by its `force: "
+    "..., external structural` over a socket (docs/mbdyn.md). "
+    "MBDyn's time step must be the step of the subsystem. "
+    "Ports: its nodes (markers; take a wrench).",
+    fields};
+
+static yk_status build_mbdyn(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)
+{
+    yk_builder_note_partner(builder);
+    const yk_node *list = yk_node_get(section, "nodes");
+    const char **names = yk_builder_take(builder, (size_t)list->count * sizeof *names);
+    if (!names)
+        return YK_ERROR_MEMORY;
+
+    /* A port for each node, in the order of the force. */
+    yk_mbdyn_def def = yk_mbdyn_default();
+    def.address = yk_node_text(section, "address");
+    def.mbdyn_connects = yk_node_boolean(section, "listen");
+    def.nodes = names;
+
+    for (const yk_node *item = list->first; item; item = item->next)
+        names[def.node_count++] = item->text;
+
+    /* What MBDyn's input file says of its external force. */
+    def.coupling = (yk_mbdyn_coupling)yk_node_choice(section, "coupling");
+    def.orientation = (yk_mbdyn_orientation)yk_node_choice(section, "orientation");
+    def.sends_accelerations = yk_node_boolean(section, "accelerations");
+    def.timeout = yk_node_number(section, "deadline");
+
+    return yk_mbdyn_create(yk_builder_context(builder), &def, subsystem);
+}
+
+const yk_solver_kind yk_mbdyn_kind = {&mbdyn_section, build_mbdyn};

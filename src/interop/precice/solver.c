@@ -1,0 +1,208 @@
+/* solver: precice */
+#include "interop/interop.h"
+#include "math/vec3.h"
+#include "model/files.h"
+#include "yoke/precice.h"
+
+enum { PORTS_MAX = 10000 };
+
+/* In the order of yk_causality, from YK_CAUSALITY_WRENCH_INPUT on. */
+static const yk_word takes_words[] = {
+    {"wrench",
+     "forces are written and displacements read: this system loads a structure of the partner"},
+    {"motion", "displacements are written and forces read: this system is the structure"},
+    {NULL, NULL},
+};
+
+static const yk_field vertex_item = {"vertices", YK_TYPE_NUMBERS, "m", YK_VECTOR,
+                                     .text = "x, y, z"};
+static const yk_field port_fields[] = {
+    {"position", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR,
+     .text = "where the port is while nothing is displaced, in the axes of the mesh"},
+    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]", .text = "its axes there"},
+    {"vertices", YK_TYPE_LIST, .least = 1, .item = &vertex_item,
+     .text = "points of the mesh that move with the port; without: one, where the port is"},
+    {"vertices_file", YK_TYPE_PATH,
+     .text = "the same from a table with the columns x, y and, in space, z (CSV)"},
+    {"axis", YK_TYPE_NUMBERS, YK_VECTOR,
+     .text = "makes a scalar port of it: its coordinate is the displacement along this axis"},
+    {0},
+};
+static const yk_section port_section = {
+    "port",
+    "Points of the mesh that one port carries as a rigid body does: forces on them are its wrench, "
+    "and "
+    "their displacements follow from its motion, or it from them.",
+    port_fields};
+static const yk_field port_item = {"port", YK_TYPE_SECTION, .section = &port_section,
+                                   .text = "a port"};
+
+static const yk_field fields[] = {
+    {"participant", YK_TYPE_TEXT, .required = true,
+     .text = "name of this participant in the configuration of preCICE"},
+    {"configuration", YK_TYPE_PATH, .required = true, .text = "configuration of preCICE (XML)"},
+    {"mesh", YK_TYPE_TEXT, .required = true, .text = "mesh that the participant provides"},
+    {"takes", YK_TYPE_CHOICE, .fallback = "motion", .words = takes_words,
+     .text = "what the ports take from this system"},
+    {"displacement", YK_TYPE_TEXT,
+     .text = "data of the displacements; without it and without `velocity`: `Displacement`"},
+    {"velocity", YK_TYPE_TEXT, .text = "data of the velocities; without: none"},
+    {"force", YK_TYPE_TEXT, .fallback = "Force", .text = "data of the forces"},
+    {"ports", YK_TYPE_NAMED, .required = true, .least = 1, .most = PORTS_MAX, .item = &port_item,
+     .text = "where other subsystems are joined"},
+    {"library", YK_TYPE_TEXT, .fallback = "libprecice.so.3",
+     .text = "the library: a name that the system's loader finds, or a path with a slash, from the "
+             "folder of the scenario"},
+    {"deadline", YK_TYPE_NUMBER, "s", "600", .range = YK_POSITIVE,
+     .text = "for each answer: partners that take longer for a time window end the run"},
+    {0},
+};
+
+static const yk_section precice_section = {
+    "precice",
+    "A participant of the coupling library preCICE, version 3, whose partners are solvers of flows "
+    "and fields (docs/precice.md). The library is loaded at run time, by a child process. "
+    "For the scheme explicit in order gauss-seidel; an implicit coupling of preCICE repeats "
+    "macro steps.",
+    fields};
+
+/* A table of points as one list; it lives as long as the scenario. */
+static yk_status read_table(yk_builder *builder, const yk_node *node, yk_precice_port_def *port)
+{
+    static const char *const names[] = {"x", "y", "z", NULL};
+    const char *path = yk_builder_file(builder, node->text);
+    if (!path)
+        return YK_ERROR_MEMORY;
+
+    yk_csv *table = yk_builder_take(builder, sizeof *table);
+    if (!table)
+        return YK_ERROR_MEMORY;
+
+    int capacity = 0;
+    yk_vec3 *points = NULL;
+    yk_status status = yk_csv_open(yk_builder_context(builder), path, names, 2, table);
+    while (status == YK_OK) {
+        bool more;
+        status = yk_csv_next(table, &more);
+        if (status != YK_OK || !more)
+            break;
+
+        /* Memory for twice as many; what it replaces stays until the scenario ends. */
+        if (port->vertex_count == capacity) {
+            capacity = capacity ? 2 * capacity : 64;
+            yk_vec3 *grown = yk_builder_take(builder, (size_t)capacity * sizeof *grown);
+            if (!grown) {
+                status = YK_ERROR_MEMORY;
+                break;
+            }
+
+            for (int i = 0; points && i < port->vertex_count; i++)
+                grown[i] = points[i];
+            points = grown;
+        }
+
+        /* A table of a plane mesh has no z, which is zero then. */
+        yk_vec3 *to = &points[port->vertex_count++];
+        double *numbers[] = {&to->x, &to->y, &to->z};
+        for (int i = 0; status == YK_OK && i < 3; i++)
+            status = yk_csv_number(table, i, numbers[i]);
+    }
+
+    yk_csv_close(table);
+    port->vertices = points;
+    if (status == YK_OK && port->vertex_count == 0)
+        return yk_builder_error(builder, node, "has no rows: a port needs a vertex");
+    if (status == YK_OK || status == YK_ERROR_MEMORY)
+        return status;
+    return yk_builder_error(builder, node, "%s", yk_last_message(yk_builder_context(builder)));
+}
+
+static yk_vec3 vector_of(const yk_node *node)
+{
+    return yk_v3(node->values[0], node->values[1], node->values[2]);
+}
+
+static yk_status read_port(yk_builder *builder, const yk_node *node, yk_precice_port_def *port)
+{
+    *port = (yk_precice_port_def){.name = yk_node_name(node)};
+    port->position = vector_of(yk_node_get(node, "position"));
+    port->orientation = yk_node_orientation(node, "orientation");
+
+    const yk_node *axis = yk_node_get(node, "axis");
+    if (axis) {
+        port->axis = vector_of(axis);
+        if (!(yk_v3_norm(port->axis) > 0))
+            return yk_builder_error(builder, axis, "has no direction: it is zero");
+    }
+
+    /* One list of vertices, or the other. */
+    const yk_node *list = yk_node_get(node, "vertices");
+    const yk_node *file = yk_node_get(node, "vertices_file");
+    if (list && file)
+        return yk_builder_error(builder, file, "gives the vertices a second time: leave out one");
+    if (file)
+        return read_table(builder, file, port);
+    if (!list)
+        return YK_OK;
+
+    yk_vec3 *points = yk_builder_take(builder, (size_t)list->count * sizeof *points);
+    if (!points)
+        return YK_ERROR_MEMORY;
+
+    port->vertices = points;
+    for (const yk_node *item = list->first; item; item = item->next)
+        points[port->vertex_count++] = vector_of(item);
+    return YK_OK;
+}
+
+static yk_status build_precice(yk_builder *builder, const yk_node *section,
+                               yk_subsystem **subsystem)
+{
+    yk_builder_note_partner(builder);
+    yk_precice_def def = yk_precice_default();
+
+    /* The library is code, in a child process as in this one. */
+    yk_status status = yk_builder_library(builder, yk_node_get(section, "library"), &def.library);
+    if (status != YK_OK)
+        return status;
+
+    def.participant = yk_node_text(section, "participant");
+    def.config_file = yk_builder_path(builder, section, "configuration");
+    def.mesh = yk_node_text(section, "mesh");
+    def.causality = (yk_causality)(YK_CAUSALITY_WRENCH_INPUT + yk_node_choice(section, "takes"));
+    def.force = yk_node_text(section, "force");
+    def.timeout = yk_node_number(section, "deadline");
+    if (!def.config_file)
+        return YK_ERROR_MEMORY;
+
+    /* Velocities alone, where only these are named. */
+    const yk_node *velocity = yk_node_get(section, "velocity");
+    const yk_node *displacement = yk_node_get(section, "displacement");
+    if (velocity) {
+        def.velocity = velocity->text;
+        def.displacement = NULL;
+    }
+
+    if (displacement)
+        def.displacement = displacement->text;
+
+    /* All mistakes of all ports are reported. */
+    const yk_node *list = yk_node_get(section, "ports");
+    yk_precice_port_def *ports = yk_builder_take(builder, (size_t)list->count * sizeof *ports);
+    if (!ports)
+        return YK_ERROR_MEMORY;
+
+    def.ports = ports;
+    for (const yk_node *item = yk_node_items(section, "ports"); item; item = item->next) {
+        yk_status one = read_port(builder, item, &ports[def.port_count++]);
+        if (one != YK_OK)
+            status = one;
+    }
+
+    if (status != YK_OK)
+        return status;
+
+    return yk_precice_create(yk_builder_context(builder), &def, subsystem);
+}
+
+const yk_solver_kind yk_precice_kind = {&precice_section, build_precice};

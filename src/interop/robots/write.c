@@ -1,0 +1,899 @@
+/* A robot as a scenario with one subsystem, `robot`.
+ *
+ * With `solver: multibody` bodies are placed by their links' frames, several joints of a body have
+ * nodes without mass between them, and shapes are drawn. With `solver: nonsmooth` bodies are placed
+ * by their centres of mass, shapes touch, and several joints of a body must be one joint that the
+ * solver has (see joint_of_several). */
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "interop/robots/link_tree.h"
+#include "math/so3.h"
+
+/* Names are cut so that an ending and a number fit. */
+enum { NAME_MAX_LENGTH = YK_IMPORT_NAME_BYTES };
+
+typedef struct writer {
+    const yk_robot *robot;
+    FILE *to;
+    bool multibody;
+    bool has_types; /* some shapes do not touch because of their types of contact */
+    const char *mesh_folder;
+} writer;
+
+/* Texts ---------------------------------------------------------------------------------------- */
+
+static bool is_identity(yk_quat q)
+{
+    return hypot(hypot(q.x, q.y), q.z) < 1e-12;
+}
+
+static bool has_name(const char *a, const char *fallback_a, const char *text)
+{
+    char other[NAME_MAX_LENGTH];
+    yk_import_clean_name(a, fallback_a, other);
+    return strcmp(other, text) == 0;
+}
+
+/* Names of parts are unique in a subsystem: the n-th of one name gets the number n, those of joints
+ * and frames that a body has too get an ending. */
+static void link_name(const writer *w, int link, char *text)
+{
+    const yk_robot *robot = w->robot;
+
+    if (link == YK_ROBOT_GROUND) {
+        strcpy(text, "ground");
+        return;
+    }
+
+    /* Its number among the links of this name, and how many these are. */
+    yk_import_clean_name(robot->links[link].name, "body", text);
+    int number = 1;
+    for (int i = 0; i < link; i++)
+        number += has_name(robot->links[i].name, "body", text);
+
+    int same = number;
+    for (int i = link; i < robot->link_count; i++)
+        same += i > link && has_name(robot->links[i].name, "body", text);
+
+    /* The last one is the body, those before it lie between its joints. */
+    if (number < same)
+        snprintf(text + strlen(text), 14, "_%d", number);
+}
+
+static void joint_name(const writer *w, int joint, char *text)
+{
+    const yk_robot *robot = w->robot;
+    yk_import_clean_name(robot->joints[joint].name, "joint", text);
+
+    /* Its number among the joints that are written under this name. */
+    int number = 1;
+    for (int i = 0; i < joint; i++)
+        number += has_name(robot->joints[i].name, "joint", text) &&
+                  robot->joints[i].kind != YK_ROBOT_FREE;
+
+    /* Names of bodies and joints are one set in the scenario. */
+    bool taken = false;
+    for (int i = 0; i < robot->link_count; i++)
+        taken = taken || has_name(robot->links[i].name, "body", text);
+    if (taken)
+        strcat(text, "_j");
+    if (number > 1)
+        snprintf(text + strlen(text), 14, "_%d", number);
+}
+
+/* Parts ---------------------------------------------------------------------------------------- */
+
+/* Surfaces are named by their friction. */
+static int material_of(const writer *w, int shape)
+{
+    const yk_robot_shape *shapes = w->robot->shapes;
+    int number = 1;
+
+    /* New surfaces up to this shape; one that came before lends its number. */
+    for (int i = 0; i < shape; i++) {
+        if (shapes[i].friction == shapes[shape].friction)
+            return material_of(w, i);
+
+        /* The first shape with a friction is where its surface gets its number. */
+        bool first = shapes[i].touches;
+        for (int k = 0; k < i; k++)
+            first = first && !(shapes[k].touches && shapes[k].friction == shapes[i].friction);
+        number += first;
+    }
+    return number;
+}
+
+/* Shapes of one group touch the same groups: those of a base that some links do not touch, and those
+ * with the same type and affinity of contact, if any two do not meet. */
+typedef struct contact_group {
+    int base; /* a part; YK_ROBOT_GROUND: none */
+    unsigned type, affinity;
+} contact_group;
+
+static contact_group group_of(const writer *w, const yk_robot_shape *shape)
+{
+    contact_group group = {.base = YK_ROBOT_GROUND};
+    if (w->has_types) {
+        group.type = shape->contact_type;
+        group.affinity = shape->contact_affinity;
+    }
+
+    int part = yk_robot_part_of(w->robot, shape->owner);
+    for (int i = 0; i < w->robot->exclusion_count; i++) {
+        const int *pair = w->robot->exclusions[i].part;
+        if (yk_robot_is_base(w->robot, part) && (pair[0] == part || pair[1] == part))
+            group.base = part;
+    }
+    return group;
+}
+
+static bool same_group(contact_group a, contact_group b)
+{
+    return a.base == b.base && a.type == b.type && a.affinity == b.affinity;
+}
+
+static bool has_types(const yk_robot *robot)
+{
+    for (int i = 0; i < robot->shape_count; i++) {
+        for (int k = 0; k <= i; k++) {
+            const yk_robot_shape *a = &robot->shapes[i], *b = &robot->shapes[k];
+            if (a->touches && b->touches && !yk_robot_types_meet(a, b))
+                return true;
+        }
+    }
+    return false;
+}
+
+static void write_group_name(const writer *w, contact_group group)
+{
+    char name[NAME_MAX_LENGTH];
+    if (group.base >= 0) {
+        link_name(w, group.base, name);
+        fputs(name, w->to);
+    }
+    if (w->has_types)
+        fprintf(w->to, "%stype_%u_%u", group.base >= 0 ? "_" : "", group.type, group.affinity);
+}
+
+/* The group of a shape, and the groups that it does not touch. */
+static void write_group(const writer *w, const yk_robot_shape *shape)
+{
+    const yk_robot *robot = w->robot;
+    contact_group own = group_of(w, shape);
+    if (own.base >= 0 || w->has_types) {
+        fputs(", group: ", w->to);
+        write_group_name(w, own);
+    }
+
+    int passed = 0;
+    for (int i = 0; i < robot->shape_count; i++) {
+        const yk_robot_shape *other = &robot->shapes[i];
+        contact_group group = group_of(w, other);
+        bool first = other->touches;
+        for (int k = 0; k < i && first; k++)
+            first = !robot->shapes[k].touches || !same_group(group, group_of(w, &robot->shapes[k]));
+
+        bool excluded = group.base >= 0 &&
+                        yk_robot_excludes(robot, yk_robot_part_of(robot, shape->owner), group.base);
+        if (!first || !(excluded || !yk_robot_types_meet(shape, other)))
+            continue;
+
+        fputs(passed++ == 0 ? ", passes: [" : ", ", w->to);
+        write_group_name(w, group);
+    }
+    if (passed > 0)
+        fputs("]", w->to);
+}
+
+/* Bodies that do not touch each other. */
+static void write_exclusions(const writer *w)
+{
+    const yk_robot *robot = w->robot;
+    bool any = false;
+    for (int i = 0; i < robot->exclusion_count; i++) {
+        const int *part = robot->exclusions[i].part;
+        if (yk_robot_is_base(robot, part[0]) || yk_robot_is_base(robot, part[1]) ||
+            !(robot->links[part[0]].body.mass > 0) || !(robot->links[part[1]].body.mass > 0))
+            continue;
+
+        char a[NAME_MAX_LENGTH], b[NAME_MAX_LENGTH];
+        link_name(w, part[0], a);
+        link_name(w, part[1], b);
+        if (!any)
+            fprintf(w->to, "    exclusions:\n");
+        any = true;
+        fprintf(w->to, "      - {between: [%s, %s]}\n", a, b);
+    }
+}
+
+/* {type: box, ...}: of the multibody solver with `on` and `offset`, of the other with `position`. */
+static void write_shape(const writer *w, int index)
+{
+    const yk_robot_shape *shape = &w->robot->shapes[index];
+    static const char *const words[] = {"sphere", "box", "cylinder", "capsule", "plane", "mesh"};
+    FILE *to = w->to;
+
+    fprintf(to, "{type: %s", words[shape->kind]);
+
+    /* In the frame of its body. */
+    yk_pose frame = {.orientation = yk_q_identity()};
+    if (shape->link >= 0) {
+        const yk_robot_link *link = &w->robot->links[shape->link];
+        frame = link->pose;
+        if (!w->multibody)
+            frame.position = link->body.center;
+    }
+
+    yk_vec3 offset = yk_v3_sub(shape->pose.position, frame.position);
+    offset = yk_q_rotate_back(frame.orientation, offset);
+    yk_quat rotation = yk_q_mul(yk_q_conjugate(frame.orientation), shape->pose.orientation);
+
+    if (w->multibody) {
+        char name[NAME_MAX_LENGTH];
+        link_name(w, shape->link, name);
+        fprintf(to, ", on: %s, offset: ", name);
+    } else {
+        fprintf(to, ", position: ");
+    }
+
+    yk_write_vector(to, offset);
+
+    /* The identity is the default. */
+    if (!is_identity(rotation)) {
+        fputs(", orientation: ", to);
+        yk_write_quaternion(to, rotation);
+    }
+
+    /* Its size. */
+    if (shape->kind == YK_ROBOT_BOX) {
+        fputs(", size: ", to);
+        yk_write_vector(to, shape->size);
+
+    } else if (shape->kind == YK_ROBOT_MESH) {
+        /* From the folder of the model, or from one above it, unless the name is absolute. */
+        const char *folder = w->mesh_folder;
+        if (shape->file[0] == '/')
+            folder = "";
+
+        fprintf(to, ", file: \"%s%s", folder, shape->above);
+        if (shape->folder)
+            fprintf(to, "%s/", shape->folder);
+        fprintf(to, "%s\", scale: ", shape->file);
+        yk_write_number(to, shape->scale);
+    } else if (shape->kind != YK_ROBOT_PLANE) {
+        fputs(", radius: ", to);
+        yk_write_number(to, shape->size.x);
+        if (shape->kind != YK_ROBOT_SPHERE) {
+            fputs(", length: ", to);
+            yk_write_number(to, shape->size.z);
+        }
+    }
+
+    /* Only the solver with contact knows surfaces and groups. */
+    if (!w->multibody && !shape->touches)
+        fputs(", touches: false", to);
+    if (!w->multibody && shape->touches)
+        fprintf(to, ", material: surface_%d", material_of(w, index));
+
+    if (!w->multibody && shape->touches)
+        write_group(w, shape);
+    fputs("}\n", to);
+}
+
+/* What a link touches with or what is drawn of it: each solver takes the one that it is for, and
+ * the other where there is none. */
+static bool is_written(const writer *w, const yk_robot_shape *shape)
+{
+    /* With contact there are no bodies without mass; the multibody solver draws no meshes and planes,
+     * and nothing of the ground. */
+    bool can = shape->link < 0 || w->robot->links[shape->link].body.mass > 0;
+    if (w->multibody)
+        can = shape->link >= 0 && shape->kind != YK_ROBOT_MESH && shape->kind != YK_ROBOT_PLANE;
+
+    bool wanted = !w->multibody;
+    if (!can || shape->touches == wanted)
+        return can;
+
+    /* The other kind of shape stands in only where its link has none of the wanted kind. */
+    for (int i = 0; i < w->robot->shape_count; i++) {
+        const yk_robot_shape *other = &w->robot->shapes[i];
+        if (other->link == shape->link && other->touches == wanted)
+            return false;
+    }
+    return true;
+}
+
+/* Shapes of a link, or of the ground, under a heading where there are any. */
+static void write_shapes_of(const writer *w, int link, const char *heading, const char *indent)
+{
+    bool any = false;
+    for (int i = 0; i < w->robot->shape_count; i++) {
+        const yk_robot_shape *shape = &w->robot->shapes[i];
+        if (shape->link != link || !is_written(w, shape))
+            continue;
+
+        if (!any)
+            fprintf(w->to, "%s%s:\n", indent, heading);
+        any = true;
+
+        fprintf(w->to, "%s  - ", indent);
+        write_shape(w, i);
+    }
+}
+
+static void write_links(const writer *w)
+{
+    const yk_robot *robot = w->robot;
+    FILE *to = w->to;
+    char name[NAME_MAX_LENGTH];
+
+    /* Links that carry others without a mass of their own are nodes. */
+    bool heading = false;
+    for (int i = 0; w->multibody && i < robot->link_count; i++) {
+        const yk_robot_link *link = &robot->links[i];
+        if (link->into != i || link->body.mass > 0)
+            continue;
+
+        if (!heading)
+            fprintf(to, "    nodes:\n");
+        heading = true;
+
+        link_name(w, i, name);
+        fprintf(to, "      %s: {position: ", name);
+        yk_write_vector(to, link->pose.position);
+        fputs(", orientation: ", to);
+        yk_write_quaternion(to, link->pose.orientation);
+        fprintf(to, "}\n");
+    }
+
+    /* All others are bodies. */
+    heading = false;
+    for (int i = 0; i < robot->link_count; i++) {
+        const yk_robot_link *link = &robot->links[i];
+        if (link->into != i || !(link->body.mass > 0))
+            continue;
+
+        if (!heading)
+            fprintf(to, "    bodies:\n");
+        heading = true;
+
+        link_name(w, i, name);
+        fprintf(to, "      %s:\n        mass: ", name);
+        yk_write_number(to, link->body.mass);
+
+        /* In the link's axes. */
+        yk_mat3 axes = yk_q_matrix(link->pose.orientation);
+        yk_mat3 own = yk_m3_rotate(yk_m3_transpose(axes), link->body.inertia);
+        /* Rotated, it is symmetric to rounding only. */
+        own = yk_m3_scale(0.5, yk_m3_add(own, yk_m3_transpose(own)));
+
+        fprintf(to, "\n        inertia: [");
+        for (int k = 0; k < 3; k++) {
+            yk_write_vector(to, yk_m3_row(&own, k));
+            fputs(k < 2 ? ", " : "]\n", to);
+        }
+
+        /* The multibody solver places the link's frame, the other the centre of mass. */
+        yk_vec3 origin = link->body.center;
+        if (w->multibody)
+            origin = link->pose.position;
+        yk_vec3 centre =
+            yk_q_rotate_back(link->pose.orientation, yk_v3_sub(link->body.center, origin));
+        if (w->multibody && yk_v3_norm(centre) > 1e-15) {
+            fputs("        centre: ", to);
+            yk_write_vector(to, centre);
+            fputs("\n", to);
+        }
+
+        fputs("        position: ", to);
+        yk_write_vector(to, origin);
+        fputs("\n", to);
+
+        if (!is_identity(link->pose.orientation)) {
+            fputs("        orientation: ", to);
+            yk_write_quaternion(to, link->pose.orientation);
+            fputs("\n", to);
+        }
+
+        if (!w->multibody)
+            write_shapes_of(w, i, "shapes", "        ");
+    }
+}
+
+/* Joints --------------------------------------------------------------------------------------- */
+
+/* The frame whose z is an axis and whose x lies as near as it can to another direction. */
+static yk_quat frame_about(yk_vec3 z, yk_vec3 x)
+{
+    x = yk_v3_unit(yk_v3_axpy(-yk_v3_dot(x, z), z, x));
+    return yk_so3_quat(yk_m3_columns(x, yk_v3_cross(z, x), z));
+}
+
+/* One joint that does what several of a body do, one after the other, for the solver that has no
+ * bodies without mass. False where there is none. `first` is the first of `count` joints. */
+typedef struct combined {
+    const char *type; /* NULL: all motions are free */
+    const char *constrain;
+    yk_quat orientation;
+    yk_vec3 point;
+} combined;
+
+static bool joint_of_several(const yk_robot_joint *first, int count, combined *out)
+{
+    /* Sorts the axes by what they do. */
+    yk_vec3 slides[3] = {{0}}, hinges[3] = {{0}};
+    int slide_count = 0, hinge_count = 0;
+    bool ball = false;
+
+    *out = (combined){.orientation = yk_q_identity(), .point = first->point};
+    for (int i = 0; i < count; i++) {
+        const yk_robot_joint *joint = &first[i];
+        ball = ball || joint->kind == YK_ROBOT_BALL;
+        if (joint->kind == YK_ROBOT_SLIDE && slide_count < 3)
+            slides[slide_count++] = joint->axis;
+        else if (joint->kind == YK_ROBOT_HINGE && hinge_count < 3)
+            hinges[hinge_count++] = joint->axis;
+        else if (joint->kind != YK_ROBOT_BALL)
+            return false;
+
+        /* Where things turn decides, not where they slide. */
+        if (joint->kind != YK_ROBOT_SLIDE)
+            out->point = joint->point;
+    }
+
+    /* Turns about different points are no one joint. */
+    for (int i = 0; i < count; i++)
+        if (first[i].kind != YK_ROBOT_SLIDE &&
+            yk_v3_norm(yk_v3_sub(first[i].point, out->point)) > 1e-9)
+            return false;
+
+    /* Three hinges in different directions turn as a ball joint does. */
+    yk_vec3 normal = yk_v3_cross(hinges[0], hinges[1]);
+    ball = ball || (hinge_count == 3 && fabs(yk_v3_dot(normal, hinges[2])) > 0.1);
+
+    /* Likewise two slides span a plane, three all of space. */
+    yk_vec3 across = yk_v3_cross(slides[0], slides[1]);
+    bool in_plane = slide_count == 2 && yk_v3_norm(across) > 0.1;
+    bool all = slide_count == 3 && fabs(yk_v3_dot(across, slides[2])) > 0.1;
+
+    /* The joint that leaves just these motions. */
+    if (all && ball) {
+        out->type = NULL;
+    } else if (all && hinge_count == 0) {
+        out->type = "orientation";
+    } else if (slide_count == 0 && ball) {
+        out->type = "spherical";
+    } else if (slide_count == 0 && hinge_count == 2 &&
+               fabs(yk_v3_dot(hinges[0], hinges[1])) < 1e-9) {
+        /* The two axes are x and y of the frame. */
+        out->type = "universal";
+        out->orientation = frame_about(normal, hinges[0]);
+    } else if (slide_count == 1 && hinge_count == 1 &&
+               yk_v3_norm(yk_v3_cross(slides[0], hinges[0])) < 1e-9) {
+        yk_vec3 side, other;
+        yk_v3_tangents(slides[0], &side, &other);
+        out->type = "cylindrical";
+        out->orientation = frame_about(slides[0], side);
+    } else if (in_plane && hinge_count == 1 && yk_v3_norm(yk_v3_cross(across, hinges[0])) < 1e-9) {
+        /* The axis of the hinge is the normal of the plane. */
+        out->type = "planar";
+        out->orientation = frame_about(hinges[0], slides[0]);
+    } else if (in_plane && hinge_count == 0) {
+        out->type = "axes";
+        out->constrain = "[z, rx, ry, rz]";
+        out->orientation = frame_about(yk_v3_unit(across), slides[0]);
+    } else {
+        return false;
+    }
+    return true;
+}
+
+/* How many joints from this one on lead to one body with mass through links that have none. Welds
+ * and joints that close loops belong to no chain. */
+static int chain_length(const yk_robot *robot, int joint)
+{
+    int count = 1;
+    while (joint + count < robot->joint_count) {
+        const yk_robot_joint *last = &robot->joints[joint + count - 1];
+        const yk_robot_joint *next = last + 1;
+        bool tree = !last->closes && !next->closes;
+        bool movable = last->kind != YK_ROBOT_FIXED && next->kind != YK_ROBOT_FIXED;
+        if (!tree || !movable || next->parent != last->child)
+            break;
+        if (robot->links[last->child].body.mass > 0)
+            break;
+        count++;
+    }
+    return count;
+}
+
+static void write_between(const writer *w, int parent, int child)
+{
+    char a[NAME_MAX_LENGTH], b[NAME_MAX_LENGTH];
+
+    link_name(w, parent, a);
+    link_name(w, child, b);
+    fprintf(w->to, "between: [%s, %s]", a, b);
+}
+
+static void write_joints(const writer *w)
+{
+    const yk_robot *robot = w->robot;
+    static const char *const types[] = {"clamp",     "revolute", "prismatic",
+                                        "spherical", "planar",   NULL};
+    FILE *to = w->to;
+    bool heading = false;
+
+    for (int i = 0; i < robot->joint_count; i++) {
+        const yk_robot_joint *joint = &robot->joints[i];
+        const char *type = types[joint->kind];
+
+        /* Welded links are one body already, free ones need no joint. */
+        bool welded = joint->kind == YK_ROBOT_FIXED && !joint->closes;
+        if (!type || welded || joint->parent == joint->child)
+            continue;
+
+        /* One joint for several where links without mass cannot be. */
+        int count = 1;
+        if (!w->multibody)
+            count = chain_length(robot, i);
+        combined several = {.type = type, .point = joint->point};
+        bool by_axis = joint->kind != YK_ROBOT_BALL && joint->kind != YK_ROBOT_FIXED;
+        if (count > 1) {
+            by_axis = false;
+            if (!joint_of_several(joint, count, &several))
+                several.type = NULL;
+        }
+
+        /* Without a type the link moves freely. */
+        if (several.type) {
+            char name[NAME_MAX_LENGTH];
+            if (!heading)
+                fprintf(to, "    joints:\n");
+            heading = true;
+
+            joint_name(w, i, name);
+            fprintf(to, "      %s: {type: %s, ", name, several.type);
+            write_between(w, joint->parent, joint[count - 1].child);
+            fputs(", at: ", to);
+            yk_write_vector(to, several.point);
+
+            if (by_axis) {
+                fputs(", axis: ", to);
+                yk_write_vector(to, joint->axis);
+            } else if (count > 1 && !is_identity(several.orientation)) {
+                fputs(", orientation: ", to);
+                yk_write_quaternion(to, several.orientation);
+            }
+
+            if (several.constrain)
+                fprintf(to, ", constrain: %s", several.constrain);
+            fputs("}\n", to);
+        }
+
+        i += count - 1;
+    }
+}
+
+/* Springs, dampers and motors of hinges and slides. */
+static void write_forces(const writer *w)
+{
+    const yk_robot *robot = w->robot;
+    FILE *to = w->to;
+    bool heading = false;
+
+    for (int i = 0; i < robot->joint_count; i++) {
+        const yk_robot_joint *joint = &robot->joints[i];
+
+        /* What a combined joint stands for has no spring of its own. */
+        bool hinge = joint->kind == YK_ROBOT_HINGE;
+        bool single = w->multibody || chain_length(robot, i) == 1;
+        single = single && (i == 0 || w->multibody || chain_length(robot, i - 1) == 1);
+        bool elastic = joint->stiffness != 0 || joint->damping != 0;
+        if ((!hinge && joint->kind != YK_ROBOT_SLIDE) || !single || !(elastic || joint->driven))
+            continue;
+
+        char name[NAME_MAX_LENGTH];
+        joint_name(w, i, name);
+
+        if (!heading)
+            fprintf(to, "    forces:\n");
+        heading = true;
+
+        /* What drives it is for the user to say: the motor idles. */
+        if (joint->driven)
+            fprintf(to, "      %s_motor: {type: motor, joint: %s, load: 0}\n", name, name);
+        if (!elastic)
+            continue;
+
+        /* A slide is the z of a bushing, whose other motions are not held. */
+        const char *type = "torsion";
+        yk_vec3 at = joint->point;
+        if (!hinge) {
+            type = "bushing";
+            at = yk_v3_add(joint->point, yk_v3_scale(joint->rest, joint->axis));
+        }
+        fprintf(to, "      %s_spring: {type: %s, ", name, type);
+        write_between(w, joint->parent, joint->child);
+        fputs(", at: ", to);
+        yk_write_vector(to, at);
+        fputs(", axis: ", to);
+        yk_write_vector(to, joint->axis);
+
+        /* A torsion has one number, a bushing six. */
+        fputs(hinge ? ", stiffness: " : ", stiffness: [0, 0, ", to);
+        yk_write_number(to, joint->stiffness);
+        fputs(hinge ? ", damping: " : ", 0, 0, 0], damping: [0, 0, ", to);
+        yk_write_number(to, joint->damping);
+
+        /* The rest of a slide is in the point already. */
+        if (hinge && joint->rest != 0) {
+            fputs(", free_angle: ", to);
+            yk_write_number(to, joint->rest);
+        }
+        fputs(hinge ? "}\n" : ", 0, 0, 0]}\n", to);
+    }
+}
+
+static void write_ports(const writer *w)
+{
+    const yk_robot *robot = w->robot;
+    FILE *to = w->to;
+    bool heading = false;
+
+    for (int i = 0; i < robot->frame_count; i++) {
+        const yk_robot_frame *frame = &robot->frames[i];
+        /* Only the multibody solver has links without mass, as nodes. */
+        if (frame->link < 0 || !(robot->links[frame->link].body.mass > 0 || w->multibody))
+            continue;
+
+        /* Offsets are from what the solver places: the link's frame or its centre of mass. */
+        const yk_robot_link *link = &robot->links[frame->link];
+        yk_vec3 origin = link->body.center;
+        if (w->multibody)
+            origin = link->pose.position;
+        yk_quat back = yk_q_conjugate(link->pose.orientation);
+
+        /* A number where several frames have one name. */
+        char name[NAME_MAX_LENGTH], on[NAME_MAX_LENGTH];
+        yk_import_clean_name(frame->name, "frame", name);
+        int number = 1;
+        for (int k = 0; k < i; k++)
+            number += has_name(robot->frames[k].name, "frame", name);
+        if (number > 1)
+            snprintf(name + strlen(name), 14, "_%d", number);
+        link_name(w, frame->link, on);
+
+        if (!heading)
+            fprintf(to, "    ports:\n");
+        heading = true;
+        fprintf(to, "      %s: {on: %s, offset: ", name, on);
+        yk_write_vector(to, yk_q_rotate(back, yk_v3_sub(frame->pose.position, origin)));
+
+        yk_quat rotation = yk_q_mul(back, frame->pose.orientation);
+        if (!is_identity(rotation)) {
+            fputs(", orientation: ", to);
+            yk_write_quaternion(to, rotation);
+        }
+        fputs("}\n", to);
+    }
+}
+
+/* The whole ------------------------------------------------------------------------------------ */
+
+bool yk_robot_touches(const yk_robot *robot)
+{
+    /* Things to touch: a ground with shape, or bodies that would fall through it. */
+    for (int i = 0; i < robot->shape_count; i++)
+        if (robot->shapes[i].link == YK_ROBOT_GROUND && robot->shapes[i].touches)
+            return true;
+
+    for (int i = 0; i < robot->joint_count; i++)
+        if (robot->joints[i].kind == YK_ROBOT_FREE)
+            return true;
+    return false;
+}
+
+/* Between joints that are no one joint, the solver with contact needs bodies: they have a small
+ * part of what they carry. */
+static const double SMALL_PART = 0.01;
+
+/* The largest step with which a joint's spring and damper are stable where they act by the velocity
+ * at the beginning of the step: 2 / omega and 2 I / c of its link about its axis. */
+static double stable_step(const yk_robot *robot, const yk_robot_joint *joint)
+{
+    const yk_robot_link *link = &robot->links[joint->child];
+
+    /* Inertia against the joint's motion; about an axis, with Steiner's part. */
+    double inertia = link->body.mass;
+    if (joint->kind == YK_ROBOT_HINGE) {
+        yk_vec3 arm = yk_v3_sub(link->body.center, joint->point);
+        double across = yk_v3_norm2(yk_v3_cross(joint->axis, arm));
+        yk_vec3 moment = yk_m3_apply(link->body.inertia, joint->axis);
+        inertia = yk_v3_dot(joint->axis, moment) + link->body.mass * across;
+    }
+
+    double limit = INFINITY;
+    if (joint->stiffness > 0)
+        limit = 2 * sqrt(inertia / joint->stiffness);
+    if (joint->damping > 0)
+        limit = fmin(limit, 2 * inertia / joint->damping);
+    return limit;
+}
+
+yk_status yk_robot_check(yk_robot *robot)
+{
+    yk_import *import = robot->import;
+    bool multibody = import->options.solver == YK_IMPORT_MULTIBODY;
+    double step = import->options.step;
+
+    /* Every body needs an inertia that a body can have. */
+    int moving = 0;
+    for (int i = 0; i < robot->link_count; i++) {
+        yk_robot_link *link = &robot->links[i];
+        if (link->into != i || !(link->body.mass > 0))
+            continue;
+
+        moving++;
+        char name[120];
+        snprintf(name, sizeof name, "link '%.100s'", link->name);
+        yk_status status =
+            yk_import_repair_inertia(import, link->element, name, &link->body, multibody);
+        if (status != YK_OK)
+            return status;
+    }
+
+    if (moving == 0)
+        return yk_fail(import->context, YK_ERROR_INPUT,
+                       "nothing in the model moves: all links are fixed to the ground, or have no "
+                       "mass; --floating-base frees the root of a URDF");
+
+    /* One note for all meshes that are not drawn. */
+    int meshes = 0;
+    const yk_xml_element *of_mesh = NULL;
+    for (int i = 0; i < robot->shape_count && multibody; i++) {
+        const yk_robot_shape *shape = &robot->shapes[i];
+        if (shape->kind != YK_ROBOT_MESH || shape->link < 0)
+            continue;
+        if (meshes++ == 0)
+            of_mesh = robot->links[shape->link].element;
+    }
+    if (meshes > 0)
+        yk_import_add_note(import, of_mesh,
+                           "%d mesh%s from here on: the multibody solver draws none", meshes,
+                           meshes == 1 ? "" : "es");
+
+    /* Several joints of a body: one that stands for all, or bodies between them. */
+    for (int i = 0; i < robot->joint_count && !multibody; i++) {
+        const yk_robot_joint *joint = &robot->joints[i];
+        if (joint->closes || joint->kind == YK_ROBOT_FIXED)
+            continue;
+
+        int count = chain_length(robot, i);
+        combined several;
+
+        /* Springs act explicitly here and bound the step. */
+        if (count == 1 && stable_step(robot, joint) < step)
+            yk_import_add_note(
+                import, joint->element,
+                "spring and damper of joint '%s' need steps below %.2g s (%g s here); the "
+                "multibody solver takes longer ones",
+                joint->name, stable_step(robot, joint), step);
+        if (count == 1)
+            continue;
+
+        const yk_robot_link *body = &robot->links[joint[count - 1].child];
+
+        /* A joint that stands for all has no springs and motors of the single ones. */
+        if (joint_of_several(joint, count, &several)) {
+            for (int k = 0; k < count; k++)
+                if (joint[k].stiffness != 0 || joint[k].damping != 0 || joint[k].driven)
+                    yk_import_add_note(
+                        import, joint[k].element,
+                        "stiffness, damping and motor of joint '%s', which is one of "
+                        "several of its link",
+                        joint[k].name);
+        } else {
+            yk_import_add_note(
+                import, joint->element,
+                "between the %d joints of link '%s' are bodies with %g of its mass; the "
+                "multibody solver needs none",
+                count, body->name, SMALL_PART);
+            for (int k = 0; k < count - 1; k++) {
+                yk_robot_link *between = &robot->links[joint[k].child];
+                between->body.mass = SMALL_PART * body->body.mass;
+                between->body.center = joint[k].point;
+                between->body.inertia = yk_m3_scale(SMALL_PART, body->body.inertia);
+            }
+        }
+        i += count - 1;
+    }
+
+    return YK_OK;
+}
+
+void yk_robot_write(const yk_robot *robot, FILE *to)
+{
+    const yk_import_options *options = &robot->import->options;
+    writer w = {.robot = robot,
+                .to = to,
+                .multibody = options->solver == YK_IMPORT_MULTIBODY,
+                .has_types = has_types(robot),
+                .mesh_folder = options->mesh_folder ? options->mesh_folder : ""};
+
+    /* A parameter for the friction of shapes whose model gives none. */
+    bool friction = false;
+    for (int i = 0; i < robot->shape_count; i++)
+        friction = friction || (robot->shapes[i].touches && robot->shapes[i].friction < 0);
+
+    /* Notes and title; characters that would end the text become spaces. */
+    yk_import_write_notes(robot->import, to);
+    fputs("title: \"", to);
+    const char *title = robot->name ? robot->name : "robot";
+    while (*title) {
+        size_t bytes = yk_text_printable(title);
+        bool plain = bytes > 0 && *title != '"' && *title != '\\';
+        if (plain)
+            fwrite(title, 1, bytes, to);
+        else
+            fputc(' ', to);
+        title += bytes > 0 ? bytes : 1;
+    }
+    fputs("\"\n\n", to);
+
+    if (!w.multibody && friction)
+        fprintf(to, "parameters:\n  friction: 0.5    # the model says nothing of it\n\n");
+
+    fputs("time: {end: ", to);
+    yk_write_number(to, options->end);
+    fputs(", step: ", to);
+    yk_write_number(to, options->step);
+    fprintf(to, "}\n\nsubsystems:\n  robot:\n    solver: %s\n    gravity: ",
+            w.multibody ? "smooth" : "nonsmooth");
+    yk_write_vector(to, robot->gravity);
+    fputs("\n", to);
+
+    /* The subsystem, part by part. */
+    if (!w.multibody) {
+        /* Surfaces; an unknown friction is a parameter, to be changed in one place. */
+        int known = 0;
+        for (int i = 0; i < robot->shape_count; i++) {
+            const yk_robot_shape *shape = &robot->shapes[i];
+            if (!shape->touches || material_of(&w, i) <= known)
+                continue;
+
+            if (known++ == 0)
+                fprintf(to, "    materials:\n");
+            fprintf(to, "      surface_%d: {friction: ", known);
+            if (shape->friction < 0)
+                fputs("friction", to);
+            else
+                yk_write_number(to, shape->friction);
+            fputs("}\n", to);
+        }
+
+        write_shapes_of(&w, YK_ROBOT_GROUND, "ground", "    ");
+    }
+    write_links(&w);
+    if (!w.multibody)
+        write_exclusions(&w);
+    write_joints(&w);
+    write_forces(&w);
+    write_ports(&w);
+
+    /* The multibody solver has one list of drawn shapes for all links. */
+    if (w.multibody) {
+        bool any = false;
+        for (int i = 0; i < robot->shape_count; i++) {
+            if (!is_written(&w, &robot->shapes[i]))
+                continue;
+            if (!any)
+                fprintf(to, "    shapes:\n");
+            any = true;
+            fputs("      - ", to);
+            write_shape(&w, i);
+        }
+    }
+}
