@@ -41,7 +41,7 @@ static bool add_curves(picture *p, int file, int channel, int only)
             return false;
         }
 
-        /* "tip.position:y, run2" */
+        /* "tip.position.y, run2" */
         char *title = p->titles[p->curve_count];
         size_t size = sizeof *p->titles;
         size_t used = (size_t)snprintf(title, size, "%s", c->name);
@@ -80,7 +80,7 @@ static bool report_missing(const picture *p, int file, const char *word)
     return false;
 }
 
-/* "left.mass.position" or, for one component, "tip.position.y" or "tip.position:y". */
+/* "left.mass.position" or, for one component, "tip.position.y" or "tip.position.y". */
 static bool add_channel(picture *p, int file, const char *word)
 {
     int channel = yk_record_find_channel(p->records[file], word);

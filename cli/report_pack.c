@@ -282,9 +282,8 @@ static void put_scene(buffer *json, const yk_record_scene *scene)
     for (int i = 0; i < scene->body_count; i++) {
         const yk_record_body *body = &scene->bodies[i];
         begin_named(json, i > 0, body->name);
-        put_format(json,
-                   ",\"subsystem\":%d,\"motion\":%d,\"strained\":%s,\"position\":", body->subsystem,
-                   (int)body->motion, body->has_strain ? "true" : "false");
+        put_format(json, ",\"subsystem\":%d,\"motion\":%d,\"has_strain\":%s,\"position\":",
+                   body->subsystem, (int)body->motion, body->has_strain ? "true" : "false");
         put_vector(json, body->position);
         put(json, ",\"orientation\":");
         put_quaternion(json, body->orientation);
@@ -316,14 +315,14 @@ static void put_scene(buffer *json, const yk_record_scene *scene)
     }
 
     /* What is coupled with what. */
-    put(json, "],\"links\":[");
+    put(json, "],\"connections\":[");
     for (int i = 0; i < scene->connection_count; i++) {
         const yk_record_connection *link = &scene->connections[i];
         begin_named(json, i > 0, link->name);
         put_format(json, ",\"kind\":%d,\"from\":%d,\"to\":%d}", (int)link->kind, link->from,
                    link->to);
     }
-    put_format(json, "],\"contacts\":%d,\"watched\":%d}", scene->contact_count,
+    put_format(json, "],\"contacts\":%d,\"monitor_version\":%d}", scene->contact_count,
                scene->monitor_version);
 }
 
@@ -611,7 +610,7 @@ static void put_frames(buffer *json, buffer *arrays, const yk_record *record, in
     put_floats(json, arrays, frames, count, from[YK_FRAME_STRAIN], size[YK_FRAME_STRAIN], scratch);
     put(json, ",\"wrench\":");
     put_floats(json, arrays, frames, count, from[YK_FRAME_WRENCH], size[YK_FRAME_WRENCH], scratch);
-    put(json, ",\"watch\":");
+    put(json, ",\"monitor\":");
     put_floats(json, arrays, frames, count, from[YK_FRAME_MONITOR], size[YK_FRAME_MONITOR],
                scratch);
     put(json, ",\"contact\":");

@@ -66,7 +66,7 @@ bed() {
     (
         flock 9
         [ "$file" -nt "$yoke" ] || {
-            "$yoke" run "$@" --quiet --set "record.channels=[$subsystem.particles]" --set time.end=1e-6 --set time.step=1e-6 \
+            "$yoke" run "$@" --quiet --set "record.channels=[$subsystem.particle_positions]" --set time.end=1e-6 --set time.step=1e-6 \
                 --set record.every=1 -o "$file.record.csv" >/dev/null 2>&1 || true
             awk -F, -v r="$radius" 'NR == 2 { for (i = 2; i < NF; i += 3) print $i "," $(i + 1) "," $(i + 2) "," r }' \
                 "$file.record.csv" >"$file.new"

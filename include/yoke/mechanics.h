@@ -141,7 +141,7 @@ typedef enum yk_force_kind {
 } yk_force_kind;
 
 /* A load that depends on what the model does: a function of time and of channels of the model,
- * which are named as "crank.angular_velocity.x" or, of a single number, "strut.stretch". Inputs
+ * which are named as "crank.angular_velocity.x" or, of a single number, "strut.elongation". Inputs
  * have the values of the step that is being solved. */
 typedef struct yk_feedback {
     double (*value)(void *user, double t, const double *inputs); /* NULL: there is none */

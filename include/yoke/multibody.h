@@ -24,7 +24,7 @@
  *
  * Mistakes are reported by yk_multibody_create, as yoke/mechanics.h says. The subsystem is coupled
  * by yoke/system.h and destroyed by its operations table: subsystem->ops->destroy(subsystem).
- * Its channels are named after what was added: "link.position", "pin.force", "boom.moment_1";
+ * Its channels are named after what was added: "link.position", "pin.force", "boom.section_moment_1";
  * docs/scenario.md lists them. */
 #ifndef YOKE_SMOOTH_H
 #define YOKE_SMOOTH_H

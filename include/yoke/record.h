@@ -40,7 +40,7 @@
  *   /frames/contact          of the strongest contacts: point, normal, and force on the side that it points to; zero
  *                            where there are fewer
  *
- * CSV: one header line with "time [s]" and "left.position:x [m]" (a backslash quotes : [ ] and
+ * CSV: one header line with "time [s]" and "left.position.x [m]" (a backslash quotes : [ ] and
  * itself in names), then one line per sample. Both formats keep every bit of every number; CSV
  * keeps neither summary nor scenario, nor the payload of a NaN. */
 #ifndef YOKE_RECORD_H

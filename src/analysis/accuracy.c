@@ -360,7 +360,7 @@ static yk_status end_record(yk_context *context, const yk_record *record,
                 double value;
                 const char *unit;
             } figures[FIGURES_PER_CHANNEL] = {
-                {"largest_error", e->max_error, e->unit},
+                {"max_error", e->max_error, e->unit},
                 {"relative_error", e->error, ""},
                 {"error_order", e->order, ""},
             };
@@ -400,7 +400,7 @@ yk_status yk_accuracy_report_write(yk_context *context, const yk_record *record,
     if (status == YK_OK) {
         for (int i = 0; i < channels; i++) {
             list[i] = given->channels[i];
-            snprintf(names[i], FIGURE_NAME, "error.%s", given->channels[i].name);
+            snprintf(names[i], FIGURE_NAME, "%s_error_bar", given->channels[i].name);
             list[channels + i] = given->channels[i];
             list[channels + i].name = names[i];
         }

@@ -786,22 +786,22 @@ bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsy
 void yk_watch_limits(yk_record_value limits[YK_WATCH_LIMITS])
 {
     const yk_record_value all[YK_WATCH_LIMITS] = {
-        {.name = "energy", .value = MADE_NOTABLE},
-        {.name = "energy_made_serious", .value = MADE_SERIOUS},
+        {.name = "energy_error", .value = MADE_NOTABLE},
+        {.name = "energy_created_serious", .value = MADE_SERIOUS},
         {.name = "energy_lost_serious", .value = LOST_SERIOUS},
-        {.name = "ripple_serious", .value = yk_ripple_limit()},
-        {.name = "ripple_steps", .value = YK_RIPPLE_ALARM * YK_RIPPLE_WINDOW},
+        {.name = "oscillation_serious", .value = yk_ripple_limit()},
+        {.name = "oscillation_steps", .value = YK_RIPPLE_ALARM * YK_RIPPLE_WINDOW},
         {.name = "not_converged", .value = RESIDUAL_NOTABLE},
         {.name = "not_converged_serious", .value = RESIDUAL_SERIOUS},
-        {.name = "gap", .value = GAP_NOTABLE},
-        {.name = "gap_serious", .value = GAP_SERIOUS},
+        {.name = "interface_gap", .value = GAP_NOTABLE},
+        {.name = "interface_gap_serious", .value = GAP_SERIOUS},
         {.name = "drift", .value = NOTABLE_GAP},
-        {.name = "contact", .value = UNRESOLVED_NOTABLE},
-        {.name = "contact_serious", .value = UNRESOLVED_SERIOUS},
+        {.name = "contact_residual", .value = UNRESOLVED_NOTABLE},
+        {.name = "contact_residual_serious", .value = UNRESOLVED_SERIOUS},
         {.name = "contact_ratio_serious", .value = RATIO_SERIOUS},
-        {.name = "passage_serious", .value = YK_NONSMOOTH_PENETRATION_LIMIT},
-        {.name = "emitter", .value = SHORTFALL_NOTABLE},
-        {.name = "mass_ratio_tried", .value = YK_RATIO_MOST},
+        {.name = "penetration_serious", .value = YK_NONSMOOTH_PENETRATION_LIMIT},
+        {.name = "emitter_shortfall", .value = SHORTFALL_NOTABLE},
+        {.name = "mass_ratio_tested", .value = YK_RATIO_MOST},
     };
     memcpy(limits, all, sizeof all);
 }
@@ -818,10 +818,10 @@ static void conclude_contacts(const yk_watch *watch, yk_run_report *report)
         double ratio = 0;
         double residual = 0;
         double contacts = 0;
-        yk_watch_channel(watch->system, watch->info, i, "unresolved", &unresolved);
-        yk_watch_channel(watch->system, watch->info, i, "largest_residual_ratio", &ratio);
-        yk_watch_channel(watch->system, watch->info, i, "largest_residual", &residual);
-        yk_watch_channel(watch->system, watch->info, i, "contacts", &contacts);
+        yk_watch_channel(watch->system, watch->info, i, "unsolved_step_fraction", &unresolved);
+        yk_watch_channel(watch->system, watch->info, i, "max_contact_residual_ratio", &ratio);
+        yk_watch_channel(watch->system, watch->info, i, "max_contact_residual", &residual);
+        yk_watch_channel(watch->system, watch->info, i, "contact_count", &contacts);
         bool finite = isfinite(unresolved) && isfinite(ratio) && isfinite(residual);
         if (finite && !(unresolved > UNRESOLVED_NOTABLE))
             continue;
@@ -855,7 +855,8 @@ static void conclude_passages(const yk_watch *watch, yk_run_report *report)
     for (int i = 0; i < watch->info->subsystem_count; i++) {
         /* How deep a body went that was not to be stopped. */
         double depth = 0;
-        bool known = yk_watch_channel(watch->system, watch->info, i, "largest_passage", &depth);
+        bool known =
+            yk_watch_channel(watch->system, watch->info, i, "max_prescribed_penetration", &depth);
         if (!known || !(depth > 0))
             continue;
 
@@ -873,8 +874,8 @@ static void conclude_emitters(const yk_watch *watch, yk_run_report *report)
     for (int i = 0; i < watch->info->subsystem_count; i++) {
         double shortfall = 0;
         double exhausted = 0;
-        yk_watch_channel(watch->system, watch->info, i, "shortfall", &shortfall);
-        yk_watch_channel(watch->system, watch->info, i, "exhausted", &exhausted);
+        yk_watch_channel(watch->system, watch->info, i, "emitter_shortfall", &shortfall);
+        yk_watch_channel(watch->system, watch->info, i, "emitter_exhausted", &exhausted);
         if (!(shortfall > SHORTFALL_NOTABLE))
             continue;
 

@@ -183,8 +183,8 @@ bool yk_run_max_contact_residual(yk_scenario *scenario, int subsystem, double *r
         return false;
     }
 
-    return yk_watch_channel(system, yk_scenario_get_info(scenario), subsystem, "largest_residual",
-                            residual);
+    return yk_watch_channel(system, yk_scenario_get_info(scenario), subsystem,
+                            "max_contact_residual", residual);
 }
 
 /* Statistics of the system, of its subsystems and of its interfaces, and what they are measured by. */
@@ -193,19 +193,19 @@ static void add_statistics(run *r)
     /* Of the system ... */
     const yk_scenario_info *info = r->info;
     yk_system_statistics all = yk_system_get_statistics(r->system);
-    add_figure(r, "", "steps", (double)all.steps, "");
-    add_figure(r, "", "iterations", (double)all.iterations, "");
-    add_figure(r, "", "largest_iterations", all.max_iterations, "");
+    add_figure(r, "", "step_count", (double)all.steps, "");
+    add_figure(r, "", "iteration_count", (double)all.iterations, "");
+    add_figure(r, "", "max_iterations", all.max_iterations, "");
     add_figure(r, "", "steps_not_converged", (double)all.steps_not_converged, "");
-    add_figure(r, "", "steps_repeated", (double)all.steps_rejected, "");
-    add_figure(r, "", "smallest_step", all.min_step, "s");
-    add_figure(r, "", "largest_step", all.max_step, "s");
+    add_figure(r, "", "steps_rejected", (double)all.steps_rejected, "");
+    add_figure(r, "", "min_step", all.min_step, "s");
+    add_figure(r, "", "max_step", all.max_step, "s");
     add_figure(r, "", "wall_time", r->report->wall_time, "s");
-    add_figure(r, "", "largest_energy", r->report->max_energy, "J");
-    add_figure(r, "", "energy_scale", r->report->reference_energy, "J");
-    add_figure(r, "", "energy_made", r->report->spurious_energy, "");
-    add_figure(r, "", "time", r->report->time, "s");
-    add_figure(r, "", "end", info->end, "s");
+    add_figure(r, "", "max_energy", r->report->max_energy, "J");
+    add_figure(r, "", "reference_energy", r->report->reference_energy, "J");
+    add_figure(r, "", "spurious_energy", r->report->spurious_energy, "");
+    add_figure(r, "", "end_time_reached", r->report->time, "s");
+    add_figure(r, "", "end_time_requested", info->end, "s");
 
     /* ... of its subsystems ... */
     for (int i = 0; i < info->subsystem_count; i++) {
@@ -215,20 +215,20 @@ static void add_statistics(run *r)
         add_figure(r, name, "wall_time", part.wall_time, "s");
         double residual;
         if (yk_run_max_contact_residual(r->scenario, i, &residual))
-            add_figure(r, name, "largest_contact_residual", residual, "m/s");
+            add_figure(r, name, "max_contact_residual", residual, "m/s");
         double unresolved;
-        if (yk_watch_channel(r->system, info, i, "unresolved", &unresolved))
-            add_figure(r, name, "contacts_unresolved", unresolved, "");
+        if (yk_watch_channel(r->system, info, i, "unsolved_step_fraction", &unresolved))
+            add_figure(r, name, "unsolved_step_fraction", unresolved, "");
     }
 
     /* ... and of its interfaces: largest gaps, and the energy that they created. */
     for (int i = 0; i < info->interface_count; i++) {
         const char *name = info->interfaces[i].name;
         yk_interface_statistics interface = yk_system_interface_statistics(r->system, i);
-        add_figure(r, name, "largest_position_error", interface.max_gap.position, "m");
-        add_figure(r, name, "largest_rotation_error", interface.max_gap.rotation, "rad");
-        add_figure(r, name, "largest_velocity_error", interface.max_gap.velocity, "m/s");
-        add_figure(r, name, "largest_angular_velocity_error", interface.max_gap.angular_velocity,
+        add_figure(r, name, "max_gap_position", interface.max_gap.position, "m");
+        add_figure(r, name, "max_gap_rotation", interface.max_gap.rotation, "rad");
+        add_figure(r, name, "max_gap_velocity", interface.max_gap.velocity, "m/s");
+        add_figure(r, name, "max_gap_angular_velocity", interface.max_gap.angular_velocity,
                    "rad/s");
         add_figure(r, name, "energy_created", interface.energy_created, "J");
         if (i >= r->watch.count)
@@ -240,13 +240,13 @@ static void add_statistics(run *r)
         if (w->speed_squares > 0)
             velocity_gap = sqrt(w->gap_squares / w->speed_squares);
         add_figure(r, name, "mass_ratio", w->probe.mass_ratio, "");
-        add_figure(r, name, "travel", w->travel, "m");
-        add_figure(r, name, "velocity_gap", velocity_gap, "");
+        add_figure(r, name, "path_length", w->travel, "m");
+        add_figure(r, name, "relative_velocity_gap", velocity_gap, "");
         double open = 0;
         if (interface.impulse > 0)
             open = interface.residual_impulse / interface.impulse;
-        add_figure(r, name, "impulse_left_open", open, "");
-        add_figure(r, name, "ripple", w->ripple.swing, "");
+        add_figure(r, name, "relative_residual_impulse", open, "");
+        add_figure(r, name, "step_oscillation", w->ripple.swing, "");
 
         /* What ratio the scheme would bear is tried where the run will be looked at. */
         double limit;
@@ -259,7 +259,7 @@ static void add_statistics(run *r)
     yk_record_value limits[YK_WATCH_LIMITS];
     yk_watch_limits(limits);
     for (int i = 0; i < YK_WATCH_LIMITS; i++)
-        add_figure(r, "limit", limits[i].name, limits[i].value, "");
+        add_figure(r, "threshold", limits[i].name, limits[i].value, "");
 }
 
 /* Also after a failure: what was computed until then is kept, and the record says why there is no
@@ -267,18 +267,18 @@ static void add_statistics(run *r)
 static yk_status end_record(run *r, yk_status outcome, const char *failure)
 {
     static const char *const finding_names[] = {
-        [YK_FINDING_GROWING_OSCILLATION] = "ripple",
-        [YK_FINDING_ENERGY_ERROR] = "energy",
+        [YK_FINDING_GROWING_OSCILLATION] = "growing_oscillation",
+        [YK_FINDING_ENERGY_ERROR] = "energy_error",
         [YK_FINDING_NOT_CONVERGED] = "not_converged",
         [YK_FINDING_DRIFT] = "drift",
-        [YK_FINDING_ALGEBRAIC_LOOP] = "feedthrough",
+        [YK_FINDING_ALGEBRAIC_LOOP] = "algebraic_loop",
         [YK_FINDING_MASS_RATIO] = "mass_ratio",
-        [YK_FINDING_INTERFACE_GAP] = "gap",
-        [YK_FINDING_CONTACT_RESIDUAL] = "contact",
-        [YK_FINDING_PENETRATION] = "passage",
-        [YK_FINDING_RUN_FAILED] = "failed",
-        [YK_FINDING_RECOVERED] = "mended",
-        [YK_FINDING_EMITTER_SHORTFALL] = "emitter",
+        [YK_FINDING_INTERFACE_GAP] = "interface_gap",
+        [YK_FINDING_CONTACT_RESIDUAL] = "contact_residual",
+        [YK_FINDING_PENETRATION] = "penetration",
+        [YK_FINDING_RUN_FAILED] = "run_failed",
+        [YK_FINDING_RECOVERED] = "recovered",
+        [YK_FINDING_EMITTER_SHORTFALL] = "emitter_shortfall",
         [YK_FINDING_WIRE_LOOP] = "wire_loop",
     };
 
@@ -287,7 +287,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
 
     /* As many numbers as there may be. */
     r->figure_capacity = 17 + YK_WATCH_LIMITS + 4 * r->info->subsystem_count +
-                         11 * r->info->interface_count + (3 + YK_REMEDIES_MAX) * YK_FINDINGS_MAX;
+                         11 * r->info->interface_count + (5 + YK_REMEDIES_MAX) * YK_FINDINGS_MAX;
     char remedies[YK_FINDINGS_MAX][YK_REMEDIES_MAX]
                  [YK_REMEDY_OVERRIDES_MAX * sizeof(((yk_remedy *)0)->overrides[0])];
     size_t capacity = (size_t)r->figure_capacity;
@@ -303,12 +303,16 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
         for (int i = 0; i < r->report->finding_count; i++) {
             const yk_finding *f = &r->report->findings[i];
             char name[64];
-            snprintf(name, sizeof name, "finding_%d_%s", i + 1, finding_names[f->kind]);
-            add_text(r, name, f->value, f->message);
-            snprintf(name, sizeof name, "finding_%d_serious", i + 1);
+            snprintf(name, sizeof name, "findings.%d.kind", i + 1);
+            add_text(r, name, f->kind, finding_names[f->kind]);
+            snprintf(name, sizeof name, "findings.%d.value", i + 1);
+            add_figure(r, "", name, f->value, "");
+            snprintf(name, sizeof name, "findings.%d.message", i + 1);
+            add_text(r, name, NAN, f->message);
+            snprintf(name, sizeof name, "findings.%d.is_serious", i + 1);
             add_figure(r, "", name, f->serious, "");
             if (f->interface_index >= 0) {
-                snprintf(name, sizeof name, "finding_%d_interface", i + 1);
+                snprintf(name, sizeof name, "findings.%d.interface", i + 1);
                 add_text(r, name, f->interface_index, r->info->interfaces[f->interface_index].name);
             }
 
@@ -325,7 +329,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
                              remedy->overrides[n]);
                 }
 
-                snprintf(name, sizeof name, "remedy_%d_%d", i + 1, k + 1);
+                snprintf(name, sizeof name, "findings.%d.remedy_%d", i + 1, k + 1);
                 add_text(r, name, remedy->kind, text);
             }
         }

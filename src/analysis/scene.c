@@ -156,8 +156,8 @@ static yk_status fill_points_and_links(yk_scene *scene)
 
 /* Channels of a subsystem that are watched, in the order of YK_FRAME_MONITOR; its energy is no
  * channel. */
-static const char *const told_names[YK_MONITOR_SUBSYSTEM_VALUES] = {"", "residual", "unresolved",
-                                                                    "largest_passage"};
+static const char *const told_names[YK_MONITOR_SUBSYSTEM_VALUES] = {
+    "", "contact_residual", "unsolved_step_fraction", "max_prescribed_penetration"};
 
 yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_scenario_info *info,
                         const yk_watch *watch, int contacts, yk_scene *scene)

@@ -26,7 +26,7 @@ const yk_port_quantity yk_port_quantities[YK_PORT_QUANTITY_COUNT] = {
 _Static_assert(sizeof(yk_wrench) == 6 * sizeof(double), "a wrench is six doubles in a row");
 
 const yk_gap_quantity yk_gap_quantities[YK_GAP_QUANTITY_COUNT] = {
-    {"gap", "m", false},
+    {"gap_position", "m", false},
     {"gap_rotation", "rad", true},
     {"gap_velocity", "m/s", false},
     {"gap_angular_velocity", "rad/s", true},
@@ -292,7 +292,7 @@ static yk_status fill_table(const yk_system *system, yk_channel_table *table)
     }
 
     yk_channel_row iterations = {.kind = YK_CHANNEL_ITERATIONS, .components = 1};
-    yk_status status = add_entry(table, "coupling", NULL, "iterations", "1", iterations);
+    yk_status status = add_entry(table, "coupling", NULL, "iteration_count", "1", iterations);
     if (status != YK_OK)
         return status;
 

@@ -5,6 +5,7 @@
 
 #include "coupling/channels.h"
 #include "model/scenario.h"
+#include "record/channel_names.h"
 #include "yoke/record.h"
 
 /* Components of vectors and wrenches, and of orientations. */
@@ -14,6 +15,7 @@ static const char *const quaternion_labels[] = {"w", "x", "y", "z"};
 /* A channel that is being read. */
 typedef struct request {
     yk_scenario *scenario;
+    const char *name;
     const yk_node *node; /* for messages */
     yk_channel_row row;
     const char *unit;
@@ -36,6 +38,12 @@ static void add_candidate(candidates *c, const char *word)
 static void report_unknown(request *q, const char *what, const char *word, const candidates *c)
 {
     yk_diagnostics *diagnostics = q->scenario->resolver.diagnostics;
+    char renamed[YK_CHANNEL_NAME_MAX];
+    if (yk_channel_new_name(q->name, renamed, sizeof renamed)) {
+        yk_node_error(diagnostics, q->node, "channel '%.60s' is now called '%s'", q->name, renamed);
+        return;
+    }
+
     yk_phrase remedy = yk_suggest_word(word, c->words, c->count);
     yk_node_error(diagnostics, q->node, "unknown %s '%.60s'; %s", what, word, remedy.text);
 }
@@ -147,7 +155,7 @@ static const yk_port *port_at(const yk_scenario *scenario, int subsystem, int po
     return &ports[port];
 }
 
-/* "force", "gap": of the first side of an interface, or of both. */
+/* "force", "gap_position": of the first side of an interface, or of both. */
 static void read_of_interface(request *q, int interface, const char *text)
 {
     /* Quantities of the port on the wrench side. */
@@ -327,7 +335,7 @@ static void read_name(request *q, const char *text)
 
     /* The iterations are those of the coupling, also if an interface, a wire or a subsystem without
      * such a channel is named `coupling`. */
-    bool iterations = strcmp(text, "coupling.iterations") == 0;
+    bool iterations = strcmp(text, "coupling.iteration_count") == 0;
     for (int i = 0; iterations && i < info->subsystem_count; i++)
         if (strcmp(info->subsystem_names[i], owner) == 0 &&
             offers_channel(info->subsystems[i], dot + 1))
@@ -374,7 +382,8 @@ static void read_name(request *q, const char *text)
 
     /* The coupling itself. */
     if (strcmp(owner, "coupling") == 0) {
-        report_unknown(q, "quantity", dot + 1, &(candidates){.words = {"iterations"}, .count = 1});
+        report_unknown(q, "quantity", dot + 1,
+                       &(candidates){.words = {"iteration_count"}, .count = 1});
         return;
     }
 
@@ -392,7 +401,7 @@ static void read_name(request *q, const char *text)
 
 /* The list ------------------------------------------------------------------------------------- */
 
-/* The name as records have it, "tip.position.x"; "tip.position:x" is the same. NULL when out of
+/* The name as records have it, "tip.position.x"; "tip.position.x" is the same. NULL when out of
  * memory. */
 static const char *record_name(yk_scenario *scenario, const char *name)
 {
@@ -410,8 +419,8 @@ static const char *record_name(yk_scenario *scenario, const char *name)
 bool yk_scenario_find_channel(yk_scenario *scenario, const char *name, const yk_node *node,
                               yk_channel_row *row)
 {
-    request q = {.scenario = scenario, .node = node};
     name = record_name(scenario, name);
+    request q = {.scenario = scenario, .name = name, .node = node};
     if (name)
         read_name(&q, name);
     *row = q.row;
@@ -421,11 +430,11 @@ bool yk_scenario_find_channel(yk_scenario *scenario, const char *name, const yk_
 /* Reads one name and appends it to arrays that are long enough. */
 static void add_channel(yk_scenario *scenario, const char *name, const yk_node *node)
 {
-    request q = {.scenario = scenario, .node = node};
     name = record_name(scenario, name);
     if (!name)
         return;
 
+    request q = {.scenario = scenario, .name = name, .node = node};
     read_name(&q, name);
     if (!q.found)
         return;
@@ -434,7 +443,7 @@ static void add_channel(yk_scenario *scenario, const char *name, const yk_node *
     yk_scenario_info *info = &scenario->info;
     scenario->rows[info->channel_count] = q.row;
     scenario->channels[info->channel_count++] =
-        (yk_channel){name, q.unit ? q.unit : "", q.row.components};
+        (yk_channel){name, q.unit && *q.unit ? q.unit : "1", q.row.components};
     info->values_per_sample += q.row.components;
 }
 
@@ -514,7 +523,7 @@ static void add_defaults(yk_scenario *scenario)
 
     /* What the coupling takes for a step. */
     if (info->interface_count > 0)
-        add_made(scenario, "coupling", "", "iterations");
+        add_made(scenario, "coupling", "", "iteration_count");
 
     /* Signals of wires. */
     for (int i = 0; i < info->wire_count; i++)

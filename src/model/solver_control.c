@@ -54,7 +54,7 @@ static const yk_section control_section = {
     "it gives `NAME` and takes `NAME.measured`, "
     "`NAME.rate` (derivative of what is measured, if there is a wire) "
     "and `NAME.reference` (if there is a wire, instead of the key). "
-    "Channels: `NAME.error`, `NAME.integral`, `NAME.limited_time` since the start. "
+    "Channels: `NAME.error`, `NAME.integral`, `NAME.command_limited_time` since the start. "
     "A wire from a controller with a period should be held.",
     fields};
 

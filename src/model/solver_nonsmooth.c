@@ -414,7 +414,8 @@ static const yk_field emitter_fields[] = {
 static const yk_section emitter_section = {
     "emitter",
     "Brings particles while the run goes on, at random places of a region where nothing else is; "
-    "where none is free, they wait. Channels `NAME.emitted`, `NAME.emitted_mass`, `NAME.waiting`.",
+    "where none is free, they wait. Channels `NAME.emitted_count`, `NAME.emitted_mass`, "
+    "`NAME.waiting_count`.",
     emitter_fields};
 static const yk_field emitter_item = {"emitter", YK_TYPE_SECTION, .section = &emitter_section,
                                       .text = ""};
@@ -435,7 +436,7 @@ static const yk_field sink_item = {
     .variants = sink_variants,
     .selector = "type",
     .text = "Takes particles whose centre of mass is in it; bodies with a name stay. "
-            "Channels `NAME.removed`, `NAME.removed_mass`"};
+            "Channels `NAME.removed_count`, `NAME.removed_mass`"};
 
 /* The solver ----------------------------------------------------------------------------------- */
 

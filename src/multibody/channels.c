@@ -35,17 +35,19 @@ static const channel_kind joint_channels[JOINT_CHANNELS] = {
     {"force", "N", 3, YK_QUANTITY_FORCE},
     {"torque", "N m", 3, YK_QUANTITY_TORQUE},
     {"angle", "rad", 1, YK_QUANTITY_NUMBER},
-    {"angle_rate", "rad/s", 1, YK_QUANTITY_NUMBER},
+    {"angular_velocity", "rad/s", 1, YK_QUANTITY_NUMBER},
     {"displacement", "m", 1, YK_QUANTITY_LENGTH},
-    {"displacement_rate", "m/s", 1, YK_QUANTITY_LENGTH},
+    {"velocity", "m/s", 1, YK_QUANTITY_LENGTH},
 };
 static const channel_kind length_channels[FORCE_CHANNELS] = {
-    {"stretch", "m", 1, YK_QUANTITY_LENGTH}, {"stretch_rate", "m/s", 1, YK_QUANTITY_LENGTH}};
+    {"elongation", "m", 1, YK_QUANTITY_LENGTH}, {"elongation_rate", "m/s", 1, YK_QUANTITY_LENGTH}};
 static const channel_kind angle_channels[FORCE_CHANNELS] = {
-    {"stretch", "rad", 1, YK_QUANTITY_NUMBER}, {"stretch_rate", "rad/s", 1, YK_QUANTITY_NUMBER}};
+    {"angle", "rad", 1, YK_QUANTITY_NUMBER}, {"angular_velocity", "rad/s", 1, YK_QUANTITY_NUMBER}};
 static const channel_kind beam_channels[BEAM_CHANNELS] = {
-    {"force_1", "N", 3, YK_QUANTITY_OWN_FORCE},    {"moment_1", "N m", 3, YK_QUANTITY_OWN_TORQUE},
-    {"force_2", "N", 3, YK_QUANTITY_OWN_FORCE},    {"moment_2", "N m", 3, YK_QUANTITY_OWN_TORQUE},
+    {"section_force_1", "N", 3, YK_QUANTITY_OWN_FORCE},
+    {"section_moment_1", "N m", 3, YK_QUANTITY_OWN_TORQUE},
+    {"section_force_2", "N", 3, YK_QUANTITY_OWN_FORCE},
+    {"section_moment_2", "N m", 3, YK_QUANTITY_OWN_TORQUE},
     {"strain_energy", "J", 1, YK_QUANTITY_ENERGY},
 };
 static const channel_kind strain_channel = {"strain_energy", "J", 1, YK_QUANTITY_ENERGY};
@@ -117,8 +119,8 @@ static size_t add_all(yk_multibody_model *model)
         add(model, &bytes, name, (channel_source){.group = CHANNEL_FLEXIBLE, .index = i},
             &strain_channel, 1);
         for (int k = 0; k < body->coordinates && body->kind == YK_FLEXIBLE_MODAL; k++) {
-            char suffix[24];
-            snprintf(suffix, sizeof suffix, "amplitude_%d", k + 1);
+            char suffix[40];
+            snprintf(suffix, sizeof suffix, "modal_amplitude_%d", k + 1);
             channel_kind amplitude = {suffix, "1", 1, YK_QUANTITY_NUMBER};
             if (body->amplitude_units)
                 amplitude.unit = body->amplitude_units[k];

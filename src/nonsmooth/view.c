@@ -48,34 +48,34 @@ typedef struct channel_row {
 
 /* Contacts and the residual of their equations are those of the whole. */
 static const channel_row world_channels[] = {
-    {CHANNEL_CONTACTS, "contacts", "1", 1},
-    {CHANNEL_OVERLAP, "overlap", "m", 1},
-    {CHANNEL_RESIDUAL, "residual", "m/s", 1},
-    {CHANNEL_LARGEST_RESIDUAL, "largest_residual", "m/s", 1},
-    {CHANNEL_LARGEST_RESIDUAL_RATIO, "largest_residual_ratio", "1", 1},
-    {CHANNEL_UNRESOLVED, "unresolved", "1", 1},
-    {CHANNEL_PASSAGE, "largest_passage", "m", 1},
-    {CHANNEL_ITERATIONS, "iterations", "1", 1},
+    {CHANNEL_CONTACTS, "contact_count", "1", 1},
+    {CHANNEL_OVERLAP, "max_penetration", "m", 1},
+    {CHANNEL_RESIDUAL, "contact_residual", "m/s", 1},
+    {CHANNEL_LARGEST_RESIDUAL, "max_contact_residual", "m/s", 1},
+    {CHANNEL_LARGEST_RESIDUAL_RATIO, "max_contact_residual_ratio", "1", 1},
+    {CHANNEL_UNRESOLVED, "unsolved_step_fraction", "1", 1},
+    {CHANNEL_PASSAGE, "max_prescribed_penetration", "m", 1},
+    {CHANNEL_ITERATIONS, "contact_iteration_count", "1", 1},
 };
-static const channel_row asleep_channel = {CHANNEL_ASLEEP, "asleep", "1", 1};
+static const channel_row asleep_channel = {CHANNEL_ASLEEP, "sleeping_count", "1", 1};
 
 /* Where particles come and go: those that are there; the largest fraction of what was due that has
  * not come; and each emitter and sink by itself. */
 static const channel_row flow_channels[] = {
-    {CHANNEL_PRESENT, "present", "1", 1},
-    {CHANNEL_PRESENT_MASS, "present_mass", "kg", 1},
-    {CHANNEL_SHORTFALL, "shortfall", "1", 1},
-    {CHANNEL_EXHAUSTED, "exhausted", "1", 1},
+    {CHANNEL_PRESENT, "particle_count", "1", 1},
+    {CHANNEL_PRESENT_MASS, "particle_mass", "kg", 1},
+    {CHANNEL_SHORTFALL, "emitter_shortfall", "1", 1},
+    {CHANNEL_EXHAUSTED, "emitter_exhausted", "1", 1},
 };
 
 static const channel_row emitter_channels[] = {
-    {CHANNEL_EMITTED, "emitted", "1", 1},
+    {CHANNEL_EMITTED, "emitted_count", "1", 1},
     {CHANNEL_EMITTED_MASS, "emitted_mass", "kg", 1},
-    {CHANNEL_WAITING, "waiting", "1", 1},
+    {CHANNEL_WAITING, "waiting_count", "1", 1},
 };
 
 static const channel_row sink_channels[] = {
-    {CHANNEL_REMOVED, "removed", "1", 1},
+    {CHANNEL_REMOVED, "removed_count", "1", 1},
     {CHANNEL_REMOVED_MASS, "removed_mass", "kg", 1},
 };
 
@@ -94,9 +94,9 @@ static const channel_row joint_channels[] = {
     {CHANNEL_JOINT_FORCE, "force", "N", 3},
     {CHANNEL_JOINT_TORQUE, "torque", "N m", 3},
     {CHANNEL_JOINT_ANGLE, "angle", "rad", 1},
-    {CHANNEL_JOINT_ANGLE_RATE, "angle_rate", "rad/s", 1},
+    {CHANNEL_JOINT_ANGLE_RATE, "angular_velocity", "rad/s", 1},
     {CHANNEL_JOINT_DISPLACEMENT, "displacement", "m", 1},
-    {CHANNEL_JOINT_DISPLACEMENT_RATE, "displacement_rate", "m/s", 1},
+    {CHANNEL_JOINT_DISPLACEMENT_RATE, "velocity", "m/s", 1},
 };
 
 enum {
@@ -182,7 +182,7 @@ static yk_status name_world_channels(yk_nonsmooth *self, int world)
     for (size_t i = e.body; i < e.body_end; i++)
         particles += model->names[i] == NULL;
 
-    channel_row positions = {CHANNEL_PARTICLES, "particles", "m", 3 * particles};
+    channel_row positions = {CHANNEL_PARTICLES, "particle_positions", "m", 3 * particles};
     if (status == YK_OK && particles > 0)
         status = add_channel(self, &positions, (size_t)world, "");
 

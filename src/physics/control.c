@@ -36,7 +36,7 @@ enum {
 /* Channels of a loop; their names follow that of the loop. */
 enum { ERROR_CHANNEL, INTEGRAL_CHANNEL, LIMITED_CHANNEL, LOOP_CHANNELS };
 static const yk_channel loop_channels[LOOP_CHANNELS] = {
-    {".error", "", 1}, {".integral", "", 1}, {".limited_time", "s", 1}};
+    {".error", "1", 1}, {".integral", "1", 1}, {".command_limited_time", "s", 1}};
 
 /* Parameters of a loop that may be changed between steps; named in the same way. */
 static const struct {

@@ -46,8 +46,62 @@ static yk_status write_text(csv_writer *self, const char *text, size_t length)
     return YK_OK;
 }
 
-/* Characters that part name, label and unit are quoted by a backslash, quotes as RFC 4180 has it
- * by another quote. */
+/* Components ------------------------------------------------------------------------------------
+ *
+ * A column is named "channel.component" if the components of the channel have the usual labels, and
+ * "channel:component" otherwise. The reader joins neighbors "tip.position.x", ".y" and ".z" to one channel. */
+
+static const char *const component_sets[][6] = {
+    {"x", "y", "z", "rx", "ry", "rz"},
+    {"w", "x", "y", "z"},
+    {"x", "y", "z"},
+};
+
+enum { COMPONENT_SETS = sizeof component_sets / sizeof *component_sets };
+
+static int component_set_size(int set)
+{
+    int size = 0;
+    while (size < 6 && component_sets[set][size])
+        size++;
+    return size;
+}
+
+/* Label `index` of a set; of the set behind the last one the labels are 1, 2, 3, ... */
+static const char *component_label(int set, int index, char number[16])
+{
+    if (set < COMPONENT_SETS)
+        return index < component_set_size(set) ? component_sets[set][index] : NULL;
+
+    snprintf(number, 16, "%d", index + 1);
+    return number;
+}
+
+static bool has_usual_labels(const yk_record_channel *channel)
+{
+    int count = channel->component_count;
+    if (count == 1)
+        return false;
+
+    for (int set = 0; set <= COMPONENT_SETS; set++) {
+        if (set < COMPONENT_SETS && component_set_size(set) != count)
+            continue;
+
+        bool same = true;
+        char number[16];
+        for (int i = 0; i < count && same; i++)
+            same = strcmp(channel->labels[i], component_label(set, i, number)) == 0;
+        if (same)
+            return true;
+    }
+
+    return false;
+}
+
+/* Writing: the header line --------------------------------------------------------------------- */
+
+/* Characters that separate name, label and unit are quoted by a backslash, quotes by another quote as in
+ * RFC 4180. */
 static void add_quoted(yk_context *context, yk_text *line, const char *text)
 {
     for (; *text; text++) {
@@ -83,8 +137,9 @@ static yk_status csv_begin(yk_recorder *recorder, const yk_record_header *header
     yk_text_add(context, &line, "time [s]");
     for (int i = 0; i < header->channel_count; i++) {
         const yk_record_channel *channel = &header->channels[i];
+        const char *separator = has_usual_labels(channel) ? "." : ":";
         for (int c = 0; c < channel->component_count; c++) {
-            /* "name:label [unit]", quoted where RFC 4180 asks for it. */
+            /* "name.label [unit]", quoted if RFC 4180 requires it. */
             const char *label = channel->labels[c];
             bool quotes = strpbrk(channel->name, ",\"\r\n") || strpbrk(label, ",\"\r\n") ||
                           strpbrk(channel->unit, ",\"\r\n");
@@ -92,7 +147,7 @@ static yk_status csv_begin(yk_recorder *recorder, const yk_record_header *header
             yk_text_add(context, &line, quotes ? ",\"" : ",");
             add_quoted(context, &line, channel->name);
             if (*label) {
-                yk_text_add(context, &line, ":");
+                yk_text_add(context, &line, "%s", separator);
                 add_quoted(context, &line, label);
             }
 
@@ -367,7 +422,7 @@ static void take_off_backslashes(char *text)
     *to = '\0';
 }
 
-/* "left.position:x [m]" in place to its three parts; label NULL where there is none. */
+/* Splits "left.position:x [m]" in place into its three parts; the label is NULL if there is none. */
 static void split_name(char *text, char **label, char **unit)
 {
     static char none[] = "";
@@ -385,7 +440,7 @@ static void split_name(char *text, char **label, char **unit)
         take_off_backslashes(*unit);
     }
 
-    /* The label of a component stands behind the last colon. */
+    /* The label of a component follows the last colon. */
     char *colon = last_mark(text, ':');
     if (colon) {
         *colon = '\0';
@@ -395,6 +450,61 @@ static void split_name(char *text, char **label, char **unit)
 
     /* The writer has put backslashes before characters that part name, label and unit. */
     take_off_backslashes(text);
+}
+
+/* A column of the header line. */
+typedef struct csv_column {
+    char *name, *unit;
+    char *label; /* NULL: none */
+} csv_column;
+
+/* The component that follows the last dot of a name; NULL: none. */
+static char *dotted_component(const char *name)
+{
+    char *dot = strrchr(name, '.');
+    return dot && dot > name && dot[1] ? dot + 1 : NULL;
+}
+
+/* How many columns from the first one on are "name.label" with the labels of this set. */
+static size_t count_components(const csv_column *columns, size_t count, int set)
+{
+    const char *first = dotted_component(columns[0].name);
+    size_t prefix = first ? (size_t)(first - columns[0].name) : 0;
+    size_t found = 0;
+    char number[16];
+    for (; found < count; found++) {
+        const csv_column *column = &columns[found];
+        const char *label = component_label(set, (int)found, number);
+        const char *own = dotted_component(column->name);
+        bool same = label && own && !column->label && strcmp(own, label) == 0 &&
+                    (size_t)(own - column->name) == prefix &&
+                    strncmp(column->name, columns[0].name, prefix) == 0 &&
+                    strcmp(column->unit, columns[0].unit) == 0;
+        if (!same)
+            break;
+    }
+
+    bool whole = set < COMPONENT_SETS ? found == (size_t)component_set_size(set) : found > 1;
+    return whole ? found : 0;
+}
+
+/* Cuts "name.label" in two for all columns that are components of one channel. */
+static void split_components(csv_column *columns, size_t count)
+{
+    size_t step;
+    for (size_t i = 0; i < count; i += step) {
+        step = 0;
+        for (int set = 0; set <= COMPONENT_SETS && step == 0; set++)
+            step = count_components(columns + i, count - i, set);
+        for (size_t k = 0; k < step; k++) {
+            char *label = dotted_component(columns[i + k].name);
+            label[-1] = '\0';
+            columns[i + k].label = label;
+        }
+
+        if (step == 0)
+            step = 1;
+    }
 }
 
 static yk_status read_header(csv_parser *parser, yk_recorder *to)
@@ -432,36 +542,43 @@ static yk_status read_header(csv_parser *parser, yk_recorder *to)
                        "[s]', not '%.40s'",
                        parser->path, first);
 
-    /* Neighbours with the same name and different labels are the components of one channel. */
+    /* Neighbors with the same name and different labels are the components of one channel. */
+    size_t count = parser->columns - 1;
+    csv_column *columns = yk_allocate(parser->context, parser->columns, sizeof *columns);
     yk_record_channel *channels = yk_allocate(parser->context, parser->columns, sizeof *channels);
     char **labels = yk_allocate(parser->context, parser->columns, sizeof *labels);
     yk_status status = YK_ERROR_MEMORY;
-    if (channels && labels) {
-        int count = 0;
-        for (size_t i = 1; i < parser->columns; i++) {
-            char *name = parser->names[i];
-            char *unit = NULL;
-            split_name(name, &labels[i], &unit);
-            bool continues = count > 0 && labels[i] && labels[i - 1] &&
-                             strcmp(channels[count - 1].name, name) == 0;
+    if (columns && channels && labels) {
+        for (size_t i = 0; i < count; i++) {
+            columns[i].name = parser->names[i + 1];
+            split_name(columns[i].name, &columns[i].label, &columns[i].unit);
+        }
 
-            if (continues) {
-                channels[count - 1].component_count++;
+        split_components(columns, count);
+
+        int channel_count = 0;
+        for (size_t i = 0; i < count; i++) {
+            labels[i] = columns[i].label;
+            if (i > 0 && labels[i] && labels[i - 1] &&
+                strcmp(channels[channel_count - 1].name, columns[i].name) == 0) {
+                channels[channel_count - 1].component_count++;
                 continue;
             }
 
-            channels[count] = (yk_record_channel){.name = name, .unit = unit, .component_count = 1};
+            yk_record_channel *channel = &channels[channel_count++];
+            *channel = (yk_record_channel){
+                .name = columns[i].name, .unit = columns[i].unit, .component_count = 1};
             if (labels[i])
-                channels[count].labels = (const char *const *)&labels[i];
-            count++;
+                channel->labels = (const char *const *)&labels[i];
         }
 
-        yk_record_header header = {.channels = channels, .channel_count = count};
+        yk_record_header header = {.channels = channels, .channel_count = channel_count};
         status = yk_recorder_begin(to, &header);
     }
 
     yk_free(parser->context, labels);
     yk_free(parser->context, channels);
+    yk_free(parser->context, columns);
     return status;
 }
 

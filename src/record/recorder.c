@@ -259,6 +259,12 @@ static const char *put_text(text_store *store, const char *text)
     return to;
 }
 
+/* The unit of a pure number is 1. */
+static const char *put_unit(text_store *store, const char *unit)
+{
+    return put_text(store, unit && *unit ? unit : "1");
+}
+
 static const char **put_labels(text_store *store, const yk_record_channel *channel)
 {
     size_t count = (size_t)channel->component_count;
@@ -368,7 +374,7 @@ static yk_record_header *put_header(text_store *store, const yk_record_header *h
     for (int i = 0; i < header->channel_count; i++) {
         const yk_record_channel *channel = &header->channels[i];
         yk_record_channel filled_channel = {.name = put_text(store, channel->name),
-                                            .unit = put_text(store, channel->unit),
+                                            .unit = put_unit(store, channel->unit),
                                             .component_count = channel->component_count,
                                             .labels = put_labels(store, channel)};
         if (channels)
@@ -395,7 +401,7 @@ static yk_record_summary *put_summary(text_store *store, const yk_record_summary
         const yk_record_value *value = &summary->values[i];
         yk_record_value filled = {.name = put_text(store, value->name),
                                   .value = value->value,
-                                  .unit = put_text(store, value->unit),
+                                  .unit = put_unit(store, value->unit),
                                   .text = put_text(store, value->text)};
         if (values)
             values[i] = filled;

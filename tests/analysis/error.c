@@ -305,7 +305,7 @@ static void bars_go_to_the_record(void **state)
                      YK_OK);
     assert_int_equal(yk_record_get_header(copy)->channel_count,
                      2 * yk_record_get_header(record)->channel_count);
-    int bar = yk_record_find_channel(copy, "error.left.mass.velocity"),
+    int bar = yk_record_find_channel(copy, "left.mass.velocity_error_bar"),
         channel = yk_record_find_channel(copy, "left.mass.velocity");
     assert_true(bar >= 0 && channel >= 0);
     size_t last = yk_record_row_count(copy) - 1;

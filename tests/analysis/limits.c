@@ -144,7 +144,7 @@ static void records_have_the_ratio_that_is_borne(void **state)
         for (int k = 0; k < summary->count; k++) {
             if (strcmp(summary->values[k].name, "joint.mass_ratio_limit") == 0)
                 limit = summary->values[k].value;
-            if (strcmp(summary->values[k].name, "limit.gap_serious") == 0)
+            if (strcmp(summary->values[k].name, "threshold.interface_gap_serious") == 0)
                 serious = summary->values[k].value;
         }
         assert_near(limit, cases[i].limit, 0.02 * cases[i].limit);

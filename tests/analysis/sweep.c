@@ -244,7 +244,7 @@ static void a_changed_data_file_is_run_again(void **state)
     snprintf(journal, sizeof journal, "%s/journal", folder);
 
     static const char *const ends[] = {"0.02"};
-    static const char *const peak[] = {"max(strip.strip.amplitude_1)"};
+    static const char *const peak[] = {"max(strip.strip.modal_amplitude_1)"};
     yk_sweep_axis axis = {"time.end", ends, 1};
     yk_sweep_options def = {.axes = &axis, .axis_count = 1, .measures = peak, .measure_count = 1};
     def.scenario = yk_scenario_default();

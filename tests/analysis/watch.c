@@ -171,7 +171,7 @@ static void an_unstable_coupling_is_named_with_its_growth(void **state)
     const yk_record_summary *summary = yk_record_get_summary(record);
     bool named = false;
     for (int i = 0; i < summary->count; i++)
-        named = named || (strcmp(summary->values[i].name, "finding_2_ripple") == 0 &&
+        named = named || (strcmp(summary->values[i].name, "findings.2.message") == 0 &&
                           strcmp(summary->values[i].text, ripple->message) == 0);
     assert_true(named);
     yk_record_destroy(record);
@@ -194,11 +194,11 @@ static void the_record_has_what_limits_refer_to(void **state)
     yk_record *record = NULL;
     assert_int_equal(yk_record_create(*state, &record), YK_OK);
     run(*state, overrides, record);
-    assert_near(figure(record, "steps"), 5000, 0);
+    assert_near(figure(record, "step_count"), 5000, 0);
     assert_near(figure(record, "joint.mass_ratio"), 1, 1e-3);
-    assert_relative(figure(record, "joint.travel"), 2e-3, 0.01);
-    assert_true(figure(record, "joint.velocity_gap") > 0);
-    assert_true(figure(record, "joint.velocity_gap") < 0.01);
+    assert_relative(figure(record, "joint.path_length"), 2e-3, 0.01);
+    assert_true(figure(record, "joint.relative_velocity_gap") > 0);
+    assert_true(figure(record, "joint.relative_velocity_gap") < 0.01);
     yk_record_destroy(record);
 }
 

@@ -217,7 +217,7 @@ static void schemes_agree_on_the_two_masses(void **state)
     for (int i = 0; i < 3; i++) {
         const char *overrides[] = {
             schemes[i], "time.step=1e-5", "time.end=0.05",
-            "record={channels: [joint.position, right.mass.position, joint.gap]}"};
+            "record={channels: [joint.position, right.mass.position, joint.gap_position]}"};
         loading l = load_with(two_masses, overrides, 4);
         if (l.status != YK_OK)
             print_error("%s", l.text);
@@ -277,8 +277,8 @@ static void without_a_list_everything_is_recorded(void **state)
     static const char *const names[] = {
         "left.mass.position", "left.mass.velocity",   "left.mass.force",
         "left.energy",        "right.mass.position",  "right.mass.velocity",
-        "right.mass.force",   "right.energy",         "joint.gap",
-        "joint.gap_velocity", "joint.energy_created", "coupling.iterations"};
+        "right.mass.force",   "right.energy",         "joint.gap_position",
+        "joint.gap_velocity", "joint.energy_created", "coupling.iteration_count"};
     loading l = load_good(two_masses);
     const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
     assert_int_equal(info->channel_count, 12);
@@ -375,7 +375,7 @@ static void substeps_of_merged_subsystems_are_warned_of(void **state)
 static void wires_start_at_components(void **state)
 {
     (void)state;
-    static const char *const sources[] = {"bob.tip.velocity.z", "bob.tip.velocity:z"};
+    static const char *const sources[] = {"bob.tip.velocity.z", "bob.tip.velocity.z"};
     for (size_t i = 0; i < sizeof sources / sizeof *sources; i++) {
         char text[600];
         snprintf(text, sizeof text,
@@ -571,7 +571,7 @@ static void parameters_fill_in_names(void **state)
         "      stop: {type: clamp, between: [ground, \"b_{last}\"], at: [\"{last}\", 0, 0]}\n"
         "    ports:\n"
         "      end: {on: \"b_{last - 1}\"}\n"
-        "record: {channels: [\"part_2.b_{last-1}.position:x\"]}\n");
+        "record: {channels: [\"part_2.b_{last-1}.position.x\"]}\n");
     const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
     assert_string_equal(info->subsystem_names[0], "part_2");
     assert_string_equal(info->channels[0].name, "part_2.b_3.position.x");
@@ -591,7 +591,7 @@ static void components_may_stand_behind_a_colon(void **state)
     static const char text[] =
         "time: {end: 1, step: 1e-3}\n"
         "subsystems: {a: {solver: smooth, bodies: {b: {mass: 1, position: [1, 2, 3]}}}}\n"
-        "record: {channels: [a.b.position:y, a.b.position.z, a.b.orientation:w]}\n";
+        "record: {channels: [a.b.position.y, a.b.position.z, a.b.orientation.w]}\n";
     loading l = load_good(text);
     const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
     assert_int_equal(info->values_per_sample, 3);

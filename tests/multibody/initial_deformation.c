@@ -123,7 +123,8 @@ static const char modal[] =
     "          %s}\n"
     "    joints:\n"
     "      root: {type: clamp, between: [ground, r]}\n"
-    "record: {channels: [rod.r.strain_energy, rod.energy, rod.r.amplitude_1, rod.r.amplitude_2]}\n";
+    "record: {channels: [rod.r.strain_energy, rod.energy, rod.r.modal_amplitude_1, "
+    "rod.r.modal_amplitude_2]}\n";
 
 /* q K q / 2 at the start, r M r / 2 for rates, and the frequency that belongs to both. */
 static void modes_start_with_their_amplitudes(void **state)

@@ -165,7 +165,7 @@ static void springs_nodes_and_preloads(void **state)
         "    forces:\n"
         "      spring: {type: spring, between: [ground, hook], stiffness: 40, free_length: 0.9, "
         "load: 4}\n"
-        "record: {channels: [mechanism.hook.position.x, mechanism.spring.stretch]}\n");
+        "record: {channels: [mechanism.hook.position.x, mechanism.spring.elongation]}\n");
     double sample[2], t = run_to_end(&l, sample);
     /* Equilibrium at 0.9 - 4/40 = 0.8: released 0.2 beyond it. */
     assert_near(sample[0], 0.8 + 0.2 * cos(10 * t), 1e-4);

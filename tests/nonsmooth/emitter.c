@@ -80,9 +80,9 @@ static void test_count_is_rate_times_time(void **state)
         assert_int_equal(yk_nonsmooth_emitted(s.world, rain).count, i / 10);
         assert_int_equal(count_present(&s), i / 10);
     }
-    assert_near(channel(&s, "rain.emitted"), 100, 0);
+    assert_near(channel(&s, "rain.emitted_count"), 100, 0);
     assert_relative(channel(&s, "rain.emitted_mass"), 100 * 4 / 3. * YK_PI * 1e-6 * 1000, 1e-12);
-    assert_near(channel(&s, "shortfall"), 0, 0);
+    assert_near(channel(&s, "emitter_shortfall"), 0, 0);
     scene_end(&s);
 }
 
@@ -135,7 +135,7 @@ static void test_mass_rate(void **state)
         double due = 0.5 * i * H, mass = yk_nonsmooth_emitted(s.world, rain).mass;
         assert_true(mass <= due + 1e-5 * heaviest && mass > due - heaviest);
     }
-    assert_relative(channel(&s, "present_mass"), yk_nonsmooth_emitted(s.world, rain).mass, 1e-12);
+    assert_relative(channel(&s, "particle_mass"), yk_nonsmooth_emitted(s.world, rain).mass, 1e-12);
     scene_end(&s);
 }
 
@@ -190,14 +190,14 @@ static void test_matter_and_energy_are_kept(void **state)
     yk_nonsmooth_energy(s.world, &begin);
     double heavy = yk_nonsmooth_body_mass(s.world, anchor), drift = 0;
     for (int i = 0; i < 1000; i++) {
-        drift += 0.5 * SCENE_G * SCENE_G * H * H * (heavy + channel(&s, "present_mass"));
+        drift += 0.5 * SCENE_G * SCENE_G * H * H * (heavy + channel(&s, "particle_mass"));
         run(&s, H, 1);
 
         yk_emitter_state in = yk_nonsmooth_emitted(s.world, rain);
         yk_sink_state out = yk_nonsmooth_removed(s.world, drain);
         double ball = 1000 * 4 / 3. * YK_PI * 8e-6;
-        assert_near(channel(&s, "present"), (double)(in.count + 1 - out.count), 0);
-        assert_near(channel(&s, "present_mass"), in.mass + ball - out.mass, 1e-12);
+        assert_near(channel(&s, "particle_count"), (double)(in.count + 1 - out.count), 0);
+        assert_near(channel(&s, "particle_mass"), in.mass + ball - out.mass, 1e-12);
     }
 
     assert_true(yk_nonsmooth_removed(s.world, drain).count > 100);
@@ -346,7 +346,7 @@ static void test_blocked_emitter_waits(void **state)
     assert_true(fraction > 0.2 && fraction < 0.4);
     assert_int_equal(in.count + in.waiting, 1000);
     assert_false(in.exhausted);
-    assert_near(channel(&s, "shortfall"), (double)in.waiting / 1000, 1e-12);
+    assert_near(channel(&s, "emitter_shortfall"), (double)in.waiting / 1000, 1e-12);
 
     int bodies = yk_nonsmooth_body_count(s.world);
     for (int i = 0; i < bodies - 1; i++) {
@@ -382,7 +382,7 @@ static void test_exhausted_emitter_waits_for_sinks(void **state)
     assert_int_equal(in.count, 5);
     assert_int_equal(in.waiting, 15);
     assert_true(in.exhausted);
-    assert_near(channel(&s, "exhausted"), 1, 0);
+    assert_near(channel(&s, "emitter_exhausted"), 1, 0);
 
     /* 0.95 to 1.05 m at 2 m/s: the first five leave between 0.48 and 0.58 s. */
     run(&s, H, 400);
@@ -432,14 +432,14 @@ static void test_sleeping(void **state)
     int rain = add_emitter(&s, &def);
     start(&s, H);
     run(&s, H, 499);
-    assert_near(channel(&s, "asleep"), 1, 0);
-    assert_near(channel(&s, "present"), 1, 0);
+    assert_near(channel(&s, "sleeping_count"), 1, 0);
+    assert_near(channel(&s, "particle_count"), 1, 0);
     run(&s, H, 1);
     assert_int_equal(yk_nonsmooth_emitted(s.world, rain).count, 1);
     double before = motion_of(&s, ball).position.x;
     run(&s, H, 400);
-    assert_near(channel(&s, "present"), 2, 0);
-    assert_true(channel(&s, "contacts") >= 1);
+    assert_near(channel(&s, "particle_count"), 2, 0);
+    assert_true(channel(&s, "contact_count") >= 1);
     assert_true(fabs(motion_of(&s, ball).position.x - before) < 0.05);
     scene_end(&s);
 }
@@ -591,9 +591,9 @@ static void test_merged_worlds(void **state)
             double values[64], expected = i == 0 ? 6 : 0;
             assert_true(list[at].component_count <= 64);
             merged->ops->channels->read(merged, at, values);
-            if (strcmp(own[k].name, "present") == 0)
+            if (strcmp(own[k].name, "particle_count") == 0)
                 assert_near(values[0], expected, 0);
-            if (strcmp(own[k].name, "drain.removed") == 0)
+            if (strcmp(own[k].name, "drain.removed_count") == 0)
                 assert_near(values[0], 1, 0);
         }
     }

@@ -26,12 +26,36 @@ static void text_is_a_plain_table(void **state)
     size_t length;
     char *text = read_whole(in_folder(folder, "a.csv"), &length);
     assert_string_equal(
-        text,
-        "time [s],tip.position:x [m],tip.position:y [m],tip.position:z [m],count,\"say \"\"a,b\"\" "
-        "[N]\"\n"
-        "0,1,-0.5,1.0000000000000001e+300,nan,inf\n"
-        "0.10000000000000001,0.33333333333333331,0,4.9406564584124654e-324,7,-inf\n");
+        text, "time [s],tip.position.x [m],tip.position.y [m],tip.position.z [m],count [1],\"say "
+              "\"\"a,b\"\" "
+              "[N]\"\n"
+              "0,1,-0.5,1.0000000000000001e+300,nan,inf\n"
+              "0.10000000000000001,0.33333333333333331,0,4.9406564584124654e-324,7,-inf\n");
     free(text);
+}
+
+/* Components are joined if they have the usual names, with dots or, as in files of earlier versions, with colons. */
+static void components_are_joined(void **state)
+{
+    test_folder *folder = *state;
+    static const char text[] =
+        "time [s],a.x [m],a.y [m],a.z [m],b.w,b.x,b.y,b.z,c.x [m],c.y [s],d:x,d:y,e.1,e.2,"
+        "f.x,f.y,f.z,f.rx,f.ry,f.rz\n"
+        "0,1,2,3,4,5,6,7,8,9,10,11,12,13,14,15,16,17,18,19\n";
+    write_file(in_folder(folder, "a.csv"), text, sizeof text - 1);
+    yk_record *record = load_file(folder, "a.csv");
+    const yk_record_header *header = yk_record_get_header(record);
+    static const char *const names[] = {"a", "b", "c.x", "c.y", "d", "e", "f"};
+    static const int sizes[] = {3, 4, 1, 1, 2, 2, 6};
+    assert_int_equal(header->channel_count, 7);
+    for (int i = 0; i < 7; i++) {
+        assert_string_equal(header->channels[i].name, names[i]);
+        assert_int_equal(header->channels[i].component_count, sizes[i]);
+    }
+    assert_string_equal(header->channels[6].labels[3], "rx");
+    assert_string_equal(header->channels[4].labels[1], "y");
+    assert_near(yk_record_column(record, 6, 5)[0], 19, 0);
+    yk_record_destroy(record);
 }
 
 static void file_appears_complete_and_at_once(void **state)
@@ -240,6 +264,7 @@ int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test_setup_teardown(text_is_a_plain_table, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(components_are_joined, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(file_appears_complete_and_at_once, open_folder,
                                         close_folder),
         cmocka_unit_test_setup_teardown(abandoned_run_leaves_its_rows_in_the_part, open_folder,

@@ -171,7 +171,7 @@ static inline void assert_channels(const yk_record *record)
     for (int i = 0; i < SAMPLE_CHANNELS; i++) {
         const yk_record_channel *channel = &header->channels[i], *given = &sample_channels[i];
         assert_string_equal(channel->name, given->name);
-        assert_string_equal(channel->unit, given->unit ? given->unit : "");
+        assert_string_equal(channel->unit, given->unit ? given->unit : "1");
         assert_int_equal(channel->component_count, given->component_count);
         for (int c = 0; c < given->component_count; c++)
             assert_string_equal(channel->labels[c], labels[i][c]);

@@ -93,7 +93,7 @@ static void layout_is_the_documented_one(void **state)
     assert_table(file, "/time", "s", 1, 1030, 1);
     assert_table(file, "/channels/left/position", "m", 2, 1030, 3);
     assert_table(file, "/channels/left~2", "J", 1, 1030, 1); /* "left" is a group already */
-    assert_table(file, "/channels/left/position~2/x", "", 1, 1030,
+    assert_table(file, "/channels/left/position~2/x", "1", 1, 1030,
                  1); /* and "left.position" a dataset */
     assert_table(file, "/channels/a_b/_/c/_", "\xc2\xb5m", 1, 1030, 1);
     assert_table(file, "/channels/a_b/_/c/_~2", "\xc2\xb5m", 2, 1030, 4);
@@ -125,7 +125,7 @@ static void header_and_summary_come_back(void **state)
     for (int i = 0; i < 4; i++) {
         assert_string_equal(summary->values[i].name, values[i].name);
         assert_same_bits(summary->values[i].value, values[i].value);
-        assert_string_equal(summary->values[i].unit, values[i].unit ? values[i].unit : "");
+        assert_string_equal(summary->values[i].unit, values[i].unit ? values[i].unit : "1");
         assert_string_equal(summary->values[i].text, values[i].text ? values[i].text : "");
     }
     yk_record_destroy(record);

@@ -35,7 +35,7 @@ static const char text[] =
     "     joint: spherical}\n"
     "wires:\n"
     "  angle: {from: link_2.axle.angle, to: pd.angle.measured}\n"
-    "  rate: {from: link_2.axle.angle_rate, to: pd.angle.rate}\n"
+    "  rate: {from: link_2.axle.angular_velocity, to: pd.angle.rate}\n"
     "  torque: {from: pd.angle, to: link_2.torque}\n"
     "coupling: {scheme: relaxed, order: jacobi}\n";
 

@@ -34,7 +34,8 @@ static const char *const pendulum =
     "interfaces:\n"
     "  elbow: {between: [upper.end, lower.start], joint: spherical}\n"
     "coupling: {scheme: explicit}\n"
-    "record: {channels: [lower.end.position, upper.end.position, elbow.gap, elbow.gap_velocity]}\n";
+    "record: {channels: [lower.end.position, upper.end.position, elbow.gap_position, "
+    "elbow.gap_velocity]}\n";
 
 enum { POSITIONS = 6, GAP = POSITIONS };
 

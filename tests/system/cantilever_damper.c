@@ -101,7 +101,8 @@ static void wrenches_are_opposite_and_gaps_small(void **state)
     enum { COUNT = 30, STEPS = 400, PARTICLES = 8 };
     const char *const overrides[] = {
         "parameters.count=30",
-        "record.channels=[beam.tip.wrench, damper.container.position.y, tip.gap, damper.particles]",
+        "record.channels=[beam.tip.wrench, damper.container.position.y, tip.gap_position, "
+        "damper.particle_positions]",
         NULL};
     run r = open_run("cantilever-damper/scenario.yaml", overrides);
     const double h = r.info->step, sphere = 11344 * 4.0 / 3 * 3.14159265358979 * 1e-9,

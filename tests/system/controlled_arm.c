@@ -156,7 +156,7 @@ static const char slider[] =
     "    loops: {way: {reference: 0.5, proportional: 10, derivative: 1}}\n"
     "wires:\n"
     "  way: {from: table.rail.displacement, to: pd.way.measured}\n"
-    "  rate: {from: table.rail.displacement_rate, to: pd.way.rate}\n"
+    "  rate: {from: table.rail.velocity, to: pd.way.rate}\n"
     "  push: {from: pd.way, to: table.push}\n"
     "coupling: {scheme: tight}\n"
     "record: {channels: [table.rail.displacement, table.block.position]}\n";

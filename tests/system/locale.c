@@ -97,7 +97,7 @@ static void add_run(yk_context *context, FILE *to)
     double value;
     assert_int_equal(yk_record_load(context, file_in_folder("results.csv"), &record), YK_OK);
     assert_int_equal(
-        yk_measure_parse(context, "rms(strip.strip.amplitude_1, 0.0025, 1.01e-2)", &measure),
+        yk_measure_parse(context, "rms(strip.strip.modal_amplitude_1, 0.0025, 1.01e-2)", &measure),
         YK_OK);
     assert_int_equal(yk_measure_value(context, &measure, record, &value), YK_OK);
     add_number(to, value);

@@ -133,7 +133,7 @@ static const char in_metres[] = UPPER
     "record: {channels: [upper.end.position, lower.start.position, lower.start.velocity, "
     "lower.start.wrench, "
     "lower.energy, upper.energy, lower.rope.force, lower.bob.position, lower.bob.angular_velocity, "
-    "lower.spring.stretch, lower.rope.displacement]}\n";
+    "lower.spring.elongation, lower.rope.displacement]}\n";
 
 /* The same in millimetres and grams, seen from a frame that is shifted by (0.1, -0.2, 0.3) m and
  * turned by a quarter about z: x of the subsystem is y of the whole, its y is -x of the whole.
@@ -181,7 +181,7 @@ static const char in_millimetres[] = UPPER
     "record: {channels: [upper.end.position, lower.start.position, lower.start.velocity, "
     "lower.start.wrench, "
     "lower.energy, upper.energy, lower.rope.force, lower.bob.position, lower.bob.angular_velocity, "
-    "lower.spring.stretch, lower.rope.displacement]}\n";
+    "lower.spring.elongation, lower.rope.displacement]}\n";
 
 static run run_pendulum(const char *scenario, const char *scheme, const char *integrator)
 {

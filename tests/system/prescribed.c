@@ -35,7 +35,7 @@ static const char parts[] =
     "interfaces: {rod: {between: [upper.end, lower.start], joint: distance, length: '" LENGTH
     "'}}\n"
     "coupling: {scheme: index1}\n"
-    "record: {channels: [upper.end.position, lower.start.position, rod.gap]}\n";
+    "record: {channels: [upper.end.position, lower.start.position, rod.gap_position]}\n";
 
 typedef struct variant {
     const char *scheme, *solver; /* of both parts */

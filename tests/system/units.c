@@ -117,7 +117,8 @@ static void close_record(record *r)
 /* Channels that are not numbers of the motion: how hard a solver worked. */
 static bool is_effort(const char *name)
 {
-    static const char *const efforts[] = {"residual", "iterations", "unresolved"};
+    static const char *const efforts[] = {"contact_residual", "contact_iteration_count",
+                                          "unsolved_step_fraction"};
     for (size_t i = 0; i < sizeof efforts / sizeof *efforts; i++)
         if (strstr(name, efforts[i]))
             return true;
@@ -287,7 +288,7 @@ static const char hydraulic[] =
     "interfaces: {rod: {between: [mass.mass, oil.ram]}}\n"
     "wires:\n"
     "  place: {from: mass.mass.position, to: control.place.measured}\n"
-    "  thrust: {from: oil.ram.thrust, to: control.force.measured}\n"
+    "  thrust: {from: oil.ram.piston_force, to: control.force.measured}\n"
     "  command: {from: control.place, to: oil.ram.spool, hold: true}\n"
     "coupling: {scheme: explicit}\n";
 

@@ -31,7 +31,7 @@ interface PackedFrames {
   orientation: Ref;
   strain: Ref;
   wrench: Ref;
-  watch: Ref;
+  monitor: Ref;
   contact: PackedContacts | null;
 }
 
@@ -80,7 +80,7 @@ export interface Body {
   name: string;
   subsystem: number;
   motion: Motion;
-  strained: boolean;
+  has_strain: boolean;
   position: number[];
   orientation: number[]; // w first
 }
@@ -136,9 +136,9 @@ export interface Scene {
   up: number[];
   bodies: Body[];
   shapes: Shape[];
-  links: Link[];
+  connections: Link[];
   contacts: number; // of a frame, at most
-  watched: number; // layout of what frames have of it, 0: nothing
+  monitor_version: number; // layout of Frames.monitored, 0: none
 }
 
 export interface Channel {
@@ -149,27 +149,27 @@ export interface Channel {
   time?: Float64Array; // where it is not that of the samples
 }
 
-/** What is watched in every frame, in its order (include/yoke/record.h). */
-function watchedNames(scene: Scene): { name: string; unit: string }[] {
-  if (!scene.watched) return [];
-  const own = [["energy_made", "J"]];
+/** What is monitored in every frame, in its order (include/yoke/record.h). */
+function monitoredNames(scene: Scene): { name: string; unit: string }[] {
+  if (!scene.monitor_version) return [];
+  const own = [["spurious_energy", "J"]];
   const figures = [
-    ["gap", "m"],
+    ["gap_position", "m"],
     ["gap_rotation", "rad"],
     ["gap_velocity", "m/s"],
     ["gap_angular_velocity", "rad/s"],
     ["energy_created", "J"],
   ];
-  if (scene.watched > 1) {
-    own.push(["residual", "m/s"], ["unresolved", "1"], ["largest_passage", "m"]);
-    figures.push(["ripple", "1"]);
+  if (scene.monitor_version > 1) {
+    own.push(["contact_residual", "m/s"], ["unsolved_step_fraction", "1"], ["max_prescribed_penetration", "m"]);
+    figures.push(["step_oscillation", "1"]);
   }
   const named = (owner: string, list: string[][]) => list.map(([figure, unit]) => ({ name: `${owner}.${figure}`, unit }));
-  const interfaces = scene.links.filter((link) => link.kind !== LinkKind.Wire);
+  const interfaces = scene.connections.filter((link) => link.kind !== LinkKind.Wire);
   return [
     ...scene.subsystems.flatMap((name) => named(name, own)),
     ...interfaces.flatMap((link) => named(link.name, figures)),
-    { name: "coupling.iterations", unit: "1" },
+    { name: "coupling.iteration_count", unit: "1" },
   ];
 }
 
@@ -243,12 +243,12 @@ export class Frames {
   readonly orientations: number;
   readonly strains: number;
   readonly wrenches: number;
-  readonly watched: { name: string; unit: string }[];
+  readonly monitored: { name: string; unit: string }[];
   spans: Float32Array | null = null; // of each coordinate over the run, where it is over
   private readonly times: Grown<Float64Array>;
   private readonly tables: Grown<Float32Array>[];
 
-  /** The tables: positions, orientations (w first), strains, wrenches, and what is watched. */
+  /** The tables: positions, orientations (w first), strains, wrenches, and what is monitored. */
   constructor(
     readonly scene: Scene,
     time: Float64Array,
@@ -266,13 +266,13 @@ export class Frames {
     scene.bodies.forEach((body, i) => {
       if (body.motion !== Motion.Fixed) this.moving[i] = moving++;
       if (body.motion === Motion.Moves) this.turning[i] = turning++;
-      if (body.strained) this.strained[i] = strained++;
+      if (body.has_strain) this.strained[i] = strained++;
     });
     this.positions = 3 * moving;
     this.orientations = 4 * turning;
     this.strains = strained;
-    this.wrenches = scene.links.filter((link) => link.kind === LinkKind.Markers).length;
-    this.watched = watchedNames(scene);
+    this.wrenches = scene.connections.filter((link) => link.kind === LinkKind.Markers).length;
+    this.monitored = monitoredNames(scene);
     this.times = new Grown(time);
     this.tables = tables.map((table) => new Grown(table));
   }
@@ -291,7 +291,7 @@ export class Frames {
 
   /** Frames as the solvers gave them, each with its tables one after the other. */
   append(times: Float64Array, values: Float32Array): void {
-    const sizes = [this.positions, this.orientations, this.strains, 9 * this.wrenches, this.watched.length];
+    const sizes = [this.positions, this.orientations, this.strains, 9 * this.wrenches, this.monitored.length];
     const size = times.length > 0 ? values.length / times.length : 0;
     let from = 0;
     sizes.forEach((width, t) => {
@@ -388,15 +388,15 @@ export class Frames {
     for (let k = 0; k < 4; k++) out[k] /= norm;
   }
 
-  /** What is watched, by name; null where it is not, or not known. */
-  watch(name: string): Channel | null {
-    const at = this.watched.findIndex((one) => one.name === name);
+  /** What is monitored, by name; null where it is not, or not known. */
+  monitor(name: string): Channel | null {
+    const at = this.monitored.findIndex((one) => one.name === name);
     const values = this.tables[4].values;
-    const width = this.watched.length;
+    const width = this.monitored.length;
     if (at < 0 || values.length < width || Number.isNaN(values[at])) return null;
     const column = new Float64Array(this.count);
     for (let i = 0; i < column.length; i++) column[i] = values[i * width + at];
-    return { name, unit: this.watched[at].unit, labels: [""], columns: [column], time: this.time };
+    return { name, unit: this.monitored[at].unit, labels: [""], columns: [column], time: this.time };
   }
 
   strainOf(body: number, frame: number): number {
@@ -429,17 +429,17 @@ export interface Report {
   runs: Run[];
 }
 
-/** A channel by its name: recorded, or what is watched in every run. */
+/** A channel by its name: recorded, or what is monitored in every run. */
 export function channelOf(run: Run, name: string): Channel | null {
-  return run.channels.find((channel) => channel.name === name) ?? run.frames?.watch(name) ?? null;
+  return run.channels.find((channel) => channel.name === name) ?? run.frames?.monitor(name) ?? null;
 }
 
-/** Names of all of them; of what is watched those in which something happens. */
+/** Names of all of them; of what is monitored those in which something happens. */
 export function channelNames(run: Run): string[] {
   const names = run.channels.map((channel) => channel.name);
-  for (const { name } of run.frames?.watched ?? []) {
+  for (const { name } of run.frames?.monitored ?? []) {
     if (names.includes(name)) continue;
-    const values = run.frames!.watch(name)?.columns[0];
+    const values = run.frames!.monitor(name)?.columns[0];
     if (values?.some((value) => value !== 0 && value !== values[values.length - 1])) names.push(name);
   }
   return names;
@@ -548,7 +548,7 @@ function decodeRun(packed: PackedRun, reader: Reader): Run {
     const position = new Float32Array(words.length);
     for (let i = 0, k = 0; i < words.length; i++, k = k + 1 === low.length ? 0 : k + 1) position[i] = words[i] === NO_POSITION ? NaN : low[k] + scale[k] * words[i];
     const turns = new Int16Array(reader.words(f.orientation, f.count ? f.orientation[1] / 2 / f.count : 1).buffer);
-    frames = new Frames(packed.scene, reader.doubles(f.time), f.recorded, [position, Float32Array.from(turns), reader.floats(f.strain), reader.floats(f.wrench), reader.floats(f.watch)], decodeContacts(f.contact, reader));
+    frames = new Frames(packed.scene, reader.doubles(f.time), f.recorded, [position, Float32Array.from(turns), reader.floats(f.strain), reader.floats(f.wrench), reader.floats(f.monitor)], decodeContacts(f.contact, reader));
     frames.spans = scale.map((one) => one * (NO_POSITION - 1));
   }
   return {

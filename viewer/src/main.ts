@@ -308,7 +308,7 @@ class App {
 
   private summary(run: Run): HTMLElement {
     const rows = run.summary
-      .filter((figure) => !/^(finding_|remedy_|limit\.)/.test(figure.name))
+      .filter((figure) => !/^(findings|threshold)\./.test(figure.name))
       .map((figure) => el("tr", {}, [el("td", { text: figure.name.replace(/_/g, " ") }), el("td", { class: "number", text: figure.text || `${number(figure.value, 6)} ${unitText(figure.unit)}` })]));
     const facts: [string, string][] = run.scene ? [] : [["scene", "none: records of `yoke run` into .h5 have one unless --frames 0 was given"]];
     facts.push(
@@ -388,7 +388,7 @@ class App {
       for (const name of names.filter((one) => test.test(one)).slice(0, most)) if (!wanted.includes(name)) wanted.push(name);
     };
     const recorded = (name: string) => this.run.channels.some((channel) => channel.name === name);
-    for (const link of this.run.scene?.links ?? []) if (wanted.length < 1 && recorded(`${link.name}.gap`)) wanted.push(`${link.name}.gap`);
+    for (const link of this.run.scene?.connections ?? []) if (wanted.length < 1 && recorded(`${link.name}.gap_position`)) wanted.push(`${link.name}.gap_position`);
     take(/\.(position|angle|displacement)$/, 2);
     take(/\.(force|wrench)$/, 1);
     if (names.includes("energy balance")) wanted.push("energy balance");

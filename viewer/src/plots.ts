@@ -26,13 +26,13 @@ export function energyBalance(run: Run): Channel | null {
     columns.push(column);
   };
   for (const name of run.scene?.subsystems ?? []) {
-    const made = run.frames?.watch(`${name}.energy_made`);
+    const made = run.frames?.monitor(`${name}.spurious_energy`);
     if (made) add(name, made.columns[0]);
   }
-  const watched = labels.length > 0;
-  if (watched)
-    for (const link of run.scene!.links) {
-      const created = run.frames!.watch(`${link.name}.energy_created`);
+  const monitored = labels.length > 0;
+  if (monitored)
+    for (const link of run.scene!.connections) {
+      const created = run.frames!.monitor(`${link.name}.energy_created`);
       if (created?.columns[0].some((value) => value !== 0)) add(`interface ${link.name}`, created.columns[0]);
     }
   else
@@ -46,7 +46,7 @@ export function energyBalance(run: Run): Channel | null {
     }
   if (labels.length === 0) return null;
   if (labels.length > 1) add("total", columns[0].map((_, i) => columns.reduce((all, column) => all + column[i], 0)));
-  return { name: "energy balance", unit: "J", labels, columns, time: watched ? run.frames!.time : run.time };
+  return { name: "energy balance", unit: "J", labels, columns, time: monitored ? run.frames!.time : run.time };
 }
 
 /** Magnitude of the spectrum up to half the rate of the samples, by a transform of length 2^n with a Hann window. */

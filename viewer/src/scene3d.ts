@@ -1211,7 +1211,7 @@ export class View3D {
 
   /** Links that have arrows, in the order of the wrenches. */
   get hasArrows(): boolean {
-    return this.scene !== null && this.scene.links.some((link) => link.kind === LinkKind.Markers);
+    return this.scene !== null && this.scene.connections.some((link) => link.kind === LinkKind.Markers);
   }
 
   /** Force (N) and torque (N m) of the longest arrows; 0: it has none. */

@@ -15,18 +15,18 @@ interface Finding {
 }
 
 const TITLES: Record<string, string> = {
-  ripple: "Interface wrenches swing from step to step",
-  energy: "Energy was made or lost",
+  growing_oscillation: "Interface wrenches oscillate from step to step",
+  energy_error: "Energy was created or lost",
   not_converged: "Iterations did not converge",
   drift: "An interface drifts apart",
-  feedthrough: "A wrench is answered at once",
+  algebraic_loop: "The wrench side responds immediately",
   mass_ratio: "The motion side is heavier",
-  gap: "The sides of an interface do not move as one",
-  contact: "Contacts were not solved",
-  passage: "A driven body passed through a wall",
-  failed: "The run did not come to its end",
-  mended: "Steps failed, and the run went on",
-  emitter: "Particles that were due did not come",
+  interface_gap: "The sides of an interface do not move as one",
+  contact_residual: "Contacts were not solved",
+  penetration: "A body with prescribed motion passed through a fixed body",
+  run_failed: "The run stopped before its end",
+  recovered: "Steps failed, and the run continued",
+  emitter_shortfall: "An emitter could not place all particles",
 };
 
 /** Figures of the run by name. */
@@ -42,16 +42,16 @@ function percent(value: number | null): string {
 /** From what on a finding is reported, and from what on it is serious, by the limits that the record has; docs/trust.md. */
 function limitOf(run: Run, kind: string): string {
   const value = figuresOf(run);
-  const limit = (name: string) => percent(value(`limit.${name}`));
-  if (value("limit.energy") === null) return ""; // a record from before it had them
+  const limit = (name: string) => percent(value(`threshold.${name}`));
+  if (value("threshold.energy_error") === null) return ""; // a record from before it had them
   const texts: Record<string, string> = {
-    energy: `Remark from ${limit("energy")} made or taken away by interfaces, not to be trusted from ${limit("energy_made_serious")} made or ${limit("energy_lost_serious")} taken away.`,
-    ripple: `Not to be trusted where it grows over ${value("limit.ripple_steps")} steps and swings by more than ${limit("ripple_serious")} in the end.`,
-    not_converged: `Remark from ${limit("not_converged")} of an impulse left open, not to be trusted from ${limit("not_converged_serious")}.`,
-    gap: `Remark from ${limit("gap")}, not to be trusted from ${limit("gap_serious")}.`,
-    contact: `Remark from ${limit("contact")} of the steps, not to be trusted from ${limit("contact_serious")} where they miss by more than ${value("limit.contact_ratio_serious")} times what a step resolves.`,
-    passage: `Not to be trusted from ${limit("passage_serious")} of the body's radius.`,
-    emitter: `Remark from ${limit("emitter")}.`,
+    energy_error: `Warning above ${limit("energy_error")} created or lost at interfaces, serious above ${limit("energy_created_serious")} created or ${limit("energy_lost_serious")} lost.`,
+    growing_oscillation: `Serious if it grows over ${value("threshold.oscillation_steps")} steps and exceeds ${limit("oscillation_serious")} of the wrench at the end.`,
+    not_converged: `Warning above ${limit("not_converged")} of the impulse, serious above ${limit("not_converged_serious")}.`,
+    interface_gap: `Warning above ${limit("interface_gap")}, serious above ${limit("interface_gap_serious")}.`,
+    contact_residual: `Warning above ${limit("contact_residual")} of the steps, serious above ${limit("contact_residual_serious")} with residuals above ${value("threshold.contact_ratio_serious")} times the resolution of a step.`,
+    penetration: `Serious above ${limit("penetration_serious")} of the radius of the body.`,
+    emitter_shortfall: `Warning above ${limit("emitter_shortfall")}.`,
   };
   return texts[kind] ?? "";
 }
@@ -59,12 +59,12 @@ function limitOf(run: Run, kind: string): string {
 /** The size of a finding in the unit that its limits have. */
 function sizeOf(finding: Finding): string {
   if (finding.value === null) return "";
-  if (["energy", "not_converged", "gap", "emitter"].includes(finding.kind)) return percent(finding.value);
-  if (finding.kind === "ripple") return `Growth by ${number(finding.value, 4)} per step`;
-  if (finding.kind === "contact") return `${number(finding.value, 3)} times what a step resolves`;
-  if (finding.kind === "passage") return `${number(finding.value, 3)} m`;
+  if (["energy_error", "not_converged", "interface_gap", "emitter_shortfall"].includes(finding.kind)) return percent(finding.value);
+  if (finding.kind === "growing_oscillation") return `Growth by ${number(finding.value, 4)} per step`;
+  if (finding.kind === "contact_residual") return `${number(finding.value, 3)} times the resolution of a step`;
+  if (finding.kind === "penetration") return `${number(finding.value, 3)} m`;
   if (finding.kind === "drift") return number(finding.value, 3);
-  if (finding.kind === "failed") return `t = ${number(finding.value, 5)} s`;
+  if (finding.kind === "run_failed") return `t = ${number(finding.value, 5)} s`;
   return ""; // its sentence has it
 }
 
@@ -72,20 +72,20 @@ export function findings(run: Run): Finding[] {
   const by = new Map<string, Figure>(run.summary.map((figure) => [figure.name, figure]));
   const list: Finding[] = [];
   for (const figure of run.summary) {
-    const match = /^finding_(\d+)_(.+)$/.exec(figure.name);
-    if (!match || match[2] === "serious" || match[2] === "interface") continue;
-    const n = match[1];
+    const match = /^findings\.(\d+)\.kind$/.exec(figure.name);
+    if (!match) continue;
+    const own = (name: string) => by.get(`findings.${match[1]}.${name}`);
     const remedies: Finding["remedies"] = [];
-    for (let k = 1; by.has(`remedy_${n}_${k}`); k++) {
-      const remedy = by.get(`remedy_${n}_${k}`)!;
+    for (let k = 1; own(`remedy_${k}`); k++) {
+      const remedy = own(`remedy_${k}`)!;
       remedies.push(wordRemedy(run, remedy.value ?? 0, remedy.text.split("\n").filter(Boolean)));
     }
     list.push({
-      kind: match[2],
-      text: figure.text,
-      value: figure.value,
-      serious: (by.get(`finding_${n}_serious`)?.value ?? 0) > 0,
-      interface: by.get(`finding_${n}_interface`)?.text ?? "",
+      kind: figure.text,
+      text: own("message")?.text ?? "",
+      value: own("value")?.value ?? null,
+      serious: (own("is_serious")?.value ?? 0) > 0,
+      interface: own("interface")?.text ?? "",
       remedies,
     });
   }
@@ -162,22 +162,22 @@ function curveOf(run: Run, name: string, limit: number | null = null): Node | nu
 /** Energy that all together made. */
 function energyCurve(run: Run): Node | null {
   const value = figuresOf(run);
-  const [made, all] = [value("limit.energy_made_serious"), value("energy_scale")];
+  const [made, all] = [value("threshold.energy_created_serious"), value("reference_energy")];
   const columns = energyBalance(run)?.columns ?? [];
   return sparkline(columns[columns.length - 1], made !== null && all !== null ? made * all : null);
 }
 
-/** The ratio of masses at an interface beside what its scheme bears. */
+/** The ratio of masses at an interface next to the limit of its scheme. */
 function ratioScale(run: Run, link: string): Node | null {
   const value = figuresOf(run);
   const [ratio, limit] = [value(`${link}.mass_ratio`), value(`${link}.mass_ratio_limit`)];
-  return scale(ratio, limit, `ratio ${number(ratio, 3)}, the scheme bears ${number(limit, 3)}`);
+  return scale(ratio, limit, `ratio ${number(ratio, 3)}, the scheme is stable up to ${number(limit, 3)}`);
 }
 
 /** How far a run came. */
 function reachScale(run: Run): Node | null {
   const value = figuresOf(run);
-  const [time, end] = [value("time"), value("end")];
+  const [time, end] = [value("end_time_reached"), value("end_time_requested")];
   if (time === null || !end) return null;
   const reached = 4 + 112 * Math.min(1, time / end);
   const made = svg("svg", { viewBox: "0 0 120 22", width: 120, height: 22, class: "spark" });
@@ -192,27 +192,27 @@ function curvesOfFinding(run: Run, finding: Finding): HTMLElement[] {
   const link = finding.interface;
   const subsystems = run.scene?.subsystems ?? [];
   const kinds: Record<string, () => [string, Node | null][]> = {
-    energy: () => [["energy made [J] over the run", energyCurve(run)]],
-    ripple: () => [["swing of the wrench from step to step, by its largest, over the run", curveOf(run, `${link}.ripple`, value("limit.ripple_serious"))]],
-    not_converged: () => [["iterations of a macro step over the run", curveOf(run, "coupling.iterations")]],
-    mass_ratio: () => [["ratio of the masses, and what the scheme bears", ratioScale(run, link)]],
-    feedthrough: () => [["ratio of the masses, and what the scheme bears", ratioScale(run, link)]],
-    drift: () => [["gap [m] over the run", curveOf(run, `${link}.gap`)]],
-    gap: () => [["gap in velocity [m/s] over the run", curveOf(run, `${link}.gap_velocity`)]],
-    contact: () =>
+    energy_error: () => [["spurious energy [J] over the run", energyCurve(run)]],
+    growing_oscillation: () => [["oscillation of the wrench from step to step, as a fraction of its maximum", curveOf(run, `${link}.step_oscillation`, value("threshold.oscillation_serious"))]],
+    not_converged: () => [["iterations of a macro step over the run", curveOf(run, "coupling.iteration_count")]],
+    mass_ratio: () => [["ratio of the masses, and the limit of the scheme", ratioScale(run, link)]],
+    algebraic_loop: () => [["ratio of the masses, and the limit of the scheme", ratioScale(run, link)]],
+    drift: () => [["gap [m] over the run", curveOf(run, `${link}.gap_position`)]],
+    interface_gap: () => [["gap in velocity [m/s] over the run", curveOf(run, `${link}.gap_velocity`)]],
+    contact_residual: () =>
       subsystems
-        .filter((name) => (value(`${name}.contacts_unresolved`) ?? 0) > (value("limit.contact") ?? 0))
+        .filter((name) => (value(`${name}.unsolved_step_fraction`) ?? 0) > (value("threshold.contact_residual") ?? 0))
         .flatMap((name): [string, Node | null][] => [
-          [`residual of the contacts in ${name} [m/s] over the run`, curveOf(run, `${name}.residual`)],
-          [`steps of ${name} so far that left contacts unsolved, as a part of all`, curveOf(run, `${name}.unresolved`, value("limit.contact_serious"))],
+          [`residual of the contacts in ${name} [m/s] over the run`, curveOf(run, `${name}.contact_residual`)],
+          [`fraction of the steps of ${name} with unsolved contacts`, curveOf(run, `${name}.unsolved_step_fraction`, value("threshold.contact_residual_serious"))],
         ]),
-    passage: () =>
-      subsystems.filter((name) => channelOf(run, `${name}.largest_passage`)?.columns[0].some((depth) => depth > 0)).map((name) => [`depth of the passage in ${name} [m] over the run`, curveOf(run, `${name}.largest_passage`)]),
-    failed: () => [
+    penetration: () =>
+      subsystems.filter((name) => channelOf(run, `${name}.max_prescribed_penetration`)?.columns[0].some((depth) => depth > 0)).map((name) => [`penetration in ${name} [m] over the run`, curveOf(run, `${name}.max_prescribed_penetration`)]),
+    run_failed: () => [
       ["time that was reached, of that which was asked for", reachScale(run)],
-      ["energy made [J] over the run", energyCurve(run)],
+      ["spurious energy [J] over the run", energyCurve(run)],
     ],
-    emitter: () => [["part of the particles that did not come", scale(finding.value, value("limit.emitter"), percent(finding.value))]],
+    emitter_shortfall: () => [["fraction of the particles that could not be placed", scale(finding.value, value("threshold.emitter_shortfall"), percent(finding.value))]],
   };
   return (kinds[finding.kind]?.() ?? []).flatMap(([text, curve]) => (curve ? [el("div", { class: "curve-of muted" }, [curve, text])] : []));
 }
@@ -227,52 +227,52 @@ function indicators(run: Run, list: Finding[]): HTMLElement {
     rows.push(el("tr", {}, [el("td", { text }, limit ? [el("span", { class: "limit muted", text: limit })] : []), el("td", { class: `number ${state}`, text: figure }), el("td", { class: "curve" }, [curve])]));
   };
 
-  const [time, end] = [value("time"), value("end")];
-  if (time !== null && end !== null) add("Time that the run reached", `${number(time, 5)} s`, `It was to reach ${number(end, 5)} s.`, reachScale(run), ["failed"]);
-  const made = value("energy_made");
-  if (made !== null && Number.isFinite(made)) add(`Coupling and integration ${made < 0 ? "lost" : "made"} energy, as a part of that at the start and fed in`, percent(Math.abs(made)), limitOf(run, "energy"), energyCurve(run), ["energy"]);
-  const steps = value("steps");
-  const iterations = value("iterations");
+  const [time, end] = [value("end_time_reached"), value("end_time_requested")];
+  if (time !== null && end !== null) add("Time that the run reached", `${number(time, 5)} s`, `It was to reach ${number(end, 5)} s.`, reachScale(run), ["run_failed"]);
+  const made = value("spurious_energy");
+  if (made !== null && Number.isFinite(made)) add(`Coupling and integration ${made < 0 ? "lost" : "created"} energy, relative to the initial energy plus the external work`, percent(Math.abs(made)), limitOf(run, "energy_error"), energyCurve(run), ["energy_error"]);
+  const steps = value("step_count");
+  const iterations = value("iteration_count");
   if (steps && iterations && iterations > steps) {
-    const largest = value("largest_iterations");
-    add("Iterations of a macro step, on average", `${number(iterations / steps, 3)}${largest !== null ? `, at most ${largest}` : ""}`, limitOf(run, "not_converged"), curveOf(run, "coupling.iterations"), ["not_converged"]);
+    const largest = value("max_iterations");
+    add("Iterations of a macro step, on average", `${number(iterations / steps, 3)}${largest !== null ? `, at most ${largest}` : ""}`, limitOf(run, "not_converged"), curveOf(run, "coupling.iteration_count"), ["not_converged"]);
   }
   const open = value("steps_not_converged");
   if (open) add("Macro steps whose iterations did not converge", `${number(open, 8)} of ${number(steps, 8)}`, "", null, ["not_converged"]);
 
-  const energy = value("energy_scale");
-  for (const link of run.scene?.links ?? []) {
+  const energy = value("reference_energy");
+  for (const link of run.scene?.connections ?? []) {
     if (link.kind === LinkKind.Wire) continue;
     const name = link.name;
     const figure = (key: string) => value(`${name}.${key}`) ?? 0;
-    const travel = figure("travel");
-    const drift = value("limit.drift");
-    if (figure("largest_position_error"))
-      add(`The sides of interface ${name} are apart by at most`, `${number(figure("largest_position_error"))} m`, travel && drift ? `Remark where the gap goes on growing beyond ${number(drift * travel, 3)} m, ${number(drift)} of the way that the interface went.` : "", curveOf(run, `${name}.gap`), ["drift"], name);
-    if (figure("largest_rotation_error"))
-      add(`The sides of interface ${name} are turned against each other by at most`, `${number(figure("largest_rotation_error"))} rad`, drift ? `Remark where it goes on growing beyond ${number(drift)} rad.` : "", curveOf(run, `${name}.gap_rotation`), ["drift"], name);
-    if (figure("velocity_gap")) add(`The velocities of the sides of interface ${name} differ by this part of its own, over the run`, percent(figure("velocity_gap")), limitOf(run, "gap"), curveOf(run, `${name}.gap_velocity`), ["gap"], name);
-    if (figure("impulse_left_open")) add(`Impulse of interface ${name} that iterations left open`, percent(figure("impulse_left_open")), limitOf(run, "not_converged"), scale(figure("impulse_left_open"), value("limit.not_converged_serious"), "beside what is not to be trusted"), ["not_converged"], name);
-    if (value(`${name}.ripple`) !== null) add(`The wrench of interface ${name} swings from step to step by this part of its largest, in the end`, percent(figure("ripple")), limitOf(run, "ripple"), curveOf(run, `${name}.ripple`, value("limit.ripple_serious")), ["ripple"], name);
+    const travel = figure("path_length");
+    const drift = value("threshold.drift");
+    if (figure("max_gap_position"))
+      add(`The sides of interface ${name} are apart by at most`, `${number(figure("max_gap_position"))} m`, travel && drift ? `Warning if the gap keeps growing beyond ${number(drift * travel, 3)} m, ${number(drift)} of the path of the interface.` : "", curveOf(run, `${name}.gap_position`), ["drift"], name);
+    if (figure("max_gap_rotation"))
+      add(`The sides of interface ${name} are turned against each other by at most`, `${number(figure("max_gap_rotation"))} rad`, drift ? `Warning if it keeps growing beyond ${number(drift)} rad.` : "", curveOf(run, `${name}.gap_rotation`), ["drift"], name);
+    if (figure("relative_velocity_gap")) add(`The velocities of the sides of interface ${name} differ by this fraction of its own`, percent(figure("relative_velocity_gap")), limitOf(run, "interface_gap"), curveOf(run, `${name}.gap_velocity`), ["interface_gap"], name);
+    if (figure("relative_residual_impulse")) add(`Impulse of interface ${name} that the iterations left`, percent(figure("relative_residual_impulse")), limitOf(run, "not_converged"), scale(figure("relative_residual_impulse"), value("threshold.not_converged_serious"), "beside what is not to be trusted"), ["not_converged"], name);
+    if (value(`${name}.step_oscillation`) !== null) add(`The wrench of interface ${name} oscillates from step to step by this fraction of its maximum, at the end`, percent(figure("step_oscillation")), limitOf(run, "growing_oscillation"), curveOf(run, `${name}.step_oscillation`, value("threshold.oscillation_serious")), ["growing_oscillation"], name);
     if (figure("energy_created")) {
-      const least = value("limit.energy");
-      add(`Interface ${name} ${figure("energy_created") < 0 ? "took away" : "created"} energy`, `${number(Math.abs(figure("energy_created")))} J`, energy && least ? `It counts in the line on energy, where ${percent(least)} are ${number(least * energy, 3)} J.` : "", curveOf(run, `${name}.energy_created`));
+      const least = value("threshold.energy_error");
+      add(`Interface ${name} ${figure("energy_created") < 0 ? "lost" : "created"} energy`, `${number(Math.abs(figure("energy_created")))} J`, energy && least ? `It counts in the line on energy, where ${percent(least)} are ${number(least * energy, 3)} J.` : "", curveOf(run, `${name}.energy_created`));
     }
     if (figure("mass_ratio")) {
-      const [limit, most] = [value(`${name}.mass_ratio_limit`), value("limit.mass_ratio_tried")];
+      const [limit, most] = [value(`${name}.mass_ratio_limit`), value("threshold.mass_ratio_tested")];
       let says = "This scheme has no limit of it.";
-      if (limit !== null) says = limit === most ? `This scheme bears ${number(most)} at least, the most that was tried.` : `This scheme with these integrators bears up to ${number(limit, 3)}.`;
-      add(`Interface ${name}: mass of the side that takes the motion by that of the side that takes the wrench`, number(figure("mass_ratio")), most === null ? "" : says, ratioScale(run, name), ["mass_ratio", "feedthrough"], name);
+      if (limit !== null) says = limit === most ? `This scheme is stable up to at least ${number(most)}, the largest ratio tested.` : `This scheme with these integrators is stable up to ${number(limit, 3)}.`;
+      add(`Interface ${name}: mass of the side that takes the motion by that of the side that takes the wrench`, number(figure("mass_ratio")), most === null ? "" : says, ratioScale(run, name), ["mass_ratio", "algebraic_loop"], name);
     }
   }
   run.scene?.subsystems.forEach((name) => {
-    const residual = value(`${name}.largest_contact_residual`);
-    if (residual !== null) add(`The contacts in ${name} were solved up to a residual of`, `${number(residual)} m/s`, "What a step resolves is the limit: the next line counts the steps above it.", curveOf(run, `${name}.residual`), ["contact"]);
-    const unresolved = value(`${name}.contacts_unresolved`);
-    if (unresolved !== null) add(`Steps of ${name} that left contacts unsolved, beyond what a step resolves`, percent(unresolved), limitOf(run, "contact"), curveOf(run, `${name}.unresolved`, value("limit.contact_serious")), ["contact"]);
-    const passage = channelOf(run, `${name}.largest_passage`)?.columns[0];
-    if (passage?.some((depth) => depth > 0)) add(`A driven body of ${name} went into what never moves by`, `${number(passage[passage.length - 1])} m`, limitOf(run, "passage"), sparkline(passage), ["passage"]);
-    const solving = channelOf(run, `${name}.iterations`)?.columns[0];
+    const residual = value(`${name}.max_contact_residual`);
+    if (residual !== null) add(`The contacts in ${name} were solved up to a residual of`, `${number(residual)} m/s`, "What a step resolves is the limit: the next line counts the steps above it.", curveOf(run, `${name}.contact_residual`), ["contact_residual"]);
+    const unresolved = value(`${name}.unsolved_step_fraction`);
+    if (unresolved !== null) add(`Steps of ${name} that left contacts unsolved, beyond what a step resolves`, percent(unresolved), limitOf(run, "contact_residual"), curveOf(run, `${name}.unsolved_step_fraction`, value("threshold.contact_residual_serious")), ["contact_residual"]);
+    const passage = channelOf(run, `${name}.max_prescribed_penetration`)?.columns[0];
+    if (passage?.some((depth) => depth > 0)) add(`A driven body of ${name} went into what never moves by`, `${number(passage[passage.length - 1])} m`, limitOf(run, "penetration"), sparkline(passage), ["penetration"]);
+    const solving = channelOf(run, `${name}.contact_iteration_count`)?.columns[0];
     if (solving) add(`Most iterations for the contacts of a step in ${name}`, number(solving.reduce((most, v) => Math.max(most, v), 0), 6), "", sparkline(solving));
   });
   if (steps) add("Macro steps", number(steps, 8), "", null);
@@ -366,7 +366,7 @@ export function schematic(run: Run, list: Finding[]): HTMLElement {
   const named = (name: string): Finding | undefined => list.find((finding) => finding.interface === name);
   const stateOf = (fault: Finding | undefined) => (fault ? (fault.serious ? "bad" : "doubtful") : "good");
   const pairs = new Map<string, number>();
-  for (const link of scene.links) {
+  for (const link of scene.connections) {
     const key = [link.from, link.to].sort((a, b) => a - b).join("-");
     const turn = pairs.get(key) ?? 0;
     pairs.set(key, turn + 1);

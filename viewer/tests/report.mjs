@@ -158,16 +158,16 @@ async function testReport(test) {
 }
 
 try {
-  const pendulum = await testReport({ model: "double-pendulum", sets: ["time.end=1"], pick: ["mechanism", "lower"], channel: "mechanism.lower.position", column: "mechanism.lower.position:y [m]", component: 1, scale: 1 });
+  const pendulum = await testReport({ model: "double-pendulum", sets: ["time.end=1"], pick: ["mechanism", "lower"], channel: "mechanism.lower.position", column: "mechanism.lower.position.y [m]", component: 1, scale: 1 });
   const damper = await testReport({ model: "particle-damper", sets: ["time.end=0.02"], pick: ["damper", "can"], channel: "damper.contacts", column: "damper.contacts [1]", scale: 1, expect: "particle" });
-  await testReport({ model: "log-crane", sets: ["time.end=0.2"], pick: ["mechanism", "log"], channel: "mechanism.log.position", column: "mechanism.log.position:z [m]", component: 2, scale: 1 });
+  await testReport({ model: "log-crane", sets: ["time.end=0.2"], pick: ["mechanism", "log"], channel: "mechanism.log.position", column: "mechanism.log.position.z [m]", component: 2, scale: 1 });
 
   // A mechanism that moves in x and y, with y up, is seen from its front; its other ends are found on other bodies too.
   const hanging = await open(`${pendulum}.html`, { width: 1440, height: 860 }, "light");
   const [inner, outer] = await hanging.tab.evaluate(() => [window.yoke.locate("mechanism", "upper"), window.yoke.locate("mechanism", "lower")]);
   check(outer[0] - inner[0] > 80, `the pendulum along x is ${outer[0] - inner[0]} pixels wide from rod to rod`);
   await hanging.context.close();
-  await testReport({ model: "modal-cantilever", sets: [], pick: ["strip", "strip"], channel: "strip.strip.tip.position", column: "strip.strip.tip.position:y [m]", component: 1, scale: 1e-3 });
+  await testReport({ model: "modal-cantilever", sets: [], pick: ["strip", "strip"], channel: "strip.strip.tip.position", column: "strip.strip.tip.position.y [m]", component: 1, scale: 1e-3 });
 
   // What is watched comes with every record: the same numbers as the channels and the summary have.
   const split = makeReport({ model: "split-pendulum", sets: ["time.end=0.5"] });
@@ -176,7 +176,7 @@ try {
     const run = window.yoke.report.runs[0];
     const last = (values) => values[values.length - 1];
     const recorded = (name) => last(run.channels.find((channel) => channel.name === name).columns[0]);
-    return ["gap", "gap_rotation", "energy_created"].map((name) => [name, last(run.frames.watch(`hinge.${name}`).columns[0]), recorded(`hinge.${name}`)]);
+    return ["gap_position", "gap_rotation", "energy_created"].map((name) => [name, last(run.frames.monitor(`hinge.${name}`).columns[0]), recorded(`hinge.${name}`)]);
   });
   for (const [name, seen, recorded] of figures) check(Math.abs(seen - recorded) <= 1e-6 * Math.abs(recorded), `the frames have ${seen} for hinge.${name}, the channel ${recorded}`);
   await watched.tab.getByRole("tab", { name: "Trust" }).click();
@@ -186,11 +186,11 @@ try {
 
   // A phase plot has both axes named; what is saved has units.
   await watched.tab.getByRole("tab", { name: "Plots" }).click();
-  const gap = watched.tab.locator('.card[data-channel="hinge.gap"]');
+  const gap = watched.tab.locator('.card[data-channel="hinge.gap_position"]');
   await gap.locator("select.mode").selectOption("phase");
   await gap.locator("select.against").selectOption({ label: "against hinge.gap_velocity" });
   const axes = await gap.locator("svg.phase text").allTextContents();
-  check(axes.includes("hinge.gap [m]") && axes.includes("hinge.gap_velocity [m/s]"), `the phase plot has the texts ${axes}`);
+  check(axes.includes("hinge.gap_position [m]") && axes.includes("hinge.gap_velocity [m/s]"), `the phase plot has the texts ${axes}`);
   await watched.tab.screenshot({ path: `${split}-phase.png` });
   await gap.locator("select.mode").selectOption("time");
   for (const [kind, least] of [["CSV", 2000], ["PNG", 4000], ["SVG", 2000]]) {
@@ -234,7 +234,7 @@ try {
   spawnSync(yoke, ["run", join(models, "split-pendulum", "scenario.yaml"), "--quiet", "--set", "coupling.inputs=original", "--set", "subsystems.lower.bodies.link.mass=9", "--set", "time.end=0.5", "-o", `${swinging}.h5`]);
   execFileSync(yoke, ["report", `${swinging}.h5`, "-o", `${swinging}.html`], { stdio: ["ignore", "inherit", "inherit"] });
   const swings = await open(`${swinging}.html`, { width: 1440, height: 860 }, "dark");
-  const ripple = swings.tab.locator(".finding", { hasText: "swing from step to step" });
+  const ripple = swings.tab.locator(".finding", { hasText: "oscillate from step to step" });
   check((await ripple.locator(".spark .limit-line").count()) === 1 && (await ripple.locator(".spark title").textContent()).endsWith("limit 0.05"), "the swing of the wrench has no curve with its limit");
   for (const problem of swings.problems) check(false, `swinging: ${problem}`);
   await swings.context.close();
@@ -244,7 +244,7 @@ try {
   const loaded = await open(`${stack}.html`, { width: 1200, height: 800 }, "light");
   await loaded.tab.locator('.transport input[type="range"]').fill("1000");
   const carried = (await loaded.tab.evaluate(() => window.yoke.contacts())).filter((contact) => Math.abs(contact[2]) < 1e-3).reduce((sum, contact) => sum + Math.abs(contact[8]), 0);
-  const weight = Math.abs(readCsv(`${stack}.csv`).get("world.scale.force:z [N]").at(-1));
+  const weight = Math.abs(readCsv(`${stack}.csv`).get("world.scale.force.z [N]").at(-1));
   check(weight > 9000 && Math.abs(carried - weight) < 1e-3 * weight, `the lowest contacts of the stack carry ${carried} N, the scale reads ${weight} N`);
   check(await loaded.tab.locator(".scale.contact").isVisible(), "the forces of contacts have no legend");
   await loaded.tab.screenshot({ path: `${stack}.png` });
@@ -263,7 +263,7 @@ try {
   check((await contactRows.count()) === 2 && (await contactRows.locator(".spark").count()) === 2, "residual and unsolved steps of the contacts have no curves");
   const [unsolved, counted] = await heap.tab.evaluate(() => {
     const run = window.yoke.report.runs[0];
-    return [run.frames.watch("damper.unresolved").columns[0].at(-1), run.summary.find((figure) => figure.name === "damper.contacts_unresolved").value];
+    return [run.frames.monitor("damper.unsolved_step_fraction").columns[0].at(-1), run.summary.find((figure) => figure.name === "damper.unsolved_step_fraction").value];
   });
   check(Math.abs(unsolved - counted) <= 1e-6 * counted, `the frames end with ${unsolved} unsolved steps, the summary has ${counted}`);
   for (const problem of heap.problems) check(false, `contacts of particles: ${problem}`);

@@ -294,9 +294,9 @@ static void arms_are_the_same_as_inside(void **state)
     char *text = replace_sections("controlled-arm", with_fmus);
     compare_with_model("controlled-arm", text,
                        "coupling={scheme: tight, tolerance: 1e-12, relative_tolerance: 1e-12}",
-                       "inner.hinge.angle, inner.hinge.angle_rate, torque.value",
-                       "inner.hinge.angle.value, inner.hinge.angle_rate.value, torque.value", 500,
-                       2e-7);
+                       "inner.hinge.angle, inner.hinge.angular_velocity, torque.value",
+                       "inner.hinge.angle.value, inner.hinge.angular_velocity.value, torque.value",
+                       500, 2e-7);
     free(text);
 }
 
@@ -312,8 +312,9 @@ static void cylinders_are_the_same_as_inside(void **state)
     read_description("oil", description, sizeof description);
     assert_null(strstr(description, "nan"));
     char *text = replace_sections("servo-cylinder", with_fmu);
-    compare_with_model("servo-cylinder", text, "time.step=1e-4", "rod.position, oil.ram.opening",
-                       "rod.position, oil.ram.opening.value", 3000, 1e-11);
+    compare_with_model("servo-cylinder", text, "time.step=1e-4",
+                       "rod.position, oil.ram.spool_position",
+                       "rod.position, oil.ram.spool_position.value", 3000, 1e-11);
     free(text);
 }
 
