@@ -6,6 +6,7 @@
 #include <unistd.h>
 
 #include "cli.h"
+#include "summary.h"
 
 static const char usage[] =
     "advise SCENARIO [OPTIONS]\n"
@@ -24,79 +25,114 @@ static bool show_percent(void *user, int done, int total)
     return !was_interrupted();
 }
 
-/* All schemes and why some are not good; then of the best what is known, what to paste, and the
- * command that checks it. */
-static void print_advice(const char *path, const option_list *sets, const yk_advice_report *a,
-                         double length)
+static const char *outcome_of(const yk_advice_row *row)
 {
-    static const char *const words[] = {
-        [YK_ADVICE_ACCEPTED] = "good",       [YK_ADVICE_INACCURATE] = "not accurate enough",
-        [YK_ADVICE_UNSTABLE] = "UNSTABLE",   [YK_ADVICE_FAILED] = "cannot run",
-        [YK_ADVICE_NOT_TRIED] = "not tried",
-    };
-
-    /* A row per scheme, the reasons below, where they have space. */
-    print_out("  %-22s %10s %11s %12s %12s\n", "scheme", "step s", "error", "whole run s", "calls");
-    for (int i = 0; i < a->count; i++) {
-        const yk_advice_row *r = &a->rows[i];
-        const char *word = words[r->outcome];
-        if (r->outcome == YK_ADVICE_FAILED && r->call_count > 0)
-            word = "breaks down";
-
-        print_out("%s %-22s %10.4g %11.3g %12.3g %12lld  %s\n", i == a->best_row ? ">" : " ",
-                  r->name, r->step, r->error, r->wall_time, (long long)r->call_count, word);
+    switch (row->outcome) {
+    case YK_ADVICE_ACCEPTED: return "";
+    case YK_ADVICE_INACCURATE: return "error above tolerance";
+    case YK_ADVICE_UNSTABLE: return "unstable";
+    case YK_ADVICE_FAILED: return row->call_count > 0 ? "failed" : "not supported";
+    case YK_ADVICE_NOT_TRIED: return "not tried";
     }
-    print_out("\n");
-    for (int i = 0; i < a->count; i++)
-        if (*a->rows[i].message)
-            print_out("  %s: %s\n", a->rows[i].name, a->rows[i].message);
+    return "";
+}
 
+static void print_row(const yk_advice_row *row, bool is_best)
+{
+    char step[16] = "-";
+    char error[16] = "-";
+    char seconds[16] = "-";
+    char calls[24] = "-";
+    if (row->step > 0)
+        snprintf(step, sizeof step, "%.1e", row->step);
+    bool is_measured = row->outcome == YK_ADVICE_ACCEPTED || row->outcome == YK_ADVICE_INACCURATE;
+    if (is_measured) {
+        snprintf(error, sizeof error, "%.3g %%", 100 * row->error);
+        snprintf(seconds, sizeof seconds, "%.2g", row->wall_time);
+        snprintf(calls, sizeof calls, "%lld", (long long)row->call_count);
+    }
+
+    char line[160];
+    snprintf(line, sizeof line, "  %s %-26s %8s %10s %13s %10s", is_best ? "*" : " ", row->name,
+             step, error, seconds, calls);
+    if (is_best)
+        print_styled(stdout, STYLE_GOOD, "%s\n", line);
+    else if (*outcome_of(row))
+        print_out("%s   %s\n", line, outcome_of(row));
+    else
+        print_out("%s\n", line);
+}
+
+static void print_table(const yk_advice_report *a)
+{
+    print_styled(stdout, STYLE_DIM, "    %-26s %8s %10s %13s %10s\n", "scheme", "step s", "error",
+                 "run time s", "calls");
+    for (int i = 0; i < a->count; i++)
+        print_row(&a->rows[i], i == a->best_row);
+
+    const char *lead = "\n";
+    for (int i = 0; i < a->count; i++) {
+        if (!*a->rows[i].message || a->rows[i].outcome == YK_ADVICE_INACCURATE)
+            continue;
+        print_out("%s  %s: %s\n", lead, a->rows[i].name, a->rows[i].message);
+        lead = "";
+    }
+}
+
+/* What limits the recommendation, and what would be cheaper. */
+static void print_notes(const yk_advice_report *a, const yk_scenario_info *info)
+{
+    const yk_stability_report *stability = &a->stability;
+    if (!a->has_stability)
+        print_out("Note: the stability was not analyzed; that would have taken too long. Run `yoke "
+                  "stability`.\n");
+    else if (stability->verdict == YK_VERDICT_UNSTABLE_MOTION)
+        print_out("Note: the motion itself is unstable or chaotic (spectral radius %.6g). The "
+                  "errors of all schemes grow in time.\n",
+                  stability->spectral_radius);
+
+    if (a->unresolved_channel_count > 0)
+        print_out(
+            "Note: %s%s not predictable to the tolerance with any scheme and did not count.\n",
+            a->unresolved_channel,
+            a->unresolved_channel_count > 1 ? " and other channels are" : " is");
+
+    /* A row before the best one is accepted and cheaper only if it merges the subsystems. */
+    for (int i = 0; i < a->best_row; i++) {
+        char step[32];
+        format_number(step, sizeof step, a->rows[i].step);
+        if (a->rows[i].outcome == YK_ADVICE_ACCEPTED)
+            print_out("Note: the subsystems can be merged; %s with step %s s is cheaper.\n",
+                      a->rows[i].name, step);
+    }
+
+    print_findings(info, a->run_report.findings, a->run_report.finding_count);
+}
+
+/* The table of all schemes, the recommendation as a block to paste, and the command that checks
+ * it. */
+static void print_advice(const yk_scenario_info *info, const option_list *sets,
+                         const yk_advice_report *a)
+{
+    print_table(a);
     if (a->best_row < 0) {
-        print_out("\nno scheme meets the tolerance; give a smaller time.step, a larger "
-                  "--tolerance or more --cpu-time\n");
+        print_out("\nNo scheme meets the tolerance. Use a smaller time.step, a larger --tolerance "
+                  "or more --cpu-time.\n");
         return;
     }
 
-    /* Of the choice: how far it was verified, and by which channels. */
-    print_out("\nof the choice:\n");
+    double length = info->end - info->start;
+    print_styled(stdout, STYLE_TITLE, "\nRecommendation");
     if (a->verified_until < length * (1 - 1e-6))
-        print_out("  - verified on the first %g s of %g s only: more --cpu-time goes further\n",
+        print_out(" (verified up to %g s of %g s; a larger --cpu-time goes further",
                   a->verified_until, length);
     else
-        print_out("  - verified over the whole run, %g s\n", length);
+        print_out(" (verified over the whole run");
+    if (a->has_stability)
+        print_out(", spectral radius %.9g", a->stability.spectral_radius);
+    print_out("):\n\n    coupling: {");
 
-    if (a->unresolved_channel_count > 0) {
-        const char *are = a->unresolved_channel_count > 1 ? " and others are" : " is";
-        print_out(
-            "  - %s%s not predictable to the tolerance, whatever the scheme, and did not count\n",
-            a->unresolved_channel, are);
-    }
-
-    /* Its stability, where there was time to ask. */
-    const yk_stability_report *stability = &a->stability;
-    if (!a->has_stability)
-        print_out("  - its stability was not looked into, which would have taken too long: `yoke "
-                  "stability` does\n");
-    else if (stability->verdict == YK_VERDICT_UNSTABLE_MOTION)
-        print_out("  - the motion itself is unstable or chaotic (spectral radius %.6g, not by the "
-                  "coupling): errors of any scheme grow in time\n",
-                  stability->spectral_radius);
-    else if (stability->verdict == YK_VERDICT_STABLE)
-        print_out("  - its coupling is stable: spectral radius %.9g\n", stability->spectral_radius);
-
-    /* What was found in its runs, and whether merging would be cheaper. */
-    print_findings(stdout, "  - ", path, a->run_report.findings, a->run_report.finding_count);
-
-    /* A row before the best one is good and cheaper: only the merged system stands there. */
-    for (int i = 0; i < a->best_row; i++)
-        if (a->rows[i].outcome == YK_ADVICE_ACCEPTED)
-            print_out("  - the subsystems could be merged to one (%s, step %g s), which is cheaper "
-                      "still\n",
-                      a->rows[i].name, a->rows[i].step);
-
-    /* The block, as it is pasted. */
     const yk_advice_row *best = &a->rows[a->best_row];
-    print_out("\ntake, with the keys that are there already:\n\n  coupling: {");
     for (int i = 0; i < best->override_count; i++) {
         const char *key = best->overrides[i] + strlen("coupling.");
         const char *equals = strchr(key, '=');
@@ -104,14 +140,16 @@ static void print_advice(const char *path, const option_list *sets, const yk_adv
     }
 
     const char *step = strchr(a->overrides[a->override_count - 1], '=') + 1;
-    print_out("}\n  time: {step: %s}\n", step);
+    print_out("}\n    time: {step: %s}\n\n", step);
+    print_out("Write it into the file with `yoke advise %s --write`.\n", info->path);
 
     /* The same as overrides of a run that estimates its own error. */
-    print_out("\ncheck it:\n\n  yoke run %s", path);
+    print_out("Check it with `yoke run %s", info->path);
     print_overrides(sets);
     for (int i = 0; i < a->override_count; i++)
         print_out(" --set %s", a->overrides[i]);
-    print_out(" --error-bars\n");
+    print_out(" --error-bars`.\n");
+    print_notes(a, info);
 }
 
 /* Puts the advice into the scenario's file: under another name first, so that there is never half a
@@ -207,21 +245,14 @@ int command_advise(int argc, char **argv)
     def.channel_count = channels.count;
     def.progress = show_percent;
 
-    /* The length of the scenario, for the words about it; and its mistakes, before anything is
-     * tried. */
     loaded l;
     if (!load_scenario(path, &sets, LOAD_TO_RUN, &l))
         return l.code;
 
-    const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
-    double length = info->end - info->start;
-    close_scenario(&l);
-
     /* Interrupted, it advises by what was tried until then. */
     catch_interrupts();
-    yk_context *context = open_context();
-    if (!context)
-        return EXIT_FAILED;
+    const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
+    yk_context *context = l.context;
 
     /* All schemes with several steps, the cheapest first, until the time is over. */
     yk_diagnostics *diagnostics = NULL;
@@ -237,25 +268,23 @@ int command_advise(int argc, char **argv)
     if (status != YK_OK) {
         code = print_refusal(context, diagnostics, status);
     } else {
-        print_out("tolerance %g, on the first %g s, against %s with 1/%d of the step (own error "
-                  "%.2g); %.0f s of %g used\n\n",
-                  def.tolerance, a->duration, a->reference, a->reference_refinement,
-                  a->reference_error, a->cpu_time, def.cpu_time_budget);
+        print_out("tolerance %.3g %%, compared over %g s with the %s solution (own error %.2g)\n\n",
+                  100 * def.tolerance, a->duration, a->reference, a->reference_error);
 
-        print_advice(path, &sets, a, length);
+        print_advice(info, &sets, a);
         if (a->best_row < 0)
             code = EXIT_FAILED;
 
         /* The file is written last, so that the advice is seen even where that fails. */
         if (a->best_row >= 0 && write) {
             if (sets.count > 0)
-                print_out("\nnote: what was given with --set is not written\n");
+                print_out("\nNote: overrides given with --set are not written.\n");
             code = write_block(context, path, a);
         }
     }
 
     free(a);
     yk_diagnostics_destroy(diagnostics);
-    yk_context_destroy(context);
+    close_scenario(&l);
     return code;
 }

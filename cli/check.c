@@ -2,6 +2,7 @@
 #include <string.h>
 
 #include "cli.h"
+#include "summary.h"
 
 static const char check_usage[] =
     "check SCENARIO [OPTIONS]\n\n"
@@ -82,15 +83,18 @@ int command_check(int argc, char **argv)
     if (starts)
         status = yk_check_coupling_limits(l.context, l.scenario, &report);
     if (status == YK_OK)
-        print_findings(stderr, "yoke: warning: ", info->path, report.findings,
-                       report.finding_count);
+        print_warnings("warning", info, report.findings, report.finding_count);
 
     /* What it consists of, and whose code it loads. */
-    print_out("%s is good: %d subsystem%s, %d interface%s, ", path, info->subsystem_count,
+    char step[32];
+    format_number(step, sizeof step, info->step);
+    print_out("%s: ", path);
+    print_styled(stdout, STYLE_GOOD, "valid");
+    print_out(" (%d subsystem%s, %d interface%s, ", info->subsystem_count,
               plural(info->subsystem_count), info->interface_count, plural(info->interface_count));
     if (info->wire_count > 0)
         print_out("%d wire%s, ", info->wire_count, plural(info->wire_count));
-    print_out("%lld steps of %g s\n", (long long)info->step_count, info->step);
+    print_out("%lld steps of %s s)\n", (long long)info->step_count, step);
 
     for (int i = 0; starts && i < yk_system_loop_count(system); i++) {
         yk_algebraic_loop loop = yk_system_loop(system, i);

@@ -230,7 +230,7 @@ void watch_loading(void (*see)(void *user, const char *message), void *user);
 /* Messages ------------------------------------------------------------------------------------- */
 
 /* Prints what the list holds; true if there are errors in it. */
-bool print_diagnostics(yk_context *context, const yk_diagnostics *diagnostics);
+bool print_diagnostics(const yk_diagnostics *diagnostics);
 
 /* Prints the context's last message as the program's; returns EXIT_FAILED. */
 int print_failure(const yk_context *context);
@@ -247,11 +247,6 @@ bool close_written(yk_output *output, const char *file);
 /* Why work on a scenario ended with a status other than YK_OK: its mistakes, or the last message.
  * Returns the exit code. */
 int print_refusal(yk_context *context, const yk_diagnostics *diagnostics, yk_status status);
-
-/* What was found in a run of the scenario, and what can be done about it: a line behind the lead
- * for each. */
-void print_findings(FILE *file, const char *lead, const char *path, const yk_finding *findings,
-                    int count);
 
 /* " --set 'PATH=VALUE'" for each, as a command takes them. */
 void print_overrides(const option_list *sets);

@@ -182,9 +182,10 @@ int command_compare(int argc, char **argv)
 
         /* Scripts see a difference by the exit code. */
         if (differing == 0)
-            print_out("the runs are the same\n");
+            print_styled(stdout, STYLE_GOOD, "all channels are equal\n");
         else
-            print_out("%d channel%s of the runs differ\n", differing, plural(differing));
+            print_styled(stdout, STYLE_SERIOUS, "%d channel%s\n", differing,
+                         differing == 1 ? " differs" : "s differ");
         if (differing > 0)
             code = EXIT_FAILED;
     }

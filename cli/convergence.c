@@ -96,7 +96,7 @@ static int run_study(const yk_convergence_options *def, const char *output, cons
 
     int code = EXIT_GOOD;
     if (!YK_FAILED(status) && ranks_own() == 0)
-        print_diagnostics(context, diagnostics);
+        print_diagnostics(diagnostics);
     if (status != YK_OK) {
         code = print_refusal(context, diagnostics, status);
     } else if (ranks_own() == 0) {

@@ -186,8 +186,8 @@ int command_recover(int argc, char **argv)
         }
 
         if (access(name, F_OK) == 0) {
-            print_err("yoke: '%s' is there already, of another run: name the results file with -o "
-                      "FILE\n",
+            print_err("yoke: '%s' already exists and belongs to another run. Choose another name "
+                      "with -o\n",
                       name);
             return EXIT_MISUSE;
         }

@@ -114,7 +114,7 @@ static int print_outcome(const loaded *l, const replayer *r, yk_status status,
         size_t at = r->row - 1;
         int64_t step = (int64_t)at * info->record_interval;
         const yk_record_header *was = yk_record_get_header(r->was);
-        print_out("differs first at step %lld (t = %.9g s, sample %zu of %zu): ",
+        print_out("first difference at step %lld (t = %.9g s, sample %zu of %zu): ",
                   (long long)(step < info->step_count ? step : info->step_count),
                   yk_record_times(r->was)[at], at + 1, yk_record_row_count(r->was));
         if (r->channel < 0)
@@ -123,7 +123,7 @@ static int print_outcome(const loaded *l, const replayer *r, yk_status status,
             print_out("%s%s%s", was->channels[r->channel].name,
                       *was->channels[r->channel].labels[r->component] ? ":" : "",
                       was->channels[r->channel].labels[r->component]);
-        print_out(" was %.17g and is %.17g\n", r->then, r->now);
+        print_out(" recorded %.17g, now %.17g\n", r->then, r->now);
         return EXIT_FAILED;
     }
 
@@ -137,16 +137,16 @@ static int print_outcome(const loaded *l, const replayer *r, yk_status status,
     const char *was = find_text(r->was, "state_hash");
     bool ended = yk_record_is_complete(r->was) && r->row == yk_record_row_count(r->was);
     if (ended && was && strcmp(was, hash) != 0) {
-        print_out("all %zu samples are the same, and the final state is not: hash %s was %s\n",
-                  yk_record_row_count(r->was), hash, was);
+        print_out(
+            "all %zu samples are identical, but the final state differs: hash %s, recorded %s\n",
+            yk_record_row_count(r->was), hash, was);
         return EXIT_FAILED;
     }
 
     if (!quiet && ended && was)
-        print_out("the same: %zu samples and the state hash %s\n", yk_record_row_count(r->was),
-                  hash);
+        print_out("identical: %zu samples, state hash %s\n", yk_record_row_count(r->was), hash);
     else if (!quiet)
-        print_out("the same: %zu samples; the record has no final state to compare\n",
+        print_out("identical: %zu samples; the record has no final state to compare\n",
                   yk_record_row_count(r->was));
 
     return EXIT_GOOD;

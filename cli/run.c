@@ -1,6 +1,5 @@
 /* yoke run: a scenario from start to end, with a progress bar, a summary that says whether to
  * trust it, and on request error bars. */
-#include <inttypes.h>
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -10,13 +9,14 @@
 #include "live.h"
 #include "mpi.h"
 #include "record/checkpoint.h"
+#include "summary.h"
 
 /* What the command line asks for. */
 typedef struct request {
     const char *path;
     option_list sets, files;
     const char *command;
-    bool quiet, error;
+    bool quiet, verbose, error;
     bool visible;           /* a progress bar is shown */
     int frames;             /* negative: as the scenario says */
     const char *checkpoint; /* NULL: none */
@@ -71,147 +71,6 @@ static void show_settling(void *user, const yk_settling *settling)
 {
     const request *q = user;
     live_settling(q->live, settling);
-}
-
-/* Summary -------------------------------------------------------------------------------------- */
-
-/* Times of short steps are taken now and then and made up to the whole, which they may exceed
- * then. */
-static void print_time(const char *name, int64_t calls, double own, double all)
-{
-    double percent = 0;
-    if (all > 0)
-        percent = fmin(100, 100 * own / all);
-    print_out("  %-20s %12lld %12.4g %6.1f %%\n", name, (long long)calls, fmin(own, all), percent);
-}
-
-static bool is_serious(const yk_run_report *report)
-{
-    for (int i = 0; i < report->finding_count; i++)
-        if (report->findings[i].serious)
-            return true;
-    return false;
-}
-
-static void print_summary(const loaded *l, const yk_run_report *report)
-{
-    yk_system *system;
-    if (yk_scenario_system(l->scenario, &system) != YK_OK)
-        return;
-
-    /* What was merged has no interfaces left, and one time for all. */
-    const yk_scenario_info *info = yk_scenario_get_info(l->scenario);
-    bool merges = yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES;
-    bool merged = info->subsystem_count > 1 && merges;
-    bool coupled = report->step_count > 0 && info->interface_count > 0 && !merged;
-
-    if (report->step_count > 0) {
-        /* What a step cost, and how often it was repeated. */
-        yk_system_statistics all = yk_system_get_statistics(system);
-        double per_step = 1e6 * report->wall_time / (double)report->step_count;
-        print_out("  %lld steps in %.3g s, %.3g us per step", (long long)report->step_count,
-                  report->wall_time, per_step);
-        if (all.iterations > all.steps)
-            print_out("; %.2f iterations per step, at most %d",
-                      (double)all.iterations / (double)all.steps, all.max_iterations);
-        print_out("\n");
-        if (all.min_step < all.max_step)
-            print_out(
-                "  %lld macro steps of %.3g to %.3g s; %lld were repeated, %lld taken in spite "
-                "of their error\n",
-                (long long)all.steps, all.min_step, all.max_step, (long long)all.steps_rejected,
-                (long long)all.steps_accepted_at_min_step);
-
-        /* What the scheme counts of its own. */
-        yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX];
-        int count = yk_system_scheme_statistics(system, rows);
-        for (int i = 0; i < count; i++)
-            print_out("%s%.0f %s", i ? ", " : "  ", rows[i].value, rows[i].name);
-        if (count > 0)
-            print_out("\n");
-        ranks_print_traffic(report->step_count);
-        if (report->state_hash != 0)
-            print_out("  state hash %016" PRIx64 "\n", report->state_hash);
-
-        /* Where the time went. */
-        print_out("\n  %-20s %12s %12s %8s\n", "subsystem", "calls", "time s", "fraction");
-        int parts = merged ? 1 : info->subsystem_count;
-        for (int i = 0; i < parts; i++) {
-            yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
-            const char *name = merged ? "(merged)" : info->subsystem_names[i];
-            print_time(name, s.calls, s.wall_time, report->wall_time);
-            if (s.model_calls > 0)
-                print_time("  interface model", s.model_calls, s.model_wall_time,
-                           report->wall_time);
-        }
-    }
-
-    /* How well contacts were solved, and how well interfaces held. */
-    for (int i = 0; report->step_count > 0 && i < info->subsystem_count; i++) {
-        double residual;
-        if (yk_run_max_contact_residual(l->scenario, i, &residual))
-            print_out("\n  contacts of '%s': residual at most %.3g m/s\n", info->subsystem_names[i],
-                      residual);
-    }
-
-    /* Rotations are gaps only of interfaces between markers. */
-    bool rotations = false;
-    for (int i = 0; coupled && i < info->interface_count; i++) {
-        const yk_interface_def *def = &info->interfaces[i];
-        yk_subsystem *side = info->subsystems[def->wrench_subsystem];
-        const yk_port *ports;
-        side->ops->ports(side, &ports);
-        if (ports[def->wrench_port].kind == YK_PORT_MARKER)
-            rotations = true;
-    }
-
-    if (coupled) {
-        /* A gap, and what it did: energy that no side gave. */
-        print_out("\n  %-20s %14s %14s", "interface, largest", "gap m", "gap m/s");
-        if (rotations)
-            print_out(" %14s %14s", "gap rad", "gap rad/s");
-        print_out(" %16s\n", "energy made J");
-
-        for (int i = 0; i < info->interface_count; i++) {
-            yk_interface_statistics s = yk_system_interface_statistics(system, i);
-            print_out("  %-20s %14.4g %14.4g", info->interfaces[i].name, s.max_gap.position,
-                      s.max_gap.velocity);
-            if (rotations)
-                print_out(" %14.4g %14.4g", s.max_gap.rotation, s.max_gap.angular_velocity);
-            print_out(" %16.4g\n", s.energy_created);
-        }
-
-        /* Where the energy of each subsystem came from; those that report none are left out. */
-        print_out("\n  %-20s %12s %12s %12s %12s %12s %12s\n", "energy J", "start", "now",
-                  "dissipated", "fed in", "interfaces", "numerical");
-        for (int i = 0; i < info->subsystem_count; i++) {
-            yk_energy energy;
-            if (!yk_system_energy(system, i, &energy))
-                continue;
-
-            yk_energy_balance b = yk_system_energy_balance(system, i);
-            print_out("  %-20s %12.4g %12.4g %12.4g %12.4g %12.4g %12.4g\n",
-                      info->subsystem_names[i], b.initial, b.kinetic + b.potential, b.dissipated,
-                      b.external_work, b.interface_work, b.numerical);
-        }
-    }
-
-    /* Whether to trust the run. Many times the energy is a finding below. */
-    double made = fabs(report->spurious_energy);
-    if (coupled && report->reference_energy > 0 && made < 10) {
-        const char *verb = report->spurious_energy < 0 ? "lost" : "made";
-        print_out("\n  coupling and integration %s %.3g %% of the energy at the start and fed in "
-                  "(%.3g J)\n",
-                  verb, 100 * made, report->reference_energy);
-    }
-
-    /* The findings, the serious ones under a headline that cannot be overlooked. */
-    if (is_serious(report))
-        print_out("\n  DO NOT TRUST this run:\n");
-    else if (report->finding_count > 0)
-        print_out("\n");
-
-    print_findings(stdout, "  - ", info->path, report->findings, report->finding_count);
 }
 
 /* Error bars ----------------------------------------------------------------------------------- */
@@ -295,8 +154,8 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
     /* It takes several times as long as the run: said before it begins. */
     if (!q->quiet)
         print_out(
-            "\n  error bars: the same with 1/2 and 1/4 of the step, about %d times the work of "
-            "the run (%.2g s)\n",
+            "\nestimating errors with 1/2 and 1/4 of the step, about %d times the work of the run "
+            "(%.2g s)\n",
             YK_ACCURACY_COST, YK_ACCURACY_COST * seconds);
     fflush(stdout);
 
@@ -344,8 +203,8 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
     if (shown > ROWS_MAX)
         shown = ROWS_MAX;
     if (report->is_bounded)
-        print_out("\n  %-34s %10s %-7s %9s %9s %6s\n", "error bar, largest", "", "", "% range",
-                  "% mean", "order");
+        print_styled(stdout, STYLE_DIM, "\n  %-34s %18s %10s %19s %6s\n", "channel",
+                     "max error bar", "% of range", "% of mean deviation", "order");
 
     double above = INFINITY;
     int last = -1;
@@ -375,7 +234,7 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
             snprintf(mean, sizeof mean, "%.2g", 100 * e->relative_mean);
         }
 
-        print_out("  %-34s %10.3g %-7s %9s %9s %6s  %s", e->name, e->max_error, e->unit, relative,
+        print_out("  %-34s %10.3g %-7s %10s %19s %6s  %s", e->name, e->max_error, e->unit, relative,
                   mean, order, notes[e->accuracy]);
         if (e->accuracy == YK_ACCURACY_UNPREDICTABLE && isfinite(e->predictable_until))
             print_out(" beyond t = %.4g s", e->predictable_until);
@@ -394,8 +253,8 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
     for (int i = 0; i < info->subsystem_count; i++) {
         double residual;
         if (yk_run_max_contact_residual(l->scenario, i, &residual))
-            print_out("  contacts of '%s': missed their conditions by %.3g m/s in the worst step\n",
-                      info->subsystem_names[i], residual);
+            print_out("  contacts of '%s': max residual %.3g m/s\n", info->subsystem_names[i],
+                      residual);
     }
 
     yk_accuracy_report_destroy(l->context, report);
@@ -422,14 +281,7 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
     if (status == YK_OK) {
         const yk_scenario_info *info = yk_scenario_get_info(l->scenario);
         if (!q->quiet) {
-            print_out("%s\n", scenario_title(info));
-            print_out("  %lld steps of %g s to t = %g s", (long long)info->step_count, info->step,
-                      info->end);
-            char title[80];
-            yk_scheme_display_name(&info->scheme, title, sizeof title);
-            if (info->subsystem_count > 1)
-                print_out(", coupling %s", title);
-            print_out("\n");
+            print_headline(info);
             ranks_print(info);
         }
 
@@ -475,7 +327,7 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
             clear_progress();
         bool begun = report->wall_time > 0;
         if (begun && !q->quiet)
-            print_summary(l, report);
+            print_summary(l, report, q->verbose);
     }
 
     yk_recorder_destroy(tee);
@@ -516,20 +368,16 @@ static int run_loaded(const loaded *l, request *q)
     yk_run_report report;
     q->visible = !q->quiet && isatty(STDERR_FILENO);
     yk_status status = run_and_record(l, q, &report);
-    if (!q->quiet && report.step_count > 0 && files->count > 0 && report.record_is_complete) {
-        print_out("\n  results:");
-        for (int i = 0; i < files->count; i++)
-            print_out(" %s", files->items[i]);
-        print_out("\n");
-    }
+    if (!q->quiet && report.step_count > 0)
+        print_results(files, &report);
 
     /* A run that came to its end may still not be one to trust; a quiet one says at least so. */
     if (status == YK_OK || status == YK_NOT_CONVERGED) {
-        if (!is_serious(&report))
+        if (!has_serious_finding(&report))
             return EXIT_GOOD;
 
         if (q->quiet)
-            print_findings(stderr, "yoke: do not trust this run: ", q->path, report.findings, 1);
+            print_warnings("not trustworthy", info, report.findings, 1);
         return EXIT_UNTRUSTED;
     }
 
@@ -539,16 +387,16 @@ static int run_loaded(const loaded *l, request *q)
     if (numerical && info->interface_count > 0)
         print_err("yoke: `yoke advise %s` looks for a scheme and a step\n", q->path);
     if (report.can_resume)
-        print_err("yoke: `yoke resume %s` continues from the last checkpoint\n", q->checkpoint);
+        print_err("yoke: resume with `yoke resume %s`\n", q->checkpoint);
 
     /* What a recorder that could not end has left behind. */
     bool begun = report.wall_time > 0;
     for (int i = 0; begun && !report.record_is_complete && i < files->count; i++) {
         char part[4096];
         if (find_journal(files->items[i], part, sizeof part))
-            print_err("yoke: what was recorded until then is in '%s'; `yoke recover %s` makes '%s' "
-                      "of it\n",
-                      part, part, files->items[i]);
+            print_err("yoke: the journal '%s' has all samples up to the stop; convert it with "
+                      "`yoke recover %s`\n",
+                      part, part);
     }
     return code;
 }
@@ -607,7 +455,7 @@ static int find_own_checkpoint(const loaded *l, request *q, yk_checkpoint **chec
     q->command = info->command;
     q->frames = info->frame_count;
     if (!q->quiet)
-        print_out("continues from t = %g s, step %lld of %lld\n", info->time, (long long)info->step,
+        print_out("resumed at t = %g s, step %lld of %lld\n", info->time, (long long)info->step,
                   (long long)yk_scenario_get_info(l->scenario)->step_count);
     return EXIT_GOOD;
 }
@@ -639,6 +487,8 @@ int command_run(int argc, char **argv)
          "Serve the live view on this port of 127.0.0.1 (default: a free port)"},
         {"timeout", OPTION_NUMBER, &q.deadline, "SECONDS",
          "Under mpirun: wait this long for another rank (default: 60)"},
+        {"verbose", OPTION_FLAG, &q.verbose, NULL,
+         "Print all tables, also if the run is not trustworthy"},
         {"quiet", OPTION_FLAG, &q.quiet, NULL,
          "Print neither progress nor summary; the exit code still reports trust"},
         RENAMED_ROW("error", "error-bars"),
@@ -824,7 +674,7 @@ int command_resume(int argc, char **argv)
     loaded l;
     if (load_to_run(&def, &l)) {
         if (!q.quiet)
-            print_out("from t = %g s, step %lld of %lld\n", info->time, (long long)info->step,
+            print_out("resumed at t = %g s, step %lld of %lld\n", info->time, (long long)info->step,
                       (long long)yk_scenario_get_info(l.scenario)->step_count);
         code = run_loaded(&l, &q);
         close_scenario(&l);

@@ -170,7 +170,7 @@ bool load_scenario_def(const yk_scenario_def *given, load_purpose purpose, loade
 
     /* Warnings are printed of a good scenario too. */
     if (out->diagnostics && (purpose != LOAD_AGAIN || YK_FAILED(status)))
-        print_diagnostics(out->context, out->diagnostics);
+        print_diagnostics(out->diagnostics);
     if (!YK_FAILED(status))
         return true;
 
@@ -179,7 +179,7 @@ bool load_scenario_def(const yk_scenario_def *given, load_purpose purpose, loade
     if (out->diagnostics)
         errors = yk_diagnostics_error_count(out->diagnostics);
     if (errors > 0)
-        print_err("yoke: %s has %d mistake%s\n", def.path, errors, plural(errors));
+        print_err("%s: %d error%s\n", def.path, errors, plural(errors));
     else
         print_failure(out->context);
 
@@ -203,18 +203,56 @@ void close_scenario(loaded *out)
 
 /* Messages ------------------------------------------------------------------------------------- */
 
-bool print_diagnostics(yk_context *context, const yk_diagnostics *diagnostics)
+/* The line of the file, and below it a mark under the place. */
+static void print_excerpt(const yk_diagnostic *entry)
 {
-    if (yk_diagnostics_count(diagnostics) == 0)
-        return false;
+    if (entry->line)
+        print_err("%5d", entry->line);
+    else
+        print_err("     ");
+    print_err(" | %s\n      | %*s", entry->excerpt, entry->caret, "");
 
-    char *text = yk_diagnostics_format(diagnostics);
-    if (text)
-        print_err("%s", text);
-    yk_free(context, text);
+    /* The mark ends where the line ends; bytes 10xxxxxx continue a character. */
+    int characters = 0;
+    for (const char *at = entry->excerpt; *at; at++)
+        characters += (*at & 0xc0) != 0x80;
+    int length = entry->length;
+    if (length > characters - entry->caret)
+        length = characters - entry->caret;
 
-    /* Warnings alone do not refuse a scenario. */
-    return yk_diagnostics_error_count(diagnostics) > 0;
+    print_styled(stderr, STYLE_SERIOUS, "^");
+    for (int i = 1; i < length; i++)
+        print_styled(stderr, STYLE_SERIOUS, "~");
+    print_err("\n");
+}
+
+bool print_diagnostics(const yk_diagnostics *diagnostics)
+{
+    int count = yk_diagnostics_count(diagnostics);
+    for (int i = 0; i < count; i++) {
+        const yk_diagnostic *entry = yk_diagnostics_at(diagnostics, i);
+        if (*entry->source && entry->line)
+            print_styled(stderr, STYLE_TITLE, "%s:%d:%d: ", entry->source, entry->line,
+                         entry->column);
+        else if (*entry->source)
+            print_styled(stderr, STYLE_TITLE, "%s: ", entry->source);
+
+        if (entry->severity == YK_SEVERITY_ERROR)
+            print_styled(stderr, STYLE_SERIOUS, "error: ");
+        else
+            print_styled(stderr, STYLE_WARNING, "warning: ");
+        if (*entry->path)
+            print_err("%s: ", entry->path);
+        print_err("%s\n", entry->message);
+        if (*entry->excerpt)
+            print_excerpt(entry);
+    }
+
+    int errors = yk_diagnostics_error_count(diagnostics);
+    int dropped = errors + yk_diagnostics_warning_count(diagnostics) - count;
+    if (dropped > 0)
+        print_err("... and %d more\n", dropped);
+    return errors > 0;
 }
 
 int print_failure(const yk_context *context)
@@ -252,7 +290,7 @@ bool close_written(yk_output *output, const char *file)
 int print_refusal(yk_context *context, const yk_diagnostics *diagnostics, yk_status status)
 {
     /* A scenario with mistakes: they are the message. */
-    if (YK_FAILED(status) && diagnostics && print_diagnostics(context, diagnostics))
+    if (YK_FAILED(status) && diagnostics && print_diagnostics(diagnostics))
         return EXIT_MISUSE;
 
     /* Wrong input has another exit code than work that failed. */
@@ -261,38 +299,6 @@ int print_refusal(yk_context *context, const yk_diagnostics *diagnostics, yk_sta
     if (misuse || status == YK_ERROR_CAPABILITY)
         return EXIT_MISUSE;
     return EXIT_FAILED;
-}
-
-void print_findings(FILE *file, const char *lead, const char *path, const yk_finding *findings,
-                    int count)
-{
-    static const char *const leads[] = {"use", " with", " and"};
-    for (int f = 0; f < count; f++) {
-        print_to(file, "%s%s", lead, findings[f].message);
-
-        /* Remedies are data; here they become values to be changed, or a command that finds
-         * them. */
-        for (int i = 0; i < findings[f].remedy_count; i++) {
-            const yk_remedy *remedy = &findings[f].remedies[i];
-            fputs(i == 0 ? "; " : ", or ", file);
-            if (remedy->kind == YK_REMEDY_RUN_ADVISE)
-                print_to(file, "let `yoke advise %s` find a scheme and a step", path);
-            if (remedy->kind == YK_REMEDY_SMALLER_STEP)
-                print_to(file, "let `yoke convergence %s` find a step that is small enough", path);
-
-            /* "use coupling.scheme tight with coupling.acceleration aitken" */
-            for (int k = 0; k < remedy->override_count; k++) {
-                const char *key = remedy->overrides[k];
-                const char *equals = strchr(key, '=');
-                print_to(file, "%s %.*s %s", leads[k < 2 ? k : 2], (int)(equals - key), key,
-                         equals + 1);
-            }
-
-            if (remedy->verified_until > 0)
-                print_to(file, " (tried: good up to t = %.4g s)", remedy->verified_until);
-        }
-        fputs("\n", file);
-    }
 }
 
 void print_overrides(const option_list *sets)
@@ -329,7 +335,8 @@ enum { ONE_REQUEST = 500 };
  * the program at once. */
 static void note_interrupt(int number)
 {
-    static const char note[] = "\nyoke: stopping after this step; once more to stop at once\n";
+    static const char note[] =
+        "\nyoke: stopping after this step; press Ctrl-C again to stop immediately\n";
     sig_atomic_t now = milliseconds();
 
     /* A second request is meant: what the signal does by itself is to happen. */
@@ -390,7 +397,7 @@ void show_bar(double fraction)
     enum { WIDTH = 32 };
     char bar[WIDTH + 1] = "";
     for (int i = 0; i < WIDTH; i++)
-        bar[i] = i < fraction * WIDTH ? '#' : '.';
+        bar[i] = i < fraction * WIDTH ? '#' : ' ';
 
     fprintf(stderr, "\r[%s] %3.0f %%  ", bar, 100 * fraction);
 }

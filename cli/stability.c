@@ -53,98 +53,164 @@ static void show_doing(void *user, const char *what)
 
 /* One state ------------------------------------------------------------------------------------ */
 
-/* The cause, in one line that can be read alone, and what the verdict rests on. */
-static void print_verdict(const yk_scenario_info *info, const yk_stability_report *r, bool alone)
+/* The verdict in one line that can be read alone. */
+static void print_verdict(const yk_scenario_info *info, const yk_stability_report *r)
 {
-    /* The interface that the mode which grows moves most, where one was found. */
-    const yk_stability_rate *rate = &r->rates[0];
-    int interface = -1;
-    if (r->mode_count > 0)
-        interface = r->modes[r->critical_mode].interface;
-
     switch (r->verdict) {
     case YK_VERDICT_STABLE:
-        print_out("stable: deviations do not grow from step to step");
-
-        /* A growth that the run is too short to show is said, and does not count. */
-        if (r->rate_count > 0 && rate->rate > rate->error &&
-            r->spectral_radius - r->spectral_radius_error > 1)
-            print_out(
-                ", or by so little that a deviation is %.3g times as large at the end of the run",
-                exp(rate->rate * (info->end - info->start)));
-        print_out("\n");
+        print_styled(stdout, STYLE_GOOD, "STABLE");
+        print_out(": deviations do not grow from step to step\n");
         break;
 
     case YK_VERDICT_UNSTABLE_MOTION:
-        /* A chaotic motion is no fault of the coupling: the reference grows as well. */
-        print_out(
-            "stable coupling: the motion itself is unstable or chaotic. Deviations grow by %.4g "
-            "1/s",
-            rate->rate);
-        if (*r->reference)
-            print_out(", and by %.4g 1/s with the reference (%s, steps of %g s)",
-                      r->reference_rate.rate, r->reference, r->reference_rate.step);
-        print_out("\n");
+        print_styled(stdout, STYLE_GOOD, "STABLE COUPLING");
+        print_out(": the motion itself is unstable or chaotic\n");
         break;
 
-    case YK_VERDICT_UNSTABLE_COUPLING:
-        print_out("UNSTABLE coupling");
+    case YK_VERDICT_UNSTABLE_COUPLING: {
+        int interface = -1;
+        if (r->mode_count > 0)
+            interface = r->modes[r->critical_mode].interface;
+        print_styled(stdout, STYLE_ALARM, "UNSTABLE COUPLING");
         if (interface >= 0)
             print_out(" at interface '%s'", info->interfaces[interface].name);
-        print_out(": a deviation grows by a factor of %.9g in every macro step",
-                  r->coupling_growth);
-
-        /* Where smaller steps grow too, a smaller step is no remedy. */
-        if (r->unstable_at_every_step)
-            print_out(", and by about as much in smaller ones\n");
-        else
-            print_out(" of %g s\n", info->step);
+        print_out("\n");
         break;
+    }
 
     case YK_VERDICT_UNSTABLE_SOLVER:
-        print_out("UNSTABLE solver of subsystem '%s': alone it grows too in steps of %g s; a "
-                  "deviation grows by a factor of %.9g in every macro step\n",
-                  info->subsystem_names[r->unstable_subsystem], info->step, r->coupling_growth);
+        print_styled(stdout, STYLE_ALARM, "UNSTABLE SOLVER");
+        print_out(" of subsystem '%s'\n", info->subsystem_names[r->unstable_subsystem]);
         break;
 
     case YK_VERDICT_COUPLING_BREAKDOWN:
-        print_out("UNSTABLE coupling: the run breaks down %g s after its start, and with the "
-                  "reference (%s) it does not\n  %s\n",
-                  r->time - info->start, r->reference, r->reason);
+        print_styled(stdout, STYLE_ALARM, "UNSTABLE COUPLING");
+        print_out(": the run fails %g s after its start\n", r->time - info->start);
         break;
 
-    case YK_VERDICT_UNDECIDED: print_out("UNDECIDED: %s\n", r->reason); break;
+    case YK_VERDICT_UNDECIDED:
+        print_styled(stdout, STYLE_WARNING, "UNDECIDED");
+        print_out(": %s\n", r->reason);
+        break;
     }
+}
 
-    if (alone)
-        return;
+/* A sentence about the verdict. */
+static void print_explanation(const yk_scenario_info *info, const yk_stability_report *r)
+{
+    const yk_stability_rate *rate = &r->rates[0];
+    switch (r->verdict) {
+    case YK_VERDICT_STABLE:
+        /* A growth that the run is too short to show does not count. */
+        if (r->rate_count > 0 && rate->rate > rate->error &&
+            r->spectral_radius - r->spectral_radius_error > 1)
+            print_out(
+                "  A deviation grows by a factor of %.3g until the end of the run, which does "
+                "not count.\n",
+                exp(rate->rate * (info->end - info->start)));
+        break;
 
-    if (r->verdict == YK_VERDICT_UNDECIDED)
-        print_out("(--at chooses another state, --cpu-time allows more time)\n");
+    case YK_VERDICT_UNSTABLE_MOTION:
+        print_out("  Deviations grow by %.4g 1/s", rate->rate);
+        if (*r->reference)
+            print_out(", and by %.4g 1/s in the %s reference", r->reference_rate.rate,
+                      r->reference);
+        print_out(".\n");
+        break;
 
-    /* What the verdict rests on: the derivative at one state, and what the run did there. */
-    print_out("spectral radius %.12g, error %.2g, at t = %g s\n", r->spectral_radius,
+    case YK_VERDICT_UNSTABLE_COUPLING:
+        print_out("  A deviation grows by a factor of %.5g per macro step.", r->coupling_growth);
+        if (r->unstable_at_every_step)
+            print_out(" A smaller step does not help.");
+        print_out("\n");
+        break;
+
+    case YK_VERDICT_UNSTABLE_SOLVER:
+        print_out("  The subsystem alone is unstable with this step: a deviation grows by a factor "
+                  "of %.5g per macro step.\n",
+                  r->coupling_growth);
+        break;
+
+    case YK_VERDICT_COUPLING_BREAKDOWN:
+        print_out("  The %s reference does not fail.\n  Cause: %s\n", r->reference, r->reason);
+        break;
+
+    case YK_VERDICT_UNDECIDED:
+        print_out("  Choose another state with --at, or allow more time with --cpu-time.\n");
+        break;
+    }
+}
+
+/* The numbers that the verdict rests on. */
+static void print_numbers(const yk_stability_report *r)
+{
+    print_out("\n  spectral radius   %.12g +- %.2g at t = %g s\n", r->spectral_radius,
               r->spectral_radius_error, r->time);
     if (isfinite(r->tracked_growth))
-        print_out("growth along the run %.9g per step\n", r->tracked_growth);
+        print_out("  growth in the run %.9g per step\n", r->tracked_growth);
     if (isfinite(r->tracked_growth) && r->tracked_growth <= 1 &&
         r->spectral_radius - r->spectral_radius_error > 1)
         print_out(
-            "(the derivative at this instant grows, the run does not: its contacts change)\n");
+            "                    the linearization grows at this instant, the run does not: its "
+            "contacts change\n");
 
-    /* Growth per second, which steps and schemes can be compared by. */
     if (r->rate_count > 1 || *r->reference) {
-        print_out("growth per second:");
+        print_out("  growth per second");
         for (int i = 0; i < r->rate_count; i++)
-            print_out("%s %.4g (error %.1g) in steps of %g s", i ? "," : "", r->rates[i].rate,
-                      r->rates[i].error, r->rates[i].step);
+            print_out("%s %.4g (h = %.3g s)", i ? "," : "", r->rates[i].rate, r->rates[i].step);
+        if (*r->reference)
+            print_out("%s %s reference: %.4g (h = %.3g s)", r->rate_count > 0 ? ";" : "",
+                      r->reference, r->reference_rate.rate, r->reference_rate.step);
         print_out("\n");
     }
 
-    if (*r->reference)
+    if (r->sample_count > 1) {
+        print_out("  states           ");
+        for (int i = 0; i < r->sample_count; i++)
+            print_out("%s radius %.9g at t = %g s", i ? "," : "", r->samples[i].radius,
+                      r->samples[i].time);
+        print_out("\n");
+    }
+
+    if (r->steps_not_converged > 0)
         print_out(
-            "  of the reference, %s: %.4g (error %.1g) in steps of %g s: that is the motion's\n",
-            r->reference, r->reference_rate.rate, r->reference_rate.error, r->reference_rate.step);
+            "  not converged     %lld macro steps; the result is that of the steps as they are\n",
+            (long long)r->steps_not_converged);
+}
+
+static void print_mode(const yk_scenario_info *info, const yk_stability_mode *m, const char *title)
+{
+    print_out("  %-17s %.5g Hz, growth %.9g per step", title, m->frequency, m->growth);
+    if (m->interface >= 0)
+        print_out(", interface '%s'", info->interfaces[m->interface].name);
+    if (*m->moving_bodies)
+        print_out(", mostly %s", m->moving_bodies);
+    if (m->subsystem >= 0)
+        print_out(" (%.0f %% of the kinetic energy in '%s')", 100 * m->kinetic_fraction,
+                  info->subsystem_names[m->subsystem]);
+    print_out("\n");
+}
+
+/* What was tried and works, as options. */
+static void print_fixes(const yk_stability_report *r)
+{
+    const char *lead = "\nFix:";
+    if (isfinite(r->stable_step)) {
+        print_styled(stdout, STYLE_GOOD, "%s", lead);
+        print_out(" --set time.step=%g", r->stable_step);
+        print_styled(stdout, STYLE_DIM, "  (verified: stable with this step)\n");
+        lead = "    ";
+    }
+
+    if (*r->remedy) {
+        print_styled(stdout, STYLE_GOOD, "%s", lead);
+        for (const char *line = r->remedy; *line;) {
+            int length = (int)strcspn(line, "\n");
+            print_out(" --set %.*s", length, line);
+            line += length + (line[length] == '\n');
+        }
+        print_styled(stdout, STYLE_DIM, "  (verified: spectral radius %.9g)\n", r->remedy_radius);
+    }
 }
 
 static int look_at(const request *q)
@@ -178,80 +244,23 @@ static int look_at(const request *q)
     if (yk_verdict_is_unstable(r->verdict))
         code = EXIT_UNTRUSTED;
 
-    print_verdict(info, r, q->quiet);
+    print_verdict(info, r);
     if (q->quiet) {
         close_scenario(&l);
         return code;
     }
 
-    /* All states that were looked at, and the modes of the worst. */
-    if (r->sample_count > 1) {
-        print_out("states:");
-        for (int i = 0; i < r->sample_count; i++)
-            print_out("%s radius %.9g at t = %g s", i ? "," : "", r->samples[i].radius,
-                      r->samples[i].time);
-        print_out("\n");
-    }
-
-    /* What weakens the verdict. */
-    if (r->steps_not_converged > 0)
-        print_out("%lld macro steps did not converge: what is said is of the steps as they are\n",
-                  (long long)r->steps_not_converged);
-
-    /* Modes: of the worst one all that is known. */
+    print_explanation(info, r);
+    print_numbers(r);
+    for (int i = 0; i < r->mode_count; i++)
+        if (q->all || i == r->critical_mode)
+            print_mode(info, &r->modes[i], i == r->critical_mode ? "critical mode" : "mode");
     if (r->mode_count > 0 && q->all)
-        print_out("modes, the least stable first:\n");
-    else if (r->mode_count > 0)
-        print_out("least stable mode:\n");
-
-    for (int i = 0; i < r->mode_count; i++) {
-        const yk_stability_mode *m = &r->modes[i];
-        if (!q->all && i != r->critical_mode)
-            continue;
-
-        print_out("  %.9g per step (error %.1g), %.4g per second, %.5g Hz\n", m->growth, m->error,
-                  m->rate, m->frequency);
-        if (m->interface >= 0)
-            print_out("    at interface '%s'\n", info->interfaces[m->interface].name);
-
-        /* What moves in it, and where its energy is. */
-        const char *lead = "    ";
-        if (*m->moving_bodies) {
-            print_out("    moving: %s", m->moving_bodies);
-            lead = "; ";
-        }
-
-        if (m->subsystem >= 0)
-            print_out("%s%.0f %% of the motion's energy in '%s'", lead, 100 * m->kinetic_fraction,
-                      info->subsystem_names[m->subsystem]);
-        if (*m->moving_bodies || m->subsystem >= 0)
-            print_out("\n");
-    }
-
-    if (r->mode_count > 0)
-        print_out("(%zu words of state, %lld macro steps, residual %.1g in a space of %d)\n",
-                  r->state_size, (long long)r->step_count, r->residual, r->krylov_dimension);
-
-    /* What was tried and works, as it can be pasted. */
-    if (isfinite(r->stable_step))
-        print_out("stable from steps of %g s on: --set time.step=%g\n", r->stable_step,
-                  r->stable_step);
-
-    if (*r->remedy) {
-        print_out("stable at this step (%.9g per step):\n  yoke stability %s", r->remedy_radius,
-                  q->path);
-        print_overrides(&q->sets);
-
-        /* One line per override. */
-        for (const char *line = r->remedy; *line;) {
-            int length = (int)strcspn(line, "\n");
-            print_out(" --set '%.*s'", length, line);
-            line += length;
-            if (*line == '\n')
-                line++;
-        }
-        print_out("\n");
-    }
+        print_out(
+            "  method            %zu state variables, %lld macro steps, residual %.1g, Krylov "
+            "dimension %d\n",
+            r->state_size, (long long)r->step_count, r->residual, r->krylov_dimension);
+    print_fixes(r);
 
     close_scenario(&l);
     return code;
@@ -386,7 +395,7 @@ static int map_scenario(const request *q)
     /* Rank 0 alone reports; the others have made their part of the runs. */
     int code;
     bool shown = diagnostics && (YK_FAILED(status) || ranks_own() == 0);
-    if (shown && print_diagnostics(context, diagnostics)) {
+    if (shown && print_diagnostics(diagnostics)) {
         code = EXIT_MISUSE;
     } else if (status != YK_OK) {
         code = print_failure(context);

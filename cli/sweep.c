@@ -102,7 +102,7 @@ static int run_sweep(const yk_sweep_options *def, const char *output, const char
 
     int code = EXIT_GOOD;
     if (!YK_FAILED(status) && ranks_own() == 0)
-        print_diagnostics(context, diagnostics);
+        print_diagnostics(diagnostics);
     if (status != YK_OK) {
         code = print_refusal(context, diagnostics, status);
 

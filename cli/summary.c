@@ -1,0 +1,442 @@
+/* Summary of a run (summary.h). */
+#include "summary.h"
+
+#include <ctype.h>
+#include <inttypes.h>
+#include <math.h>
+#include <stdlib.h>
+#include <string.h>
+
+#include "base/text.h"
+#include "mpi.h"
+
+/* Numbers -------------------------------------------------------------------------------------- */
+
+void format_number(char *text, size_t capacity, double value)
+{
+    bool is_small = fabs(value) < 0.01 && value != 0;
+    for (int digits = 1; digits <= 6; digits++) {
+        if (is_small)
+            snprintf(text, capacity, "%.*e", digits - 1, value);
+        else
+            snprintf(text, capacity, "%.*g", digits, value);
+        if (yk_text_number(text, NULL) == value)
+            return;
+    }
+}
+
+static void format_duration(char *text, size_t capacity, double seconds)
+{
+    if (seconds < 1e-3)
+        snprintf(text, capacity, "%.*g us", seconds < 1e-4 ? 2 : 3, 1e6 * seconds);
+    else if (seconds < 1)
+        snprintf(text, capacity, "%.*g ms", seconds < 0.1 ? 2 : 3, 1e3 * seconds);
+    else if (seconds < 600)
+        snprintf(text, capacity, "%.3g s", seconds);
+    else
+        snprintf(text, capacity, "%.0f min", seconds / 60);
+}
+
+/* Energies at rounding of the largest one are zero. */
+static double without_rounding(double energy, double scale)
+{
+    return fabs(energy) > 1e-12 * scale ? energy : 0;
+}
+
+/* Headline ------------------------------------------------------------------------------------- */
+
+void print_headline(const yk_scenario_info *info)
+{
+    char step[32];
+    char end[32];
+    format_number(step, sizeof step, info->step);
+    format_number(end, sizeof end, info->end);
+
+    print_styled(stdout, STYLE_TITLE, "%s\n", scenario_title(info));
+    if (info->subsystem_count > 1) {
+        /* "explicit, gauss-seidel": the options of the scheme are put in parentheses. */
+        char scheme[80];
+        yk_scheme_display_name(&info->scheme, scheme, sizeof scheme);
+        char *options = strstr(scheme, ", ");
+        if (options)
+            *options = '\0';
+        print_out(options ? "scheme %s (%s), " : "scheme %s, ", scheme, options ? options + 2 : "");
+    }
+    print_out("%lld macro steps of %s s, end %s s\n", (long long)info->step_count, step, end);
+}
+
+/* Tables --------------------------------------------------------------------------------------- */
+
+/* Wall time of short steps is sampled and scaled, and may come out larger than that of the run. */
+static void print_subsystem_row(const char *name, const char *solver, int64_t calls, double own,
+                                double all)
+{
+    double percent = 0;
+    if (all > 0)
+        percent = fmin(100, 100 * own / all);
+    print_out("  %-20s %-12s %11lld %13.3g %10.0f\n", name, solver, (long long)calls,
+              fmin(own, all), percent);
+}
+
+static void print_subsystems(const yk_scenario_info *info, const yk_system *system,
+                             const yk_run_report *report, bool merged)
+{
+    print_styled(stdout, STYLE_DIM, "\n  %-20s %-12s %11s %13s %10s\n", "subsystem", "solver",
+                 "calls", "wall time s", "% of run");
+    for (int i = 0; i < info->subsystem_count; i++) {
+        const char *name = info->subsystem_names[i];
+        if (merged && i > 0) {
+            print_out("  %-20s (merged into '%s')\n", name, info->subsystem_names[0]);
+            continue;
+        }
+
+        yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
+        print_subsystem_row(name, info->subsystem_solvers[i], s.calls, s.wall_time,
+                            report->wall_time);
+        if (s.model_calls > 0)
+            print_subsystem_row("  interface model", "", s.model_calls, s.model_wall_time,
+                                report->wall_time);
+    }
+}
+
+static void print_contact_residuals(const loaded *l, const yk_scenario_info *info)
+{
+    static const double ROUNDING = 1e-12; /* m/s */
+    const char *lead = "\n";
+    for (int i = 0; i < info->subsystem_count; i++) {
+        double residual;
+        if (!yk_run_max_contact_residual(l->scenario, i, &residual) || residual <= ROUNDING)
+            continue;
+
+        print_out("%s  contacts of '%s': max residual %.3g m/s\n", lead, info->subsystem_names[i],
+                  residual);
+        lead = "";
+    }
+}
+
+static void print_interfaces(const yk_scenario_info *info, const yk_system *system)
+{
+    /* Columns of rotations are left out if nothing rotates apart. */
+    static const double ROUNDING = 1e-12; /* rad, rad/s */
+    bool rotates = false;
+    for (int i = 0; i < info->interface_count; i++) {
+        yk_interface_gap gap = yk_system_interface_statistics(system, i).max_gap;
+        rotates = rotates || gap.rotation > ROUNDING || gap.angular_velocity > ROUNDING;
+    }
+
+    print_styled(stdout, STYLE_DIM, "\n  %-20s %13s %14s", "interface", "max gap m", "max gap m/s");
+    if (rotates)
+        print_styled(stdout, STYLE_DIM, " %14s %14s", "max gap rad", "max gap rad/s");
+    print_styled(stdout, STYLE_DIM, " %18s\n", "energy created J");
+
+    for (int i = 0; i < info->interface_count; i++) {
+        yk_interface_statistics s = yk_system_interface_statistics(system, i);
+        print_out("  %-20s %13.2g %14.2g", info->interfaces[i].name, s.max_gap.position,
+                  s.max_gap.velocity);
+        if (rotates)
+            print_out(" %14.2g %14.2g", s.max_gap.rotation, s.max_gap.angular_velocity);
+        print_out(" %18.2g\n", s.energy_created);
+    }
+}
+
+/* Subsystems that do not report their energy are left out. */
+static void print_energies(const yk_scenario_info *info, const yk_system *system)
+{
+    bool has_header = false;
+    for (int i = 0; i < info->subsystem_count; i++) {
+        yk_energy energy;
+        if (!yk_system_energy(system, i, &energy))
+            continue;
+
+        if (!has_header)
+            print_styled(stdout, STYLE_DIM, "\n  %-20s %10s %10s %12s %15s %16s %11s\n", "energy J",
+                         "initial", "final", "dissipated", "external work", "interface work",
+                         "numerical");
+        has_header = true;
+
+        yk_energy_balance b = yk_system_energy_balance(system, i);
+        double final = b.kinetic + b.potential;
+        double scale = fmax(fmax(fabs(b.initial), fabs(final)),
+                            fmax(fabs(b.external_work), fabs(b.interface_work)));
+        print_out("  %-20s %10.3g %10.3g %12.3g %15.3g %16.3g %11.2g\n", info->subsystem_names[i],
+                  b.initial, final, without_rounding(b.dissipated, scale),
+                  without_rounding(b.external_work, scale),
+                  without_rounding(b.interface_work, scale), without_rounding(b.numerical, scale));
+    }
+}
+
+static void print_cost(yk_system *system, const yk_run_report *report)
+{
+    char run[32];
+    format_duration(run, sizeof run, report->wall_time);
+    double step = 1e6 * report->wall_time / (double)report->step_count;
+    print_out("finished in %s (%.*f us per step)", run, step < 10 ? 2 : step < 100 ? 1 : 0, step);
+
+    yk_system_statistics all = yk_system_get_statistics(system);
+    if (all.iterations > all.steps)
+        print_out(", %.3g iterations per step (max %d)", (double)all.iterations / (double)all.steps,
+                  all.max_iterations);
+    print_out("\n");
+
+    if (all.min_step < all.max_step)
+        print_out("%lld macro steps of %.3g to %.3g s, %lld rejected, %lld accepted at the minimum "
+                  "step\n",
+                  (long long)all.steps, all.min_step, all.max_step, (long long)all.steps_rejected,
+                  (long long)all.steps_accepted_at_min_step);
+
+    yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX];
+    int count = yk_system_scheme_statistics(system, rows);
+    for (int i = 0; i < count; i++)
+        print_out("%s%.0f %s", i ? ", " : "", rows[i].value, rows[i].name);
+    if (count > 0)
+        print_out("\n");
+    ranks_print_traffic(report->step_count);
+}
+
+/* Findings ------------------------------------------------------------------------------------- */
+
+static const char *finding_name(const yk_finding *finding)
+{
+    static const char *const names[] = {
+        [YK_FINDING_GROWING_OSCILLATION] = "growing_oscillation",
+        [YK_FINDING_ENERGY_ERROR] = "energy_error",
+        [YK_FINDING_NOT_CONVERGED] = "not_converged",
+        [YK_FINDING_DRIFT] = "drift",
+        [YK_FINDING_ALGEBRAIC_LOOP] = "algebraic_loop",
+        [YK_FINDING_MASS_RATIO] = "mass_ratio",
+        [YK_FINDING_INTERFACE_GAP] = "interface_gap",
+        [YK_FINDING_CONTACT_RESIDUAL] = "contact_residual",
+        [YK_FINDING_PENETRATION] = "penetration",
+        [YK_FINDING_RUN_FAILED] = "run_failed",
+        [YK_FINDING_RECOVERED] = "recovered",
+        [YK_FINDING_EMITTER_SHORTFALL] = "emitter_shortfall",
+        [YK_FINDING_WIRE_LOOP] = "wire_loop",
+    };
+    return names[finding->kind];
+}
+
+static bool is_serious(const yk_finding *finding)
+{
+    return finding->serious;
+}
+
+bool has_serious_finding(const yk_run_report *report)
+{
+    for (int i = 0; i < report->finding_count; i++)
+        if (is_serious(&report->findings[i]))
+            return true;
+    return false;
+}
+
+/* "mass_ratio at interface 'joint'" */
+static void print_finding_name(FILE *stream, const yk_scenario_info *info,
+                               const yk_finding *finding)
+{
+    print_styled(stream, is_serious(finding) ? STYLE_SERIOUS : STYLE_WARNING, "%s",
+                 finding_name(finding));
+    int interface = finding->interface_index;
+    if (interface >= 0 && interface < info->interface_count)
+        print_to(stream, " at interface '%s'", info->interfaces[interface].name);
+}
+
+/* The message as a sentence, wrapped and indented. */
+static void print_message(FILE *stream, int indent, const char *message)
+{
+    enum { LINE_WIDTH = 100 };
+    size_t width = (size_t)indent;
+    print_to(stream, "%*s", indent, "");
+    for (bool first = true; *message; first = false) {
+        size_t length = strcspn(message, " \n");
+        if (width > (size_t)indent && width + 1 + length > LINE_WIDTH) {
+            print_to(stream, "\n%*s", indent, "");
+            width = (size_t)indent;
+        } else if (!first) {
+            print_to(stream, " ");
+            width++;
+        }
+
+        if (first)
+            print_to(stream, "%c%.*s", toupper((unsigned char)*message), (int)length - 1,
+                     message + 1);
+        else
+            print_to(stream, "%.*s", (int)length, message);
+        width += length;
+        message += length;
+        bool is_last = !message[strspn(message, " \n")];
+        if (is_last && message[-1] != '.')
+            print_to(stream, ".");
+        message += strspn(message, " \n");
+    }
+    print_to(stream, "\n");
+}
+
+static bool is_same_remedy(const yk_remedy *a, const yk_remedy *b)
+{
+    if (a->kind != b->kind || a->override_count != b->override_count)
+        return false;
+    for (int i = 0; i < a->override_count; i++)
+        if (strcmp(a->overrides[i], b->overrides[i]) != 0)
+            return false;
+    return true;
+}
+
+/* The first of these findings that has this remedy; -1: none. */
+static int find_remedy(const yk_finding *findings, int count, const yk_remedy *remedy)
+{
+    for (int i = 0; i < count; i++)
+        for (int k = 0; k < findings[i].remedy_count; k++)
+            if (is_same_remedy(&findings[i].remedies[k], remedy))
+                return i;
+    return -1;
+}
+
+static void print_remedy(FILE *stream, const char *path, const yk_remedy *remedy)
+{
+    switch (remedy->kind) {
+    case YK_REMEDY_OVERRIDES:
+        for (int i = 0; i < remedy->override_count; i++)
+            print_to(stream, "%s--set %s", i ? " " : "", remedy->overrides[i]);
+        break;
+    case YK_REMEDY_RUN_ADVISE: print_to(stream, "run `yoke advise %s`", path); break;
+    case YK_REMEDY_SMALLER_STEP:
+        print_to(stream, "reduce time.step (`yoke convergence %s` shows how far)", path);
+        break;
+    }
+
+    if (remedy->verified_until > 0)
+        print_styled(stream, STYLE_DIM, "  (verified up to t = %.4g s)", remedy->verified_until);
+}
+
+/* The remedies of a finding, without those that earlier findings have. */
+static void print_remedies(FILE *stream, int indent, const char *path, const yk_finding *findings,
+                           int index)
+{
+    const yk_finding *finding = &findings[index];
+    int printed = 0;
+    for (int i = 0; i < finding->remedy_count; i++) {
+        const yk_remedy *remedy = &finding->remedies[i];
+        int earlier = find_remedy(findings, index, remedy);
+        if (earlier >= 0 && i == 0) {
+            print_to(stream, "%*s", indent, "");
+            print_styled(stream, STYLE_GOOD, "Fix:");
+            print_to(stream, " same as %d\n", earlier + 1);
+            return;
+        }
+        if (earlier >= 0)
+            continue;
+
+        print_to(stream, "%*s", indent, "");
+        if (printed == 0)
+            print_styled(stream, STYLE_GOOD, "Fix:");
+        else
+            print_to(stream, "    ");
+        print_to(stream, " ");
+        print_remedy(stream, path, remedy);
+        print_to(stream, "\n");
+        printed++;
+    }
+}
+
+void print_findings(const yk_scenario_info *info, const yk_finding *findings, int count)
+{
+    enum { INDENT = 3 };
+    for (int i = 0; i < count; i++) {
+        print_out("\n%d. ", i + 1);
+        print_finding_name(stdout, info, &findings[i]);
+        print_out("\n");
+        print_message(stdout, INDENT, findings[i].message);
+        print_remedies(stdout, INDENT, info->path, findings, i);
+    }
+}
+
+void print_warnings(const char *lead, const yk_scenario_info *info, const yk_finding *findings,
+                    int count)
+{
+    enum { INDENT = 2 };
+    for (int i = 0; i < count; i++) {
+        print_err("yoke: %s: ", lead);
+        print_finding_name(stderr, info, &findings[i]);
+        print_err("\n");
+        print_message(stderr, INDENT, findings[i].message);
+        print_remedies(stderr, INDENT, info->path, findings, i);
+    }
+}
+
+/* Verdict -------------------------------------------------------------------------------------- */
+
+static void print_verdict(const yk_run_report *report, bool coupled)
+{
+    int serious = 0;
+    for (int i = 0; i < report->finding_count; i++)
+        serious += is_serious(&report->findings[i]);
+    int warnings = report->finding_count - serious;
+
+    print_out("\n");
+    if (serious > 0) {
+        print_styled(stdout, STYLE_ALARM, "NOT TRUSTWORTHY");
+        print_out(": %d serious finding%s", serious, plural(serious));
+        if (warnings > 0)
+            print_out(" and %d warning%s", warnings, plural(warnings));
+    } else {
+        print_styled(stdout, STYLE_GOOD, "OK");
+        if (warnings > 0)
+            print_out(": %d warning%s", warnings, plural(warnings));
+        else
+            print_out(": no findings");
+    }
+
+    /* A much larger error is a finding, and a percentage of it says nothing. */
+    if (coupled && report->reference_energy > 0 && fabs(report->spurious_energy) < 10)
+        print_out(", energy error %.3g %% of %.3g J", 100 * report->spurious_energy,
+                  report->reference_energy);
+    print_out("\n");
+}
+
+void print_summary(const loaded *l, const yk_run_report *report, bool verbose)
+{
+    yk_system *system;
+    if (yk_scenario_system(l->scenario, &system) != YK_OK)
+        return;
+
+    /* A merged system has no interfaces left. */
+    const yk_scenario_info *info = yk_scenario_get_info(l->scenario);
+    bool merges = yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES;
+    bool merged = info->subsystem_count > 1 && merges;
+    bool begun = report->step_count > 0;
+    bool coupled = begun && info->interface_count > 0 && !merged;
+    bool all_tables = verbose || !has_serious_finding(report);
+
+    if (begun)
+        print_cost(system, report);
+    if (begun && all_tables) {
+        print_subsystems(info, system, report, merged);
+        print_contact_residuals(l, info);
+    }
+    if (coupled)
+        print_interfaces(info, system);
+    if (coupled && all_tables)
+        print_energies(info, system);
+
+    print_verdict(report, coupled);
+    print_findings(info, report->findings, report->finding_count);
+}
+
+void print_results(const option_list *files, const yk_run_report *report)
+{
+    bool written = files->count > 0 && report->record_is_complete;
+    if (!written && report->state_hash == 0)
+        return;
+
+    print_out(report->finding_count > 0 ? "\n" : "");
+    if (written)
+        print_out("results written to");
+    for (int i = 0; written && i < files->count; i++) {
+        print_out(" ");
+        print_styled(stdout, STYLE_FILE, "%s", files->items[i]);
+    }
+
+    if (report->state_hash != 0)
+        print_out(written ? " (state hash %016" PRIx64 ")" : "state hash %016" PRIx64,
+                  report->state_hash);
+    print_out("\n");
+}
