@@ -13,6 +13,7 @@
 #include <string.h>
 
 #include "analysis/scenario_run.h"
+#include "base/input.h"
 #include "base/text.h"
 #include "yoke/analysis.h"
 

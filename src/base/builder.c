@@ -34,7 +34,7 @@ yk_status yk_building_finish(yk_building *building)
 int yk_building_append(yk_building *building, void *array, int *count, const void *part,
                        size_t size)
 {
-    /* The capacity is the next power of two, so it need not be kept. */
+    /* The capacity is the next power of two of the count, so it is not stored. */
     void **block = array;
     bool full = (*count & (*count - 1)) == 0;
     if (full) {
@@ -49,7 +49,7 @@ int yk_building_append(yk_building *building, void *array, int *count, const voi
     return (*count)++;
 }
 
-static int by_text(const void *a, const void *b)
+static int compare_texts(const void *a, const void *b)
 {
     return strcmp(*(const char *const *)a, *(const char *const *)b);
 }
@@ -63,7 +63,6 @@ bool yk_building_unique(yk_building *building, const char *what, const void *fir
         return false;
     }
 
-    /* Parts without a name cannot be mistaken for each other. */
     size_t named = 0;
     for (int i = 0; i < count; i++) {
         const char *name;
@@ -72,9 +71,8 @@ bool yk_building_unique(yk_building *building, const char *what, const void *fir
             names[named++] = name;
     }
 
-    qsort(names, named, sizeof *names, by_text);
+    qsort(names, named, sizeof *names, compare_texts);
 
-    /* Equal names are neighbours now. */
     bool unique = true;
     for (size_t i = 1; i < named && unique; i++) {
         unique = strcmp(names[i - 1], names[i]) != 0;

@@ -1,10 +1,10 @@
-/* The time on the clock, for reports of what work took. */
+/* Clocks that measure the duration of work. */
 #ifndef YK_BASE_CLOCK_H
 #define YK_BASE_CLOCK_H
 
 #include <time.h>
 
-/* Seconds since some fixed moment; never goes back. */
+/* Monotonic wall time (s) since an arbitrary moment. */
 static inline double yk_clock_seconds(void)
 {
     struct timespec now;
@@ -12,7 +12,7 @@ static inline double yk_clock_seconds(void)
     return (double)now.tv_sec + 1e-9 * (double)now.tv_nsec;
 }
 
-/* Of the processor, that the calling thread has used: other programs do not count. */
+/* Processor time (s) of the calling thread. */
 static inline double yk_processor_seconds(void)
 {
     struct timespec now;

@@ -1,33 +1,35 @@
-/* What the library does with contexts beyond the public interface (yoke/base.h). */
+/* Functions of contexts that are internal to the library: quiet sections, messages of objects, and three kinds of
+ * memory. yoke/base.h is the public part. */
 #ifndef YK_BASE_CONTEXT_H
 #define YK_BASE_CONTEXT_H
 
 #include "yoke/base.h"
 
-/* Whether a number from outside, as another process sends it, is one of YK_STATUS_LIST. */
+/* Whether a number that came from another process is a status of YK_STATUS_LIST. */
 bool yk_status_is_known(int value);
 
-/* Trials that may fail, and about which nobody is to be told: while a context is quiet, nothing
- * is logged and the last message stays. Calls nest. */
+/* A section in which failures are expected: nothing is logged and the last message does not change. Sections nest. */
 void yk_quiet_begin(yk_context *context);
 void yk_quiet_end(yk_context *context);
 
-/* Refuses a required argument that is NULL: "yk_system_create: 'system' is NULL". */
+/* Copies the should_stop function of a context to the def of a context that works for it. */
+void yk_context_inherit_stop(yk_context_def *def, const yk_context *parent);
+
+/* Fails because a required argument is NULL: "yk_system_create: 'system' is NULL". */
 yk_status yk_refuse_null(yk_context *context, const char *function, const char *argument);
 
-/* The message of an object's last call that did not return YK_OK. The context has only the last of
- * all messages, and several objects share it. */
+/* Message of an object's last call that did not return YK_OK. Several objects share a context, which keeps only the
+ * last message of all. */
 typedef struct yk_own_message {
     char text[1024];
 } yk_own_message;
 
-/* Keeps the context's message if it belongs to `status`, and returns the status. */
+/* Copies the message of the context if it belongs to `status`. Returns the status. */
 yk_status yk_keep_message(yk_own_message *own, const yk_context *context, yk_status status);
 
-/* Blocks of memory that something needs while it runs: one list of them, so that taking, releasing
- * and counting agree. */
+/* Working memory of an object as one list of blocks, so that allocation, release and size cannot disagree. */
 typedef struct yk_block {
-    void *pointer; /* address of the pointer */
+    void *pointer; /* Address of the pointer to the block. */
     size_t count, size;
 } yk_block;
 
@@ -40,12 +42,12 @@ typedef struct yk_block {
         &(pointer), (condition) ? (count) : 0, sizeof *(pointer) \
     }
 
-/* Not zeroed: pages that are never used are never touched. Blocks of no length are NULL. */
+/* The memory is not zeroed, so that unused pages are never touched. Blocks with a count of 0 become NULL. */
 yk_status yk_blocks_take(yk_context *context, const yk_block *blocks, size_t count);
 void yk_blocks_release(yk_context *context, const yk_block *blocks, size_t count);
 size_t yk_blocks_bytes(const yk_block *blocks, size_t count);
 
-/* Memory that grows with what is read, and is given back as a whole. */
+/* Memory that grows with its content and is freed as a whole. */
 typedef struct yk_store_block yk_store_block;
 
 typedef struct yk_store {
@@ -53,22 +55,21 @@ typedef struct yk_store {
     yk_store_block *blocks;
 } yk_store;
 
-/* Zeroed and aligned for any type; NULL when out of memory. */
+/* Zeroed memory, aligned for any type; NULL if memory is missing. */
 void *yk_store_take(yk_store *store, size_t bytes);
 char *yk_store_text(yk_store *store, const char *text, size_t length);
 void yk_store_destroy(yk_store *store);
 
-/* A context whose memory is kept: for work that is set up anew in each step by code that takes
- * and releases memory as it goes. All of it is given back at once by a reset, and the next round
- * takes the same bytes again. The parent's allocator is called only when a round needs more than
- * any round before. */
+/* A context for work that allocates and frees memory in every step. A reset frees all of it at once, and the next step
+ * uses the same memory again. The allocator of the parent is called only if a step needs more memory than all steps
+ * before. */
 typedef struct yk_scratch yk_scratch;
 
-/* NULL when out of memory, with the message in the parent. */
+/* NULL, with a message in the parent: memory is missing. */
 yk_scratch *yk_scratch_create(yk_context *parent);
 void yk_scratch_destroy(yk_scratch *scratch);
 
-/* Nothing that was taken from this context may be used after a reset. */
+/* Memory from this context must not be used after a reset. */
 yk_context *yk_scratch_context(yk_scratch *scratch);
 void yk_scratch_reset(yk_scratch *scratch);
 

@@ -8,10 +8,10 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
-/* A new file next to another one, open for writing; its name in *name, from malloc. -1 with errno. */
+/* Creates a file next to another one. Returns its descriptor, or -1 with errno. *name is from malloc(). */
 static int create_next_to(const char *path, char **name)
 {
-    /* Names of processes that were killed may be taken. */
+    /* A killed process with the same id may have left files. */
     enum { ATTEMPTS = 100 };
     size_t capacity = strlen(path) + 48;
     *name = malloc(capacity);
@@ -28,7 +28,6 @@ static int create_next_to(const char *path, char **name)
 
 yk_output yk_output_open(const char *path)
 {
-    /* A link is followed to the file that it names. */
     yk_output output = {.path = realpath(path, NULL)};
     struct stat there;
     bool exists = output.path && stat(output.path, &there) == 0;
@@ -43,7 +42,7 @@ yk_output yk_output_open(const char *path)
         return output;
     }
 
-    /* Renaming would also replace a file that may not be written. */
+    /* Renaming would also replace a write-protected file. */
     if (exists && access(output.path, W_OK) != 0)
         return output;
 
@@ -91,8 +90,8 @@ bool yk_output_close(yk_output *output)
         return false;
     }
 
-    /* The stream has forgotten the reason of an earlier error. One more write to the file, which is
-     * given up anyway, fails for the same reason: a full disk is still full. */
+    /* The stream does not keep the reason of an earlier error. The file is dropped anyway, so write once more to get the
+     * same error again. */
     bool good = fflush(output->stream) == 0;
     int error = errno;
     if (good && ferror(output->stream)) {
@@ -102,7 +101,7 @@ bool yk_output_close(yk_output *output)
             error = errno;
     }
 
-    /* On the disk before it gets its name. Some file systems cannot tell. */
+    /* Synchronize before renaming. Some file systems do not support this. */
     if (good && output->temporary && fsync(fileno(output->stream)) != 0 && errno != EINVAL &&
         errno != ENOTSUP) {
         good = false;

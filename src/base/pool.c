@@ -1,12 +1,11 @@
-/* Chunks are claimed from one word that holds how many there are and which is next. A claim
- * succeeds only on the word as it is now, and the job's other fields do not change before its
- * last chunk is finished; so a worker that comes late finds no chunk, or one of the job that
- * runs, and the caller never waits for workers that have none.
+/* A worker claims a chunk by compare-and-swap on one word, which holds the number of chunks and the index of the next one.
+ * The other fields of a job do not change before its last chunk is finished. A late worker therefore finds no chunk or a
+ * chunk of the running job, and the caller never waits for idle workers.
  *
- * Loops of a step follow each other within microseconds, while waking a thread costs several. So
- * workers look out for the next job, and the caller for the last chunks, for a short while before
- * they sleep. How long follows what it is good for: doubled when the wait ended while looking or
- * soon after, halved when it did not, nothing where there are more threads than processors. */
+ * The loops of a step follow each other within microseconds, but waking a thread takes several. Workers therefore poll for
+ * the next job, and the caller polls for the last chunks, before they sleep. The number of polls adapts: it is doubled if
+ * the wait ended while polling or soon afterwards, and halved otherwise. If there are more threads than processors,
+ * threads do not poll. */
 #include "base/pool.h"
 
 #include <pthread.h>
@@ -16,8 +15,8 @@
 
 #include "base/clock.h"
 
-enum { LOOKS_MOST = 2000, LOOKS_LEAST = 16 }; /* some 50 and some 0.5 microseconds */
-static const double SOON = 1e-4;              /* seconds */
+enum { POLLS_MAX = 2000, POLLS_MIN = 16 }; /* about 50 and 0.5 microseconds */
+static const double SHORT_SLEEP = 1e-4;    /* s */
 
 struct yk_pool {
     yk_context *context;
@@ -25,9 +24,8 @@ struct yk_pool {
     pthread_t *threads;
     pthread_mutex_t lock;
     pthread_cond_t begin, end;
-    /* there is a processor for each thread: looking out takes nothing from the others */
-    bool patient;
-    int caller_looks;
+    bool may_poll; /* There is a processor for each thread. */
+    int caller_polls;
     size_t count, chunk_size;
     yk_pool_work work;
     void *user;
@@ -37,7 +35,7 @@ struct yk_pool {
     atomic_bool caller_sleeps, closing;
 };
 
-/* Pauses for some cycles, which leaves the core to its other thread. */
+/* Pauses for some cycles and leaves the core to its other hardware thread. */
 static void pause_briefly(void)
 {
 #if defined(__x86_64__) || defined(__i386__)
@@ -47,18 +45,17 @@ static void pause_briefly(void)
 #endif
 }
 
-static void adapt(int *looks, bool useful)
+static void adapt_polls(int *polls, bool useful)
 {
-    if (useful) {
-        *looks *= 2;
-    } else {
-        *looks /= 2;
-    }
+    if (useful)
+        *polls *= 2;
+    else
+        *polls /= 2;
 
-    if (*looks > LOOKS_MOST)
-        *looks = LOOKS_MOST;
-    if (*looks < LOOKS_LEAST)
-        *looks = LOOKS_LEAST;
+    if (*polls > POLLS_MAX)
+        *polls = POLLS_MAX;
+    if (*polls < POLLS_MIN)
+        *polls = POLLS_MIN;
 }
 
 static bool has_chunk(uint_fast64_t claims)
@@ -66,7 +63,7 @@ static bool has_chunk(uint_fast64_t claims)
     return (claims & UINT32_MAX) < claims >> 32;
 }
 
-/* Works on what there is to do; the thread that finishes the last chunk wakes the caller. */
+/* Computes chunks as long as there are any. The thread that finishes the last chunk wakes the caller. */
 static void run_chunks(yk_pool *pool)
 {
     uint_fast64_t claims = atomic_load(&pool->claims);
@@ -74,7 +71,6 @@ static void run_chunks(yk_pool *pool)
         if (!atomic_compare_exchange_weak(&pool->claims, &claims, claims + 1))
             continue;
 
-        /* The chunk is this thread's alone. */
         size_t chunk = (size_t)(claims & UINT32_MAX);
         size_t begin = chunk * pool->chunk_size;
         size_t end = begin + pool->chunk_size;
@@ -82,7 +78,7 @@ static void run_chunks(yk_pool *pool)
             end = pool->count;
         pool->work(pool->user, begin, end, chunk);
 
-        /* A caller that is still awake looks for itself. */
+        /* A caller that does not sleep polls `unfinished`. */
         bool last = atomic_fetch_sub(&pool->unfinished, 1) == 1;
         if (last && atomic_load(&pool->caller_sleeps)) {
             pthread_mutex_lock(&pool->lock);
@@ -94,41 +90,39 @@ static void run_chunks(yk_pool *pool)
     }
 }
 
-static bool wanted(yk_pool *pool)
+static bool has_work(yk_pool *pool)
 {
     return has_chunk(atomic_load(&pool->claims)) || atomic_load(&pool->closing);
 }
 
-static void wait_for_work(yk_pool *pool, int *looks)
+static void wait_for_work(yk_pool *pool, int *polls)
 {
-    /* Awake at first, as long as that was worth it. */
-    for (int i = 0; pool->patient && i < *looks; i++) {
-        if (wanted(pool)) {
-            adapt(looks, true);
+    for (int i = 0; pool->may_poll && i < *polls; i++) {
+        if (has_work(pool)) {
+            adapt_polls(polls, true);
             return;
         }
 
         pause_briefly();
     }
 
-    /* Asleep; a short sleep would have been worth a longer look. */
     double asleep = yk_clock_seconds();
     pthread_mutex_lock(&pool->lock);
     atomic_fetch_add(&pool->sleeping, 1);
-    while (!wanted(pool))
+    while (!has_work(pool))
         pthread_cond_wait(&pool->begin, &pool->lock);
     atomic_fetch_sub(&pool->sleeping, 1);
     pthread_mutex_unlock(&pool->lock);
-    adapt(looks, yk_clock_seconds() - asleep < SOON);
+    adapt_polls(polls, yk_clock_seconds() - asleep < SHORT_SLEEP);
 }
 
 static void *worker_main(void *argument)
 {
     yk_pool *pool = argument;
-    int looks = LOOKS_MOST;
+    int polls = POLLS_MAX;
 
     while (!atomic_load(&pool->closing)) {
-        wait_for_work(pool, &looks);
+        wait_for_work(pool, &polls);
         run_chunks(pool);
     }
 
@@ -143,22 +137,20 @@ yk_status yk_pool_create(yk_context *context, int threads, yk_pool **pool)
     if (!made)
         return YK_ERROR_MEMORY;
 
-    /* Threads, a lock and two conditions. */
     made->context = context;
-    made->patient = total <= sysconf(_SC_NPROCESSORS_ONLN);
-    made->caller_looks = LOOKS_MOST;
+    made->may_poll = total <= sysconf(_SC_NPROCESSORS_ONLN);
+    made->caller_polls = POLLS_MAX;
     made->threads = yk_allocate(context, (size_t)total, sizeof *made->threads);
     if (!made->threads) {
         yk_free(context, made);
         return YK_ERROR_MEMORY;
     }
 
-    /* One condition for jobs that begin, one for jobs that end. */
     pthread_mutex_init(&made->lock, NULL);
     pthread_cond_init(&made->begin, NULL);
     pthread_cond_init(&made->end, NULL);
 
-    /* The calling thread works too. */
+    /* The calling thread is the last one. */
     while (made->workers < total - 1) {
         if (pthread_create(&made->threads[made->workers], NULL, worker_main, made) != 0) {
             yk_status status =
@@ -180,13 +172,12 @@ void yk_pool_destroy(yk_pool *pool)
     if (!pool)
         return;
 
-    /* Workers end when they see it; under the lock, so that none falls asleep just before. */
+    /* Set the flag under the lock, so that no worker misses it and falls asleep. */
     pthread_mutex_lock(&pool->lock);
     atomic_store(&pool->closing, true);
     pthread_cond_broadcast(&pool->begin);
     pthread_mutex_unlock(&pool->lock);
 
-    /* What they hold is released when all have ended. */
     for (int i = 0; i < pool->workers; i++)
         pthread_join(pool->threads[i], NULL);
 
@@ -202,23 +193,21 @@ int yk_pool_threads(const yk_pool *pool)
     return pool->workers + 1;
 }
 
-/* Until other threads have finished the chunks that they claimed. */
+/* Waits until the other threads have finished the chunks that they claimed. */
 static void wait_for_end(yk_pool *pool)
 {
     if (atomic_load(&pool->unfinished) == 0)
         return;
 
-    /* Awake at first, then asleep. */
-    for (int i = 0; pool->patient && i < pool->caller_looks; i++) {
+    for (int i = 0; pool->may_poll && i < pool->caller_polls; i++) {
         pause_briefly();
         if (atomic_load(&pool->unfinished) > 0)
             continue;
 
-        adapt(&pool->caller_looks, true);
+        adapt_polls(&pool->caller_polls, true);
         return;
     }
 
-    /* Asleep; a short sleep would have been worth a longer look. */
     double asleep = yk_clock_seconds();
     pthread_mutex_lock(&pool->lock);
     atomic_store(&pool->caller_sleeps, true);
@@ -226,7 +215,7 @@ static void wait_for_end(yk_pool *pool)
         pthread_cond_wait(&pool->end, &pool->lock);
     atomic_store(&pool->caller_sleeps, false);
     pthread_mutex_unlock(&pool->lock);
-    adapt(&pool->caller_looks, yk_clock_seconds() - asleep < SOON);
+    adapt_polls(&pool->caller_polls, yk_clock_seconds() - asleep < SHORT_SLEEP);
 }
 
 void yk_pool_run(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_work work, void *user)
@@ -238,7 +227,6 @@ void yk_pool_run(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_work wo
 
     size_t chunks = (count - 1) / chunk_size + 1;
 
-    /* Alone. */
     if (pool->workers == 0 || chunks == 1 || chunks > UINT32_MAX) {
         for (size_t chunk = 0; chunk < chunks; chunk++) {
             size_t begin = chunk * chunk_size;
@@ -249,7 +237,7 @@ void yk_pool_run(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_work wo
         return;
     }
 
-    /* The claims come last: with them a worker that looks out may begin. */
+    /* Set the claims last: a polling worker starts as soon as it sees them. */
     pool->count = count;
     pool->chunk_size = chunk_size;
     pool->work = work;
@@ -257,14 +245,12 @@ void yk_pool_run(yk_pool *pool, size_t count, size_t chunk_size, yk_pool_work wo
     atomic_store(&pool->unfinished, chunks);
     atomic_store(&pool->claims, (uint_fast64_t)chunks << 32);
 
-    /* Workers that sleep do not look. */
     if (atomic_load(&pool->sleeping) > 0) {
         pthread_mutex_lock(&pool->lock);
         pthread_cond_broadcast(&pool->begin);
         pthread_mutex_unlock(&pool->lock);
     }
 
-    /* The caller works too, then waits for what others have claimed. */
     run_chunks(pool);
     wait_for_end(pool);
 }

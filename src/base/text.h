@@ -1,5 +1,5 @@
-/* Numbers in every locale, growing text, string functions that C does not have, fingerprints, and
- * input files. */
+/* Text: numbers in every locale (number_text.c), growing texts and UTF-8 (text.c), paths (path.c), the nearest word
+ * (nearest.c), and hashes. */
 #ifndef YK_BASE_TEXT_H
 #define YK_BASE_TEXT_H
 
@@ -19,49 +19,48 @@ int yk_format_list(char *buffer, size_t size, const char *format, va_list argume
 int yk_print(FILE *file, const char *format, ...) YK_PRINTF(2, 3);
 
 typedef struct yk_text {
-    char *data; /* always terminated once something was added; NULL before */
+    char *data; /* Terminated by 0; NULL before anything was added. */
     size_t length;
     size_t capacity;
-    bool failed; /* an allocation failed: the text is incomplete */
+    bool failed; /* An allocation failed and the text is incomplete. */
 } yk_text;
 
 void yk_text_add(yk_context *context, yk_text *text, const char *format, ...) YK_PRINTF(3, 4);
-/* Text as the value of an attribute of XML. */
+/* Adds a text in the form of an XML attribute value. */
 void yk_text_add_xml(yk_context *context, yk_text *text, const char *value);
 void yk_text_destroy(yk_context *context, yk_text *text);
 
-/* A copy from the context's allocator; NULL when out of memory. */
+/* A copy from the allocator of the context; NULL if memory is missing. */
 char *yk_text_copy(yk_context *context, const char *source);
-/* The same of one text behind the other. */
+/* A copy of both texts, one after the other. */
 char *yk_text_join(yk_context *context, const char *first, const char *second);
 
-/* Bytes of the character at the start of a text if a YAML file may have it on one line: UTF-8,
- * neither a control character nor a line break. 0 otherwise, and at the end of the text. */
+/* Number of bytes of the first character if it is valid UTF-8 and may stand within a line of a YAML file: no control
+ * character, no line break. 0 otherwise, and at the end of the text. */
 size_t yk_text_printable(const char *text);
-/* Replaces all other characters: bytes that are not UTF-8 by '?', the rest by spaces. */
+/* Replaces bytes that are not valid UTF-8 by '?', and other characters that are not printable by spaces. */
 void yk_text_make_printable(char *text);
 
-/* Length of the folder in the path of a file, with its last slash; 0 where there is none. */
+/* Length of the folder of a path, including its last slash; 0 if the path has no folder. */
 size_t yk_text_folder(const char *path);
 
-/* The path of a file as seen from the folder of another one: "../data/a.csv". A copy of the path if
- * one of the folders does not exist; NULL when out of memory. */
+/* The path of a file relative to the folder of `other`: "../data/a.csv". A copy of the path if one of the folders does not
+ * exist; NULL if memory is missing. */
 char *yk_path_relative(yk_context *context, const char *path, const char *other);
-/* Inverse of it: the path of a file that is named from the folder of another one. */
+/* The inverse: the path of a file that is given relative to the folder of `other`. */
 char *yk_path_resolve(yk_context *context, const char *relative, const char *other);
 
-/* Edit distance with transpositions (optimal string alignment), capped at `limit` + 1; case
- * differences are free. */
+/* Edit distance with transpositions (optimal string alignment), at most `limit` + 1. Upper and lower case are equal. */
 int yk_text_distance(const char *a, const char *b, int limit);
 
-/* The nearest of `words` (NULL-terminated): the only one that begins with the word, or the one
- * with the fewest letters changed. NULL if none is near enough to be meant. */
+/* The word of `words` (ended by NULL) that was probably meant: the only one that starts with `word`, or the one with the
+ * smallest edit distance. NULL if none is similar enough. */
 const char *yk_text_nearest(const char *word, const char *const *words);
 
-/* FNV-1a over 64 bits: fingerprints of texts and state images. Not for adversaries. */
+/* FNV-1a with 64 bits, for texts and states. Not resistant to deliberate collisions. */
 #define YK_HASH_START UINT64_C(14695981039346656037)
 
-/* Goes on from `hash`, at first YK_HASH_START. */
+/* Continues from `hash`, which is YK_HASH_START at first. */
 static inline uint64_t yk_hash_bytes(uint64_t hash, const void *data, size_t bytes)
 {
     const unsigned char *at = data;
@@ -69,28 +68,5 @@ static inline uint64_t yk_hash_bytes(uint64_t hash, const void *data, size_t byt
         hash = (hash ^ at[i]) * UINT64_C(1099511628211);
     return hash;
 }
-
-/* Files that somebody else wrote, opened only where reading them comes to an end. */
-
-/* What is larger was not meant (bytes). */
-#define YK_INPUT_MAX (UINT64_C(2) << 30)
-
-/* A regular file of at most YK_INPUT_MAX bytes, open for reading. Devices, pipes and folders are
- * refused: they may have no end, or let the reader wait. NULL after yk_fail with the status. */
-FILE *yk_input_open(yk_context *context, const char *path, yk_status status);
-
-/* The status of a file that was read with `status`. Readers take a read error for the end of the file,
- * so that they have to ask at the end: YK_ERROR_FILE after a read error. */
-yk_status yk_input_check(yk_context *context, FILE *file, const char *path, yk_status status);
-/* The same without a limit on its size, for files that Yoke wrote itself. errno says why not, EINVAL
- * of what is not a regular file. */
-FILE *yk_regular_open(yk_context *context, const char *path, yk_status status);
-
-/* Whether a library may open the file by its path: the loader, libzip and libhdf5 would wait for a
- * pipe that nobody writes to. */
-yk_status yk_regular_check(yk_context *context, const char *path, yk_status status);
-
-/* A hash of all bytes of such a file. */
-yk_status yk_input_hash(yk_context *context, const char *path, uint64_t *hash);
 
 #endif

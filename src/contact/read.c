@@ -18,6 +18,7 @@
 #include <string.h>
 #include <sys/stat.h>
 
+#include "base/input.h"
 #include "base/text.h"
 #include "contact/problem.h"
 

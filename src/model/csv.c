@@ -6,6 +6,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/input.h"
 #include "base/text.h"
 
 /* The next line that is neither empty nor a comment, cut into fields. */

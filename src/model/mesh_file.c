@@ -10,6 +10,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/input.h"
 #include "base/text.h"
 #include "model/expression.h"
 

@@ -7,6 +7,8 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/input.h"
+
 /* Tables --------------------------------------------------------------------------------------- */
 
 /* Copies the list with one more slot; the old one stays in the store until the scenario ends. */

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "base/input.h"
 #include "base/text.h"
 
 yk_scenario_def yk_scenario_default(void)

@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/input.h"
 #include "base/text.h"
 #include "record/journal.h"
 #include "record/memory.h"

@@ -11,6 +11,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/input.h"
 #include "base/text.h"
 #include "contact/problem.h"
 #include "contact/write.h"

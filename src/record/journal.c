@@ -10,6 +10,7 @@
 #include <sys/stat.h>
 #include <unistd.h>
 
+#include "base/input.h"
 #include "base/text.h"
 #include "record/memory.h"
 #include "record/serialize.h"

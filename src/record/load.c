@@ -7,6 +7,7 @@
 #include <sys/stat.h>
 
 #include "base/context.h"
+#include "base/input.h"
 #include "base/text.h"
 #include "record/hdf5_access.h"
 #include "record/journal.h"

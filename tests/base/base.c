@@ -14,6 +14,7 @@
 
 #include "base/builder.h"
 #include "base/context.h"
+#include "base/input.h"
 #include "base/pool.h"
 #include "base/text.h"
 #include "base/unit.h"

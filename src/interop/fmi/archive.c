@@ -12,6 +12,7 @@
 #include <unistd.h>
 #include <zip.h>
 
+#include "base/input.h"
 #include "base/text.h"
 
 enum { PATH_BYTES = 4096, BLOCK = 1 << 16 };

@@ -9,6 +9,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/input.h"
 #include "base/text.h"
 
 enum { DESCRIPTION_BYTES_MAX = 256 << 20, ELEMENTS_MAX = 1 << 24 };

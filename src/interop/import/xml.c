@@ -4,6 +4,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "base/input.h"
 #include "base/text.h"
 #include "interop/import/xml.h"
 #include "model/yaml_tree.h"

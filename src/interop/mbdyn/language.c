@@ -8,6 +8,7 @@
 #include <string.h>
 #include <strings.h>
 
+#include "base/input.h"
 #include "base/text.h"
 #include "math/so3.h"
 

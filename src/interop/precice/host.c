@@ -29,6 +29,7 @@
 #include <unistd.h>
 
 #include "base/clock.h"
+#include "base/input.h"
 #include "base/text.h"
 #include "remote/frame.h"
 
