@@ -197,27 +197,12 @@ static void print_cost(yk_system *system, const yk_run_report *report)
 
 static const char *finding_name(const yk_finding *finding)
 {
-    static const char *const names[] = {
-        [YK_FINDING_GROWING_OSCILLATION] = "growing_oscillation",
-        [YK_FINDING_ENERGY_ERROR] = "energy_error",
-        [YK_FINDING_NOT_CONVERGED] = "not_converged",
-        [YK_FINDING_DRIFT] = "drift",
-        [YK_FINDING_ALGEBRAIC_LOOP] = "algebraic_loop",
-        [YK_FINDING_MASS_RATIO] = "mass_ratio",
-        [YK_FINDING_INTERFACE_GAP] = "interface_gap",
-        [YK_FINDING_CONTACT_RESIDUAL] = "contact_residual",
-        [YK_FINDING_PENETRATION] = "penetration",
-        [YK_FINDING_RUN_FAILED] = "run_failed",
-        [YK_FINDING_RECOVERED] = "recovered",
-        [YK_FINDING_EMITTER_SHORTFALL] = "emitter_shortfall",
-        [YK_FINDING_WIRE_LOOP] = "wire_loop",
-    };
-    return names[finding->kind];
+    return yk_finding_kind_name(finding->kind);
 }
 
 static bool is_serious(const yk_finding *finding)
 {
-    return finding->serious;
+    return finding->severity == YK_FINDING_SEVERITY_SERIOUS;
 }
 
 bool has_serious_finding(const yk_run_report *report)

@@ -70,27 +70,57 @@ typedef struct yk_run_options {
     const yk_scenario_def *remedy_scenario;
 } yk_run_options;
 
-/* What is watched in every run. */
+/* Findings about a run. The rules, with thresholds and reasons, are in docs/trust.md. */
 typedef enum yk_finding_kind {
-    /* an interface wrench swings from step to step, and more and more; value: growth per step */
-    YK_FINDING_GROWING_OSCILLATION,
-    /* energy was made, or got lost (negative); value: fraction of that at the start and fed in */
-    YK_FINDING_ENERGY_ERROR,
-    /* iterations; value: fraction of the impulse (relaxed: velocity) that they left open */
-    YK_FINDING_NOT_CONVERGED,
-    YK_FINDING_DRIFT, /* the two sides of an interface part more and more; value: gap in m or rad */
-    YK_FINDING_ALGEBRAIC_LOOP, /* a wrench is answered at once */
-    YK_FINDING_MASS_RATIO,     /* the motion side is heavier; value: the ratio */
-    YK_FINDING_INTERFACE_GAP, /* the two sides do not move as one; value: velocity gap by velocity */
-    /* a contact problem was left unsolved; value: residual by the speed that the step resolves */
-    YK_FINDING_CONTACT_RESIDUAL,
-    YK_FINDING_PENETRATION, /* a driven body passed through what never moves; value: depth (m) */
-    YK_FINDING_RUN_FAILED,  /* the run did not come to its end; value: time that it reached (s) */
-    /* steps failed, and the policy of the scenario carried the run on; value: how many did */
-    YK_FINDING_RECOVERED,
-    YK_FINDING_EMITTER_SHORTFALL, /* particles that were due did not come; value: which fraction of them */
-    YK_FINDING_WIRE_LOOP /* an algebraic loop over wires is not solved: it lags by a macro step */
+    YK_FINDING_GROWING_OSCILLATION, /* of an interface wrench; value: growth per macro step */
+    YK_FINDING_ENERGY_ERROR,        /* value: energy created (negative: lost) by reference energy */
+    YK_FINDING_NOT_CONVERGED,       /* value: residual by impulse (relaxed: by typical velocity) */
+    YK_FINDING_DRIFT,               /* value: gap at the end (m or rad) */
+    YK_FINDING_ALGEBRAIC_LOOP,      /* value: mass ratio at the step of the scenario */
+    YK_FINDING_MASS_RATIO,          /* value: mass of the motion side by that of the wrench side */
+    YK_FINDING_INTERFACE_GAP,       /* value: velocity gap by velocity, or position gap by travel */
+    YK_FINDING_CONTACT_RESIDUAL,    /* value: residual by the speed that a step resolves */
+    YK_FINDING_PENETRATION,         /* value: depth (m) */
+    YK_FINDING_RUN_FAILED,          /* value: time reached (s) */
+    YK_FINDING_RECOVERED,           /* value: number of failures */
+    YK_FINDING_EMITTER_SHORTFALL,   /* value: fraction of the particles due */
+    YK_FINDING_WIRE_LOOP,           /* value: loop gain; NaN if not known */
+    YK_FINDING_COUNT
 } yk_finding_kind;
+
+/* Name of a kind as in records and documents, such as "energy_error"; NULL if there is none. */
+const char *yk_finding_kind_name(yk_finding_kind kind);
+
+typedef enum yk_finding_severity {
+    YK_FINDING_SEVERITY_WARNING,
+    YK_FINDING_SEVERITY_SERIOUS /* the run is not trustworthy */
+} yk_finding_severity;
+
+/* What distinguishes findings of one kind. */
+typedef enum yk_finding_cause {
+    YK_CAUSE_DEFAULT,
+    YK_CAUSE_ROTATION,         /* interface_gap, drift */
+    YK_CAUSE_POSITION,         /* interface_gap */
+    YK_CAUSE_COUPLING_CREATES, /* energy_error */
+    YK_CAUSE_COUPLING_DESTROYS,
+    YK_CAUSE_INTEGRATION_CREATES,
+    YK_CAUSE_INTEGRATION_DESTROYS,
+    YK_CAUSE_RUNAWAY,
+    YK_CAUSE_INTEGRATION_RUNAWAY,
+    YK_CAUSE_ITERATION_LIMIT, /* not_converged */
+    YK_CAUSE_LOOSE_TOLERANCE,
+    YK_CAUSE_SWEEP_LIMIT,
+    YK_CAUSE_UNSTABLE, /* algebraic_loop, mass_ratio */
+    YK_CAUSE_NO_CONVERGENCE,
+    YK_CAUSE_UNSTABLE_SPRINGS,
+    YK_CAUSE_NO_CONVERGENCE_SPRINGS,
+    YK_CAUSE_STEPS_REPEATED, /* recovered */
+    YK_CAUSE_SCHEME_SWITCHED,
+    YK_CAUSE_REGION_FULL, /* emitter_shortfall */
+    YK_CAUSE_CAPACITY_REACHED,
+    YK_CAUSE_LOOP_GROWS, /* wire_loop */
+    YK_CAUSE_LOOP_CONVERGES
+} yk_finding_cause;
 
 enum { YK_REMEDIES_MAX = 3, YK_REMEDY_OVERRIDES_MAX = 3 };
 
@@ -109,15 +139,32 @@ typedef struct yk_remedy {
         verified_until; /* s: up to this time a run with them had no serious finding; 0: not tried */
 } yk_remedy;
 
+/* A measured number that belongs to a finding. */
+typedef struct yk_finding_number {
+    const char *name;
+    double value; /* SI units */
+} yk_finding_number;
+
+enum { YK_FINDING_NUMBERS_MAX = 6 };
+
 typedef struct yk_finding {
     yk_finding_kind kind;
-    bool serious;        /* the run is not to be trusted */
-    int interface_index; /* -1: of the whole */
-    double value;
-    char message[768]; /* the cause, in words */
+    yk_finding_cause cause;
+    yk_finding_severity severity;
+    int subsystem;       /* index; -1: none */
+    int interface_index; /* -1: none */
+    double time;         /* s, at which it began; NaN: the whole run */
+    double value;        /* see yk_finding_kind */
+    double limit;        /* of the value; NaN: none */
+    yk_finding_number figures[YK_FINDING_NUMBERS_MAX]; /* up to a name that is NULL */
+    char detail[256];  /* text from elsewhere, such as the message of a failed step */
+    char message[512]; /* all of the above in words, without a full stop */
     int remedy_count;
     yk_remedy remedies[YK_REMEDIES_MAX]; /* each one alone helps; the best first */
 } yk_finding;
+
+/* A number of a finding by its name; also "value", "limit" and "time". NaN if there is none. */
+double yk_finding_figure(const yk_finding *finding, const char *name);
 
 enum { YK_FINDINGS_MAX = 16 };
 

@@ -8,6 +8,7 @@
 #include <math.h>
 #include <stdio.h>
 
+#include "analysis/finding_rules.h"
 #include "analysis/remedies.h"
 #include "analysis/run.h"
 #include "base/context.h"
@@ -161,53 +162,33 @@ static void offer_schemes(const search *s, yk_finding *f)
 static void add_finding(const search *s, int i, double limit, yk_surrogate_fate fate, int trend,
                         int others, yk_run_report *report)
 {
-    /* Where, and what happens there. */
     static const char *const axes[] = {"x", "y", "z", "rx", "ry", "rz"};
     const yk_interface_masses *p = probe_at(s, 0, i);
     const yk_interface_def *interface = &s->info->interfaces[i];
-    const char *axis = axes[p->axis];
-    const char *what = "the coupling is unstable";
-    if (fate == YK_SURROGATE_NOT_CONVERGED)
-        what = "the iterations of the coupling do not converge";
-    char more[64] = "";
-    if (others == 1)
-        snprintf(more, sizeof more, "; 1 other interface likewise");
-    if (others > 1)
-        snprintf(more, sizeof more, "; %d other interfaces likewise", others);
+    bool diverges = fate == YK_SURROGATE_NOT_CONVERGED;
+    yk_finding f =
+        yk_finding_of(YK_FINDING_MASS_RATIO, diverges ? YK_CAUSE_NO_CONVERGENCE : YK_CAUSE_UNSTABLE,
+                      p->mass_ratio);
+    f.interface_index = i;
+    f.limit = limit;
+    snprintf(f.detail, sizeof f.detail, "%s", axes[p->axis]);
+    yk_finding_set(&f, "others", others);
 
     if (trend == TREND_LOOP) {
-        yk_finding *f = yk_finding_add(
-            report, YK_FINDING_ALGEBRAIC_LOOP, false, i, p->mass_ratio,
-            "%s at every step: at interface '%s' the side that takes the force answers it "
-            "at once, without mass, along %s (an algebraic loop), and a smaller step makes "
-            "it worse%s",
-            what, interface->name, axis, more);
-        offer_schemes(s, f);
+        f.kind = YK_FINDING_ALGEBRAIC_LOOP;
+        offer_schemes(s, &f);
+        yk_finding_add(report, &f);
         return;
     }
 
-    /* Masses, by how much, in numbers that a reader can check. */
-    const char *when = " at every step";
-    const char *acts = "is";
-    if (trend == TREND_SPRINGS) {
-        when = "";
-        acts = "acts, with its springs, in a step of this size";
-    }
-
-    const char *unit = "";
-    if (p->axis >= 3)
-        unit = " m2";
-    yk_finding *f = yk_finding_add(
-        report, YK_FINDING_MASS_RATIO, false, i, p->mass_ratio,
-        "%s%s: at interface '%s' the side that takes the motion %s %.3g times as heavy as "
-        "the other along %s (%.3g by %.3g kg%s), and this scheme with these integrators "
-        "bears up to %.3g%s",
-        what, when, interface->name, acts, p->mass_ratio, axis, p->motion_mass, p->wrench_mass,
-        unit, limit, more);
+    yk_finding_set(&f, "motion_mass", p->motion_mass);
+    yk_finding_set(&f, "wrench_mass", p->wrench_mass);
 
     /* The step does not resolve the springs: no scheme makes up for that alone. */
     if (trend == TREND_SPRINGS) {
-        yk_finding_search(f, YK_REMEDY_RUN_ADVISE);
+        f.cause = diverges ? YK_CAUSE_NO_CONVERGENCE_SPRINGS : YK_CAUSE_UNSTABLE_SPRINGS;
+        yk_finding_search(&f, YK_REMEDY_RUN_ADVISE);
+        yk_finding_add(report, &f);
         return;
     }
 
@@ -229,10 +210,11 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
         else if (a_predicts && b_predicts)
             yk_changes_add(&changes, "coupling.exchange=forces");
         if (changes.count > 0)
-            yk_finding_change(f, &changes);
+            yk_finding_change(&f, &changes);
     }
 
-    offer_schemes(s, f);
+    offer_schemes(s, &f);
+    yk_finding_add(report, &f);
 }
 
 /* Loops over wires that the scheme cannot solve. A loop that lags by a macro step is a fixed-point
@@ -248,27 +230,24 @@ static void report_wire_loops(yk_system *system, const yk_scenario_info *info,
 
         double gain = yk_system_loop_gain(system, i, info->step);
         bool grows = gain >= 1;
-        char consequence[100] = "and grow without bounds if the loop gain is 1 or more";
+        yk_finding_cause cause = YK_CAUSE_DEFAULT;
         if (!isnan(gain))
-            snprintf(consequence, sizeof consequence, "%s the loop gain is %.3g",
-                     grows ? "and grow without bounds, since" : "and converge to it, since", gain);
-        yk_finding *f = yk_finding_add(
-            report, YK_FINDING_WIRE_LOOP, grows, -1, gain,
-            "the wires %.300s are an algebraic loop that this scheme cannot solve, because one of "
-            "its subsystems has interfaces or cannot return to an earlier state: its signals lag "
-            "by a macro step behind the solution, %s",
-            loop.text, consequence);
+            cause = grows ? YK_CAUSE_LOOP_GROWS : YK_CAUSE_LOOP_CONVERGES;
+        yk_finding f = yk_finding_of(YK_FINDING_WIRE_LOOP, cause, gain);
+        f.severity = grows ? YK_FINDING_SEVERITY_SERIOUS : YK_FINDING_SEVERITY_WARNING;
+        snprintf(f.detail, sizeof f.detail, "%s", loop.text);
 
         yk_choice choices[YK_CHOICES_MAX];
         if (yk_choices(YK_VARIANT_ANY_MASS_RATIO, choices) > 0 &&
             yk_scheme_fits(choices[0].scheme, info))
-            yk_finding_choice(f, &choices[0], info);
-        if (grows)
-            continue;
+            yk_finding_choice(&f, &choices[0], info);
 
+        /* A delay is a remedy only for a loop that tolerates it. */
         yk_changes changes = {0};
         yk_changes_add(&changes, "wires.%.120s.hold=true", info->wires[loop.wire].name);
-        yk_finding_change(f, &changes);
+        if (!grows)
+            yk_finding_change(&f, &changes);
+        yk_finding_add(report, &f);
     }
 }
 
@@ -282,6 +261,8 @@ yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenar
         probes[i] = unknown;
 
     report_wire_loops(system, info, report);
+    for (int i = 0; i < report->finding_count; i++)
+        yk_finding_describe(info, &report->findings[i]);
     unsigned traits = yk_scheme_traits(&info->scheme);
     if (info->interface_count == 0 || traits & YK_SCHEME_MERGES)
         return YK_OK;
@@ -337,6 +318,8 @@ yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenar
         status = find_trend(&s, worst, worst_limit, &trend);
     if (status == YK_OK && worst >= 0)
         add_finding(&s, worst, worst_limit, worst_fate, trend, others, report);
+    for (int i = 0; i < report->finding_count; i++)
+        yk_finding_describe(info, &report->findings[i]);
 
     yk_free(context, s.probes);
     return status;

@@ -1,10 +1,12 @@
 #include "analysis/remedies.h"
 
+#include <assert.h>
 #include <math.h>
 #include <stdarg.h>
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/finding_rules.h"
 #include "analysis/scenario_run.h"
 #include "base/text.h"
 
@@ -143,28 +145,47 @@ bool yk_scheme_fits(const yk_scheme_ops *scheme, const yk_scenario_info *info)
 
 /* Findings ------------------------------------------------------------------------------------- */
 
-yk_finding *yk_finding_add(yk_run_report *report, yk_finding_kind kind, bool serious, int interface,
-                           double value, const char *format, ...)
+yk_finding yk_finding_of(yk_finding_kind kind, yk_finding_cause cause, double value)
 {
-    if (report->finding_count == YK_FINDINGS_MAX)
-        return NULL;
+    const yk_finding_rule *rule = yk_finding_rule_of(kind);
+    bool serious = rule->severity == YK_SERIOUS_ALWAYS ||
+                   (rule->severity == YK_SERIOUS_ABOVE_THRESHOLD &&
+                    !(isnan(rule->serious) || fabs(value) <= rule->serious));
+    return (yk_finding){
+        .kind = kind,
+        .cause = cause,
+        .severity = serious ? YK_FINDING_SEVERITY_SERIOUS : YK_FINDING_SEVERITY_WARNING,
+        .subsystem = -1,
+        .interface_index = -1,
+        .time = NAN,
+        .value = value,
+        .limit = rule->serious,
+    };
+}
 
-    /* What comes after the list is full is less important than what is in it. */
-    yk_finding *finding = &report->findings[report->finding_count++];
-    *finding = (yk_finding){
-        .kind = kind, .serious = serious, .interface_index = interface, .value = value};
+void yk_finding_set(yk_finding *finding, const char *name, double value)
+{
+    for (int i = 0; i < YK_FINDING_NUMBERS_MAX; i++) {
+        if (finding->figures[i].name)
+            continue;
 
-    va_list arguments;
-    va_start(arguments, format);
-    yk_format_list(finding->message, sizeof finding->message, format, arguments);
-    va_end(arguments);
+        finding->figures[i] = (yk_finding_number){name, value};
+        return;
+    }
 
-    return finding;
+    assert(false);
+}
+
+void yk_finding_add(yk_run_report *report, const yk_finding *finding)
+{
+    /* The causes come first, so what comes after the list is full matters less. */
+    if (report->finding_count < YK_FINDINGS_MAX)
+        report->findings[report->finding_count++] = *finding;
 }
 
 void yk_finding_search(yk_finding *finding, yk_remedy_kind kind)
 {
-    if (!finding || finding->remedy_count == YK_REMEDIES_MAX)
+    if (finding->remedy_count == YK_REMEDIES_MAX)
         return;
 
     finding->remedies[finding->remedy_count++] = (yk_remedy){.kind = kind};
@@ -172,7 +193,7 @@ void yk_finding_search(yk_finding *finding, yk_remedy_kind kind)
 
 void yk_finding_change(yk_finding *finding, const yk_changes *changes)
 {
-    if (!finding || finding->remedy_count == YK_REMEDIES_MAX)
+    if (finding->remedy_count == YK_REMEDIES_MAX)
         return;
 
     yk_remedy *remedy = &finding->remedies[finding->remedy_count++];
@@ -321,7 +342,9 @@ void yk_remedies_try(yk_context *context, const yk_scenario_info *info, const yk
     int count = 0;
     for (int i = 0; i < report->finding_count; i++) {
         const yk_finding *f = &report->findings[i];
-        for (int k = 0; k < f->remedy_count && f->serious && count < TRIED_MAX; k++)
+        for (int k = 0;
+             k < f->remedy_count && f->severity == YK_FINDING_SEVERITY_SERIOUS && count < TRIED_MAX;
+             k++)
             if (f->remedies[k].kind == YK_REMEDY_OVERRIDES &&
                 find(asked, count, &f->remedies[k]) < 0)
                 asked[count++] = f->remedies[k];
@@ -359,7 +382,7 @@ void yk_remedies_try(yk_context *context, const yk_scenario_info *info, const yk
      * was nothing to recommend. */
     for (int i = 0; i < report->finding_count; i++) {
         yk_finding *f = &report->findings[i];
-        if (!f->serious)
+        if (f->severity != YK_FINDING_SEVERITY_SERIOUS)
             continue;
 
         int kept = 0;

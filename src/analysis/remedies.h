@@ -39,11 +39,15 @@ const yk_scheme_ops *yk_scheme_with(unsigned trait);
 /* Whether the subsystems and ports of a scenario have what a scheme needs. */
 bool yk_scheme_fits(const yk_scheme_ops *scheme, const yk_scenario_info *info);
 
-/* Adds a finding with its cause in words, without a full stop. NULL when the report is full. */
-yk_finding *yk_finding_add(yk_run_report *report, yk_finding_kind kind, bool serious, int interface,
-                           double value, const char *format, ...) YK_PRINTF(6, 7);
+/* A finding of the whole run with its value, the limit of its rule, and the severity that follows
+ * from both. */
+yk_finding yk_finding_of(yk_finding_kind kind, yk_finding_cause cause, double value);
+/* Adds a number for the message. */
+void yk_finding_set(yk_finding *finding, const char *name, double value);
+/* Appends it to the report; a full report drops it. */
+void yk_finding_add(yk_run_report *report, const yk_finding *finding);
 
-/* Add a remedy to a finding; nothing happens where it is NULL. The changes belong together; those
+/* Add a remedy to a finding. The changes belong together; those
  * of a choice leave out a scheme that the scenario has already. `kind`: of a remedy without
  * changes. */
 void yk_finding_change(yk_finding *finding, const yk_changes *changes);

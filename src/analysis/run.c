@@ -6,6 +6,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "analysis/finding_rules.h"
 #include "analysis/remedies.h"
 #include "analysis/scenario_run.h"
 #include "base/clock.h"
@@ -256,37 +257,29 @@ static void add_statistics(run *r)
             add_figure(r, name, "mass_ratio_limit", limit, "");
     }
 
-    yk_record_value limits[YK_WATCH_LIMITS];
-    yk_watch_limits(limits);
-    for (int i = 0; i < YK_WATCH_LIMITS; i++)
-        add_figure(r, "threshold", limits[i].name, limits[i].value, "");
+    for (int i = 0; i < YK_FINDING_COUNT; i++) {
+        const yk_finding_rule *rule = yk_finding_rule_of(i);
+        char name[64];
+        snprintf(name, sizeof name, "%s_serious", rule->name);
+        if (!isnan(rule->warning))
+            add_figure(r, "threshold", rule->name, rule->warning, "");
+        if (!isnan(rule->serious))
+            add_figure(r, "threshold", name, rule->serious, "");
+    }
+
+    add_figure(r, "threshold", "oscillation_steps", YK_RIPPLE_ALARM * YK_RIPPLE_WINDOW, "");
+    add_figure(r, "threshold", "mass_ratio_tested", YK_RATIO_MOST, "");
 }
 
 /* Also after a failure: what was computed until then is kept, and the record says why there is no
  * more. */
 static yk_status end_record(run *r, yk_status outcome, const char *failure)
 {
-    static const char *const finding_names[] = {
-        [YK_FINDING_GROWING_OSCILLATION] = "growing_oscillation",
-        [YK_FINDING_ENERGY_ERROR] = "energy_error",
-        [YK_FINDING_NOT_CONVERGED] = "not_converged",
-        [YK_FINDING_DRIFT] = "drift",
-        [YK_FINDING_ALGEBRAIC_LOOP] = "algebraic_loop",
-        [YK_FINDING_MASS_RATIO] = "mass_ratio",
-        [YK_FINDING_INTERFACE_GAP] = "interface_gap",
-        [YK_FINDING_CONTACT_RESIDUAL] = "contact_residual",
-        [YK_FINDING_PENETRATION] = "penetration",
-        [YK_FINDING_RUN_FAILED] = "run_failed",
-        [YK_FINDING_RECOVERED] = "recovered",
-        [YK_FINDING_EMITTER_SHORTFALL] = "emitter_shortfall",
-        [YK_FINDING_WIRE_LOOP] = "wire_loop",
-    };
-
     if (!r->def->recorder)
         return YK_OK;
 
     /* As many numbers as there may be. */
-    r->figure_capacity = 17 + YK_WATCH_LIMITS + 4 * r->info->subsystem_count +
+    r->figure_capacity = 19 + 2 * YK_FINDING_COUNT + 4 * r->info->subsystem_count +
                          11 * r->info->interface_count + (5 + YK_REMEDIES_MAX) * YK_FINDINGS_MAX;
     char remedies[YK_FINDINGS_MAX][YK_REMEDIES_MAX]
                  [YK_REMEDY_OVERRIDES_MAX * sizeof(((yk_remedy *)0)->overrides[0])];
@@ -304,13 +297,13 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
             const yk_finding *f = &r->report->findings[i];
             char name[64];
             snprintf(name, sizeof name, "findings.%d.kind", i + 1);
-            add_text(r, name, f->kind, finding_names[f->kind]);
+            add_text(r, name, f->kind, yk_finding_kind_name(f->kind));
             snprintf(name, sizeof name, "findings.%d.value", i + 1);
             add_figure(r, "", name, f->value, "");
             snprintf(name, sizeof name, "findings.%d.message", i + 1);
             add_text(r, name, NAN, f->message);
             snprintf(name, sizeof name, "findings.%d.is_serious", i + 1);
-            add_figure(r, "", name, f->serious, "");
+            add_figure(r, "", name, f->severity == YK_FINDING_SEVERITY_SERIOUS, "");
             if (f->interface_index >= 0) {
                 snprintf(name, sizeof name, "findings.%d.interface", i + 1);
                 add_text(r, name, f->interface_index, r->info->interfaces[f->interface_index].name);

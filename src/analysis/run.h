@@ -132,6 +132,10 @@ typedef struct yk_watched {
     /* Sums of squares, now and then, of the velocity gap and of the velocity (m/s, rad/s). */
     double gap_squares, speed_squares;
     double spin_gap_squares, spin_squares;
+    double force_squares, torque_squares;
+    /* J: largest energy of the wrench side and of the motion side, potential energy relative to the
+     * start. */
+    double side_energy[2], initial_potential[2];
 } yk_watched;
 
 /* An algebraic loop that lags, by one of its wires. */
@@ -152,6 +156,11 @@ typedef struct yk_watch {
     yk_watched_loop *loops;
     yk_run_report *limits; /* findings of the start */
 } yk_watch;
+
+/* Whether the scheme of the scenario has a trait. */
+bool yk_watch_has_trait(const yk_watch *watch, unsigned trait);
+/* Tolerances of the iterations of the scheme (N or N m, and relative); 0 if it does not iterate. */
+void yk_watch_tolerances(const yk_watch *watch, double *absolute, double *relative);
 
 /* After the system has started; probes its interfaces once. Must be closed, whatever the status. */
 yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenario_info *info,
@@ -176,12 +185,6 @@ yk_status yk_watch_restore(yk_watch *watch, const double *words);
 /* The findings of a run with its outcome, the most serious first, into the report, whose steps
  * and time must be known. */
 void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *report);
-
-/* What findings are measured by, as the record keeps it, so that whoever shows a finding shows its
- * limit too; docs/trust.md says what each is a limit of. */
-enum { YK_WATCH_LIMITS = 16 };
-
-void yk_watch_limits(yk_record_value limits[YK_WATCH_LIMITS]);
 
 /* The number of a subsystem's channel with one component; -1 where there is none of this name. */
 int yk_watch_find(const yk_scenario_info *info, int subsystem, const char *name);

@@ -516,7 +516,7 @@ double yk_record_distance(const yk_record *record, const yk_record *reference, d
 bool yk_report_serious(const yk_run_report *report, yk_finding_kind *kind)
 {
     for (int i = 0; i < report->finding_count; i++) {
-        if (!report->findings[i].serious)
+        if (report->findings[i].severity != YK_FINDING_SEVERITY_SERIOUS)
             continue;
 
         *kind = report->findings[i].kind;

@@ -458,7 +458,7 @@ static bool is_reported(const outcome *o, char *said, size_t size)
     if (YK_FAILED(o->status))
         return true;
     for (int i = 0; i < o->report.finding_count; i++)
-        if (o->report.findings[i].serious) {
+        if (o->report.findings[i].severity == YK_FINDING_SEVERITY_SERIOUS) {
             snprintf(said, size, "%.190s", o->report.findings[i].message);
             return true;
         }

@@ -139,7 +139,7 @@ static void every_remedy_works_on_the_model_that_raised_it(void **state)
         if (!finding)
             print_error("case %d: not found\n", (int)c);
         assert_non_null(finding);
-        assert_true(finding->serious);
+        assert_true(finding->severity == YK_FINDING_SEVERITY_SERIOUS);
         run(now->model, (const char *const[OVERRIDES_MAX]){"time.end=1"}, NULL,
             "coupling.scheme=monolithic", &truth);
         assert_int_equal(truth.status, YK_OK);

@@ -26,6 +26,7 @@ const TITLES: Record<string, string> = {
   penetration: "A body with prescribed motion passed through a fixed body",
   run_failed: "The run stopped before its end",
   recovered: "Steps failed, and the run continued",
+  wire_loop: "The signals of an algebraic loop lag by a step",
   emitter_shortfall: "An emitter could not place all particles",
 };
 
@@ -45,11 +46,11 @@ function limitOf(run: Run, kind: string): string {
   const limit = (name: string) => percent(value(`threshold.${name}`));
   if (value("threshold.energy_error") === null) return ""; // a record from before it had them
   const texts: Record<string, string> = {
-    energy_error: `Warning above ${limit("energy_error")} created or lost at interfaces, serious above ${limit("energy_created_serious")} created or ${limit("energy_lost_serious")} lost.`,
-    growing_oscillation: `Serious if it grows over ${value("threshold.oscillation_steps")} steps and exceeds ${limit("oscillation_serious")} of the wrench at the end.`,
+    energy_error: `Warning above ${limit("energy_error")} created or lost at interfaces, serious above ${limit("energy_error_serious")}.`,
+    growing_oscillation: `Serious if it grows over ${value("threshold.oscillation_steps")} steps and exceeds ${limit("growing_oscillation_serious")} of the wrench at the end.`,
     not_converged: `Warning above ${limit("not_converged")} of the impulse, serious above ${limit("not_converged_serious")}.`,
     interface_gap: `Warning above ${limit("interface_gap")}, serious above ${limit("interface_gap_serious")}.`,
-    contact_residual: `Warning above ${limit("contact_residual")} of the steps, serious above ${limit("contact_residual_serious")} with residuals above ${value("threshold.contact_ratio_serious")} times the resolution of a step.`,
+    contact_residual: `Warning above ${limit("contact_residual")} of the steps, serious above ${limit("contact_residual_serious")} if the residuals are large as well.`,
     penetration: `Serious above ${limit("penetration_serious")} of the radius of the body.`,
     emitter_shortfall: `Warning above ${limit("emitter_shortfall")}.`,
   };
@@ -162,7 +163,7 @@ function curveOf(run: Run, name: string, limit: number | null = null): Node | nu
 /** Energy that all together made. */
 function energyCurve(run: Run): Node | null {
   const value = figuresOf(run);
-  const [made, all] = [value("threshold.energy_created_serious"), value("reference_energy")];
+  const [made, all] = [value("threshold.energy_error_serious"), value("reference_energy")];
   const columns = energyBalance(run)?.columns ?? [];
   return sparkline(columns[columns.length - 1], made !== null && all !== null ? made * all : null);
 }
@@ -193,7 +194,7 @@ function curvesOfFinding(run: Run, finding: Finding): HTMLElement[] {
   const subsystems = run.scene?.subsystems ?? [];
   const kinds: Record<string, () => [string, Node | null][]> = {
     energy_error: () => [["spurious energy [J] over the run", energyCurve(run)]],
-    growing_oscillation: () => [["oscillation of the wrench from step to step, as a fraction of its maximum", curveOf(run, `${link}.step_oscillation`, value("threshold.oscillation_serious"))]],
+    growing_oscillation: () => [["oscillation of the wrench from step to step, as a fraction of its maximum", curveOf(run, `${link}.step_oscillation`, value("threshold.growing_oscillation_serious"))]],
     not_converged: () => [["iterations of a macro step over the run", curveOf(run, "coupling.iteration_count")]],
     mass_ratio: () => [["ratio of the masses, and the limit of the scheme", ratioScale(run, link)]],
     algebraic_loop: () => [["ratio of the masses, and the limit of the scheme", ratioScale(run, link)]],
@@ -253,7 +254,7 @@ function indicators(run: Run, list: Finding[]): HTMLElement {
       add(`The sides of interface ${name} are turned against each other by at most`, `${number(figure("max_gap_rotation"))} rad`, drift ? `Warning if it keeps growing beyond ${number(drift)} rad.` : "", curveOf(run, `${name}.gap_rotation`), ["drift"], name);
     if (figure("relative_velocity_gap")) add(`The velocities of the sides of interface ${name} differ by this fraction of its own`, percent(figure("relative_velocity_gap")), limitOf(run, "interface_gap"), curveOf(run, `${name}.gap_velocity`), ["interface_gap"], name);
     if (figure("relative_residual_impulse")) add(`Impulse of interface ${name} that the iterations left`, percent(figure("relative_residual_impulse")), limitOf(run, "not_converged"), scale(figure("relative_residual_impulse"), value("threshold.not_converged_serious"), "beside what is not to be trusted"), ["not_converged"], name);
-    if (value(`${name}.step_oscillation`) !== null) add(`The wrench of interface ${name} oscillates from step to step by this fraction of its maximum, at the end`, percent(figure("step_oscillation")), limitOf(run, "growing_oscillation"), curveOf(run, `${name}.step_oscillation`, value("threshold.oscillation_serious")), ["growing_oscillation"], name);
+    if (value(`${name}.step_oscillation`) !== null) add(`The wrench of interface ${name} oscillates from step to step by this fraction of its maximum, at the end`, percent(figure("step_oscillation")), limitOf(run, "growing_oscillation"), curveOf(run, `${name}.step_oscillation`, value("threshold.growing_oscillation_serious")), ["growing_oscillation"], name);
     if (figure("energy_created")) {
       const least = value("threshold.energy_error");
       add(`Interface ${name} ${figure("energy_created") < 0 ? "lost" : "created"} energy`, `${number(Math.abs(figure("energy_created")))} J`, energy && least ? `It counts in the line on energy, where ${percent(least)} are ${number(least * energy, 3)} J.` : "", curveOf(run, `${name}.energy_created`));

@@ -305,7 +305,7 @@ static void loops_that_lag_are_found(void **state)
         assert_true(k < report.finding_count);
         const yk_finding *found = &report.findings[k];
         assert_non_null(strstr(found->message, "'q.end.f' -> 'p.y.measured'"));
-        assert_int_equal(found->serious, i == 0);
+        assert_int_equal(found->severity == YK_FINDING_SEVERITY_SERIOUS, i == 0);
 
         /* A delay is a remedy only of a loop that tolerates it. */
         assert_int_equal(found->remedy_count, i);
