@@ -156,6 +156,7 @@ static void add_shape(collection *c, const yk_transform *transform, const yk_sha
     case YK_SHAPE_BOX:
     case YK_SHAPE_CYLINDER:
     case YK_SHAPE_CAPSULE:
+    case YK_SHAPE_ELLIPSOID:
     case YK_SHAPE_PLANE:
     case YK_SHAPE_JOINT: add(c, &moved); break;
     }

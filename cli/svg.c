@@ -77,6 +77,7 @@ static bool is_body(yk_shape_kind kind)
     case YK_SHAPE_BOX:
     case YK_SHAPE_CYLINDER:
     case YK_SHAPE_CAPSULE:
+    case YK_SHAPE_ELLIPSOID:
     case YK_SHAPE_LINE:
     case YK_SHAPE_THIN_LINE:
     case YK_SHAPE_ACTUATOR:
@@ -106,6 +107,9 @@ static yk_vec3 shape_extent(const yk_shape *s, const yk_vec3 axes[3], yk_vec3 *m
             break;
         case YK_SHAPE_CYLINDER: half[k] = size.x * hypot(d.x, d.y) + size.z * fabs(d.z); break;
         case YK_SHAPE_CAPSULE: half[k] = size.x + size.z * fabs(d.z); break;
+        case YK_SHAPE_ELLIPSOID:
+            half[k] = yk_v3_norm(yk_v3(size.x * d.x, size.y * d.y, size.z * d.z));
+            break;
         case YK_SHAPE_LINE:
         case YK_SHAPE_THIN_LINE: half[k] = 0.5 * fabs(yk_v3_dot(size, d)); break;
         case YK_SHAPE_PLANE:
@@ -260,7 +264,8 @@ static body *order_shapes(const canvas *c, int *count)
         case YK_SHAPE_CAPSULE: size = yk_v3(s->size.x, s->size.x, s->size.z + s->size.x); break;
         case YK_SHAPE_LINE:
         case YK_SHAPE_THIN_LINE: size = yk_v3_scale(0.5, s->size); break;
-        case YK_SHAPE_BOX: break;
+        case YK_SHAPE_BOX:
+        case YK_SHAPE_ELLIPSOID: break;
         case YK_SHAPE_PLANE:
         case YK_SHAPE_JOINT: assert(!"not a body"); break;
         case YK_SHAPE_ACTUATOR:
@@ -277,7 +282,7 @@ static body *order_shapes(const canvas *c, int *count)
 
         /* Those that have faces by which others can be parted from them. */
         bool straight = s->kind == YK_SHAPE_BOX || s->kind == YK_SHAPE_CYLINDER;
-        b->solid = straight || s->kind == YK_SHAPE_CAPSULE;
+        b->solid = straight || s->kind == YK_SHAPE_CAPSULE || s->kind == YK_SHAPE_ELLIPSOID;
     }
 
     /* From far to near; faces are compared where that is not too much work. */
@@ -442,6 +447,32 @@ static void write_line(const canvas *c, yk_vec3 from, yk_vec3 to, int part, doub
     }
 }
 
+/* The outline of an ellipsoid is an ellipse. The square of its half width along a direction of the
+ * picture is that of the ellipsoid: a quadratic form, whose eigenvectors are the axes of the
+ * ellipse. */
+static void write_ellipsoid(const canvas *c, const yk_shape *s, int part)
+{
+    const double size[3] = {s->size.x, s->size.y, s->size.z};
+    double xx = 0, yy = 0, xy = 0;
+    for (int k = 0; k < 3; k++) {
+        yk_vec3 axis = yk_v3_scale(size[k], yk_q_rotate(s->orientation, axis_of(k)));
+        double x = yk_v3_dot(axis, c->right), y = -yk_v3_dot(axis, c->up);
+        xx += x * x;
+        yy += y * y;
+        xy += x * y;
+    }
+
+    double mean = 0.5 * (xx + yy), deviation = hypot(0.5 * (xx - yy), xy);
+    double angle = 0.5 * atan2(2 * xy, xx - yy) * 180 / YK_PI;
+    point centre = project(c, s->position);
+    fprintf(c->stream,
+            "<ellipse cx=\"%.1f\" cy=\"%.1f\" rx=\"%.1f\" ry=\"%.1f\" "
+            "transform=\"rotate(%.1f %.1f %.1f)\" fill=\"url(#s%d)\"/>\n",
+            centre.x, centre.y, fmax(c->scale * sqrt(mean + deviation), 0.6),
+            fmax(c->scale * sqrt(fmax(0, mean - deviation)), 0.6), angle, centre.x, centre.y,
+            part % COLOURS);
+}
+
 /* The outline of both rims, and on it the end that looks at the viewer. */
 static void write_cylinder(const canvas *c, const yk_shape *s, int part)
 {
@@ -590,6 +621,7 @@ static bool write_shapes(const canvas *c)
             break;
         }
 
+        case YK_SHAPE_ELLIPSOID: write_ellipsoid(c, s, part); break;
         case YK_SHAPE_CYLINDER: write_cylinder(c, s, part); break;
         case YK_SHAPE_CAPSULE:
             write_line(c, yk_v3_sub(s->position, half), yk_v3_add(s->position, half), part,

@@ -72,23 +72,21 @@ typedef struct yk_material_pair_def {
     yk_material material; /* its own `surface` is not read */
 } yk_material_pair_def;
 
-/* The numbers have no meaning and no order, but they are stored: the keys of cached packings contain
- * them. Do not change a number; a new kind gets the next one. */
+/* Kinds of solids: the kinds of shapes that can touch, with the numbers of yk_shape_kind. The numbers
+ * are stored in the keys of cached packings. Do not change a number. */
 typedef enum yk_solid_kind {
-    YK_SOLID_SPHERE = 0,          /* size.x radius */
-    YK_SOLID_CAPSULE = 1,         /* size.x radius, size.z half length of the axis z */
-    YK_SOLID_BOX = 2,             /* size half edges */
-    YK_SOLID_CYLINDER = 3,        /* size.x radius, size.z half height, axis z */
-    YK_SOLID_HULL = 4,            /* the smallest convex solid with its points */
-    YK_SOLID_MESH = 5,            /* a mesh of triangles, solid on neither side */
-    YK_SOLID_PLANE = 6,           /* solid below z = 0 of its frame */
-    YK_SOLID_CYLINDER_CAVITY = 7, /* solid around radius size.x, |z| <= size.z */
-    YK_SOLID_BOX_CAVITY = 8       /* solid around the half edges `size` */
+    YK_SOLID_SPHERE = YK_SHAPE_SPHERE,         /* size.x radius */
+    YK_SOLID_BOX = YK_SHAPE_BOX,               /* size half edges */
+    YK_SOLID_CYLINDER = YK_SHAPE_CYLINDER,     /* size.x radius, size.z half height, axis z */
+    YK_SOLID_CAPSULE = YK_SHAPE_CAPSULE,       /* size.x radius, size.z half length of the axis z */
+    YK_SOLID_HULL = YK_SHAPE_HULL,             /* the smallest convex solid that holds its points */
+    YK_SOLID_BOX_CAVITY = YK_SHAPE_BOX_CAVITY, /* solid around the half edges `size` */
+    YK_SOLID_CYLINDER_CAVITY =
+        YK_SHAPE_CYLINDER_CAVITY,            /* solid around radius size.x, |z| <= size.z */
+    YK_SOLID_PLANE = YK_SHAPE_PLANE,         /* solid below z = 0 of its frame */
+    YK_SOLID_ELLIPSOID = YK_SHAPE_ELLIPSOID, /* size half axes */
+    YK_SOLID_MESH = 64 /* triangles, solid on neither side; drawn as one hull per triangle */
 } yk_solid_kind;
-
-/* Number of kinds of solids. Not an enumerator of yk_solid_kind, so that compilers report a switch
- * without `default` that does not handle a kind. */
-enum { YK_SOLIDS = 9 };
 
 /* Two bodies whose shapes do not touch each other, such as links that overlap at their joint. */
 typedef struct yk_exclusion_def {
@@ -155,7 +153,7 @@ typedef struct yk_prescribed_path {
  *           capsule  box  hull     '--' '-'
  */
 typedef struct yk_particle_shape {
-    yk_solid_kind kind; /* sphere, capsule, box, cylinder or hull */
+    yk_solid_kind kind; /* a finite kind with a volume */
     yk_vec3 size;       /* as of that solid (m); of hulls and clumps not read */
     /* hull: its corners; with YK_SOLID_SPHERE: the middles of the spheres of a clump (m) */
     const yk_vec3 *points;

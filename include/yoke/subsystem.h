@@ -198,12 +198,13 @@ typedef enum yk_shape_kind {
     YK_SHAPE_BOX_CAVITY = 8,      /* hollow, size half edges */
     YK_SHAPE_CYLINDER_CAVITY = 9, /* hollow, size.x radius, size.z half height, axis z */
     YK_SHAPE_PLANE = 10,          /* z = 0, solid below, unbounded */
-    YK_SHAPE_JOINT = 11           /* position of a joint: the origin */
+    YK_SHAPE_JOINT = 11,          /* position of a joint: the origin */
+    YK_SHAPE_ELLIPSOID = 12       /* size half axes */
 } yk_shape_kind;
 
 /* Number of kinds of shapes. Not an enumerator of yk_shape_kind, so that compilers report a switch
  * without `default` that does not handle a kind. */
-enum { YK_SHAPE_KIND_COUNT = 12 };
+enum { YK_SHAPE_KIND_COUNT = 13 };
 
 /* Walls of a cavity that are left out. */
 enum {

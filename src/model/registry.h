@@ -97,15 +97,11 @@ extern const yk_field yk_port_item;
 extern const yk_section yk_marker_keys;
 extern const yk_section yk_gravity_keys;
 
-/* Shapes of particles in scenarios of the nonsmooth solver. */
-typedef enum yk_particle_word {
-    YK_PARTICLE_SPHERE,
-    YK_PARTICLE_CAPSULE,
-    YK_PARTICLE_BOX,
-    YK_PARTICLE_CYLINDER,
-    YK_PARTICLE_HULL,
-    YK_PARTICLE_CLUMP
-} yk_particle_word;
+/* Variants of shapes, particles and sinks of the nonsmooth solver. The name of a variant is that of
+ * its kind of solid (yk_solid_kind_named), except for clumps of particles. */
+extern const yk_section *const yk_shape_variants[];
+extern const yk_section *const yk_particle_variants[];
+extern const yk_section *const yk_sink_variants[];
 
 /* How the reader meets a model in the making. */
 typedef struct yk_mechanism_ops {

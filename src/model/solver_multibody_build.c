@@ -674,6 +674,7 @@ static void add_shape(maker *m, const yk_node *item)
     case YK_SHAPE_THIN_LINE:
     case YK_SHAPE_ACTUATOR:
     case YK_SHAPE_HULL:
+    case YK_SHAPE_ELLIPSOID:
     case YK_SHAPE_BOX_CAVITY:
     case YK_SHAPE_CYLINDER_CAVITY:
     case YK_SHAPE_PLANE:

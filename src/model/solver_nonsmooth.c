@@ -162,6 +162,10 @@ static const yk_field cylinder_fields[] = {
      .text = "along its z axis"},
     {0},
 };
+static const yk_field ellipsoid_fields[] = {
+    {"size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR, .text = "diameters along its axes"},
+    {0},
+};
 static const yk_field hull_fields[] = {
     {"points", YK_TYPE_LIST, .least = 4, .item = &point_item, .text = "its corners"},
     YK_INCLUDE(surface_keys),
@@ -191,6 +195,7 @@ static const yk_section capsule = {"capsule", "A cylinder about z with round end
                                    capsule_fields};
 static const yk_section box = {"box", "", box_fields};
 static const yk_section cylinder = {"cylinder", "About its z axis.", cylinder_fields};
+static const yk_section ellipsoid = {"ellipsoid", "", ellipsoid_fields};
 static const yk_section hull = {"hull", "The smallest convex solid with these corners.",
                                 hull_fields};
 static const yk_section mesh = {
@@ -201,24 +206,13 @@ static const yk_section cylinder_cavity = {
 static const yk_section box_cavity = {
     "box-cavity", "Everything around a box is solid: a container.", box_cavity_fields};
 
-static const yk_section *const shape_variants[] = {
-    [YK_SOLID_SPHERE] = &sphere,
-    [YK_SOLID_CAPSULE] = &capsule,
-    [YK_SOLID_BOX] = &box,
-    [YK_SOLID_CYLINDER] = &cylinder,
-    [YK_SOLID_HULL] = &hull,
-    [YK_SOLID_MESH] = &mesh,
-    [YK_SOLID_PLANE] = &plane,
-    [YK_SOLID_CYLINDER_CAVITY] = &cylinder_cavity,
-    [YK_SOLID_BOX_CAVITY] = &box_cavity,
-    NULL,
-};
-_Static_assert(sizeof shape_variants / sizeof *shape_variants == YK_SOLIDS + 1,
-               "scenarios have a word for every kind of solid");
+const yk_section *const yk_shape_variants[] = {&sphere,          &capsule,    &box,  &cylinder,
+                                               &ellipsoid,       &hull,       &mesh, &plane,
+                                               &cylinder_cavity, &box_cavity, NULL};
 static const yk_field shape_item = {"shapes",
                                     YK_TYPE_VARIANT,
                                     .section = &shape_section,
-                                    .variants = shape_variants,
+                                    .variants = yk_shape_variants,
                                     .selector = "type",
                                     .text = "What can touch"};
 
@@ -276,20 +270,13 @@ static const yk_field round_fields[] = {{0}};
 static const yk_section round_particle = {"sphere", "", round_fields};
 static const yk_section clump = {"clump", "Several spheres in one rigid body.", clump_fields};
 
-static const yk_section *const particle_shapes[] = {
-    [YK_PARTICLE_SPHERE] = &round_particle,
-    [YK_PARTICLE_CAPSULE] = &capsule,
-    [YK_PARTICLE_BOX] = &box,
-    [YK_PARTICLE_CYLINDER] = &cylinder,
-    [YK_PARTICLE_HULL] = &hull,
-    [YK_PARTICLE_CLUMP] = &clump,
-    [YK_PARTICLE_CLUMP + 1] = NULL,
-};
+const yk_section *const yk_particle_variants[] = {&round_particle, &capsule, &box,   &cylinder,
+                                                  &ellipsoid,      &hull,    &clump, NULL};
 
 static const yk_field particle_fields[] = {
     {"density", YK_TYPE_NUMBER, "kg/m³", .required = true, .range = YK_POSITIVE,
      .text = "of the particles"},
-    {"shape", YK_TYPE_VARIANT, .fallback = "sphere", .variants = particle_shapes,
+    {"shape", YK_TYPE_VARIANT, .fallback = "sphere", .variants = yk_particle_variants,
      .selector = "type",
      .text = "What a particle is. Where its radius is given, by `radius`, sieves or a file, only "
              "proportions count here: it is made as large as a sphere of that radius is by volume"},
@@ -394,7 +381,7 @@ static const yk_field emitter_fields[] = {
      .text = "so many are emitted at most; without, there is no limit"},
     {"density", YK_TYPE_NUMBER, "kg/m³", .required = true, .range = YK_POSITIVE,
      .text = "of the particles"},
-    {"shape", YK_TYPE_VARIANT, .fallback = "sphere", .variants = particle_shapes,
+    {"shape", YK_TYPE_VARIANT, .fallback = "sphere", .variants = yk_particle_variants,
      .selector = "type",
      .text = "What a particle is; as large as a sphere of its radius by volume, where that is "
              "given"},
@@ -428,12 +415,12 @@ static const yk_field sink_fields[] = {
 };
 static const yk_section sink_section = {"sink", "", sink_fields};
 static const yk_section sink_plane = {"plane", "Everything below z = 0.", plane_fields};
-static const yk_section *const sink_variants[] = {&box, &cylinder, &sink_plane, NULL};
+const yk_section *const yk_sink_variants[] = {&box, &cylinder, &sink_plane, NULL};
 static const yk_field sink_item = {
     "sink",
     YK_TYPE_VARIANT,
     .section = &sink_section,
-    .variants = sink_variants,
+    .variants = yk_sink_variants,
     .selector = "type",
     .text = "Takes particles whose centre of mass is in it; bodies with a name stay. "
             "Channels `NAME.removed_count`, `NAME.removed_mass`"};

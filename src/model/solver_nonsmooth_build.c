@@ -184,33 +184,29 @@ static void read_group(maker *m, const yk_node *item, yk_nonsmooth_shape_def *sh
 
 /* Shapes --------------------------------------------------------------------------------------- */
 
-/* A shape without the corners of its surface. */
+/* Half extents from `size`, or from `radius` and `length`. A kind reads those that it has. */
+static yk_vec3 half_extents_of(const yk_node *item)
+{
+    yk_vec3 half = {1, 1, 1};
+    if (yk_node_get(item, "size"))
+        half = yk_v3_scale(0.5, yk_node_vector(item, "size"));
+    if (yk_node_get(item, "radius"))
+        half.x = half.y = yk_node_number(item, "radius");
+    if (yk_node_get(item, "length"))
+        half.z = 0.5 * yk_node_number(item, "length");
+    return half;
+}
+
+/* A shape without the corners of its surface (see read_surface). */
 static yk_nonsmooth_shape_def shape_of(maker *m, const yk_node *item, int body)
 {
     yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
     shape.body = body;
-    shape.kind = (yk_solid_kind)item->choice;
+    shape.kind = yk_solid_kind_named(yk_shape_variants[item->choice]->name);
     shape.position = yk_node_vector(item, "position");
     shape.orientation = yk_node_orientation(item, "orientation");
     shape.material = material_of(m, item);
-
-    /* Half of its extents. */
-    shape.size = yk_v3(1, 1, 1);
-    switch (shape.kind) {
-    case YK_SOLID_SPHERE: shape.size.x = yk_node_number(item, "radius"); break;
-    case YK_SOLID_BOX:
-    case YK_SOLID_BOX_CAVITY: shape.size = yk_v3_scale(0.5, yk_node_vector(item, "size")); break;
-    case YK_SOLID_CAPSULE:
-    case YK_SOLID_CYLINDER:
-    case YK_SOLID_CYLINDER_CAVITY:
-        shape.size.x = yk_node_number(item, "radius");
-        shape.size.y = shape.size.x;
-        shape.size.z = 0.5 * yk_node_number(item, "length");
-        break;
-    case YK_SOLID_HULL:
-    case YK_SOLID_MESH: break;  /* see read_surface */
-    case YK_SOLID_PLANE: break; /* has no size */
-    }
+    shape.size = half_extents_of(item);
 
     /* What it touches, and through which walls it is open. */
     read_group(m, item, &shape);
@@ -519,29 +515,12 @@ static yk_status read_particle(maker *m, const yk_node *item, bool sized, yk_pac
     const yk_node *shape = yk_node_get(item, "shape");
     yk_particle_shape *made = &def->shape;
     yk_status status = YK_OK;
-    yk_particle_word word = (yk_particle_word)shape->choice;
+    bool clump = yk_node_get(shape, "spheres");
+    bool ball = false;
     *made = (yk_particle_shape){0};
 
-    /* Half extents, corners, or the spheres of a clump. */
-    switch (word) {
-    case YK_PARTICLE_SPHERE: made->kind = YK_SOLID_SPHERE; break;
-    case YK_PARTICLE_BOX:
-        made->kind = YK_SOLID_BOX;
-        made->size = yk_v3_scale(0.5, yk_node_vector(shape, "size"));
-        break;
-    case YK_PARTICLE_CAPSULE:
-    case YK_PARTICLE_CYLINDER:
-        made->kind = word == YK_PARTICLE_CAPSULE ? YK_SOLID_CAPSULE : YK_SOLID_CYLINDER;
-        made->size.x = yk_node_number(shape, "radius");
-        made->size.y = made->size.x;
-        made->size.z = 0.5 * yk_node_number(shape, "length");
-        break;
-    case YK_PARTICLE_HULL:
-        made->kind = YK_SOLID_HULL;
-        status = read_surface(m, shape, made->kind, &data->corners);
-        break;
-    case YK_PARTICLE_CLUMP: {
-        /* A clump is a sphere with points: the middles of its parts. */
+    if (clump) {
+        /* A clump is a sphere with points: the centers of its spheres. */
         const yk_node *spheres = yk_node_get(shape, "spheres");
         made->kind = YK_SOLID_SPHERE;
         data->corners.points = yk_allocate(context, (size_t)spheres->count, sizeof(yk_vec3));
@@ -554,8 +533,13 @@ static yk_status read_particle(maker *m, const yk_node *item, bool sized, yk_pac
             data->corners.points[i] = yk_node_vector(sphere, "position");
             data->radii[i] = yk_node_number(sphere, "radius");
         }
-        break;
-    }
+    } else {
+        made->kind = yk_solid_kind_named(yk_particle_variants[shape->choice]->name);
+        ball = yk_solid_is_ball(made->kind);
+        if (yk_solid_has_points(made->kind))
+            status = read_surface(m, shape, made->kind, &data->corners);
+        else if (!ball)
+            made->size = half_extents_of(shape);
     }
 
     made->points = data->corners.points;
@@ -571,7 +555,7 @@ static yk_status read_particle(maker *m, const yk_node *item, bool sized, yk_pac
         return yk_builder_error(m->builder, radius,
                                 "the sieves say how large particles are: remove 'radius', or "
                                 "'sieves'");
-    if (!sieves && !radius && word == YK_PARTICLE_SPHERE)
+    if (!sieves && !radius && ball)
         return yk_builder_error(m->builder, item, "spheres need a 'radius', or 'sieves'");
     if (!sieves)
         return YK_OK;
@@ -749,21 +733,13 @@ static void add_emitter(maker *m, const yk_node *item)
 
 static void add_sink(maker *m, const yk_node *item)
 {
-    enum { BOX, CYLINDER, PLANE };
     yk_sink_def def = yk_sink_default();
     def.name = item->key;
     def.position = yk_node_vector(item, "position");
     def.orientation = yk_node_orientation(item, "orientation");
 
-    /* A plane, the default, has no size: all below it goes. */
-    if (item->choice == BOX) {
-        def.kind = YK_SOLID_BOX;
-        def.size = yk_v3_scale(0.5, yk_node_vector(item, "size"));
-    } else if (item->choice == CYLINDER) {
-        double radius = yk_node_number(item, "radius");
-        def.kind = YK_SOLID_CYLINDER;
-        def.size = yk_v3(radius, radius, 0.5 * yk_node_number(item, "length"));
-    }
+    def.kind = yk_solid_kind_named(yk_sink_variants[item->choice]->name);
+    def.size = half_extents_of(item);
 
     added(m, item, yk_nonsmooth_add_sink(m->model, &def));
 }

@@ -154,7 +154,7 @@ static yk_status mark_round_parts(yk_world_model *model)
 
         yk_body_model *body = &model->bodies[part->body];
         bool dynamic = body->drive == YK_MOVED_BY_FORCES;
-        bool alone = part->kind == YK_SOLID_SPHERE && parts_of_body[part->body] == 1 && dynamic;
+        bool alone = yk_solid_is_ball(part->kind) && parts_of_body[part->body] == 1 && dynamic;
 
         /* Spheres that were added as such have no tensor and cannot be anything else. */
         if (part->geometry < 0) {

@@ -341,7 +341,7 @@ static int32_t mesh_of(const yk_world_model *model, const yk_contact_key *key, i
     const yk_part *a = &model->parts[key->a], *b = &model->parts[key->b];
 
     /* Between two meshes, or with a wall, no contact covers another. */
-    bool mesh_a = a->kind == YK_SOLID_MESH, mesh_b = b->kind == YK_SOLID_MESH;
+    bool mesh_a = yk_solid_is_thin(a->kind), mesh_b = yk_solid_is_thin(b->kind);
     *solid = mesh_a ? key->b : key->a;
     if (mesh_a == mesh_b || (size_t)*solid >= model->finite_count)
         return -1;

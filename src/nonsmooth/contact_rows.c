@@ -210,8 +210,8 @@ static yk_vec3 velocity_before(const yk_nonsmooth *self, const yk_part *part, yk
  * directions that contradict each other. Spheres always know the way out. */
 static bool may_contradict(const yk_part *a, const yk_part *b)
 {
-    bool mesh = a->kind == YK_SOLID_MESH || b->kind == YK_SOLID_MESH;
-    return mesh && a->kind != YK_SOLID_SPHERE && b->kind != YK_SOLID_SPHERE;
+    bool thin = yk_solid_is_thin(a->kind) || yk_solid_is_thin(b->kind);
+    return thin && !yk_solid_is_ball(a->kind) && !yk_solid_is_ball(b->kind);
 }
 
 /* What is undone at this speed brings a body no higher than one envelope. With a mesh it is no
@@ -294,9 +294,10 @@ static double curvature_of(const yk_world_model *model, const yk_part *part)
 {
     if (part->round)
         return 1 / model->bodies[part->body].radius;
-    if (part->kind == YK_SOLID_SPHERE || part->kind == YK_SOLID_CAPSULE)
-        return 1 / model->geometries[part->geometry].size.x;
-    return 0;
+
+    yk_solid solid = yk_world_part_solid(model, part);
+    double skin = yk_solid_skin(&solid);
+    return skin > 0 ? 1 / skin : 0;
 }
 
 /* By which cohesion pulls the two sides of contact i together in this step. */

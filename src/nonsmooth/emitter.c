@@ -12,6 +12,7 @@
 
 #include "base/text.h"
 #include "nonsmooth/packing.h"
+#include "nonsmooth/solids/solid.h"
 #include "nonsmooth/world.h"
 
 enum { ATTEMPTS = 100 };
@@ -155,12 +156,11 @@ int yk_world_add_sink(yk_nonsmooth *self, const yk_sink_def *def)
     if (status != YK_OK)
         return YK_NO_ID;
 
-    /* Regions of a kind that has an inside. */
     yk_solid region = {.kind = def->kind, .position = def->position, .size = def->size};
-    bool plane = def->kind == YK_SOLID_PLANE;
-    bool kind = plane || def->kind == YK_SOLID_BOX || def->kind == YK_SOLID_CYLINDER;
+    const yk_solid_ops *ops = yk_solid_ops_of(def->kind);
+    bool kind = ops && ops->contains;
     bool placed = yk_v3_finite(def->position) && yk_q_norm(def->orientation) > 0;
-    bool sized = plane || (kind && yk_v3_finite(def->size) && yk_solid_is_valid(&region));
+    bool sized = kind && yk_solid_is_valid(&region);
     if (!kind || !placed || !sized) {
         yk_fail(model->context, YK_ERROR_ARGUMENT,
                 "sink '%s': it is a box or a cylinder of positive size, or a plane, at a finite "
@@ -260,13 +260,7 @@ static double energy_of(const yk_nonsmooth *self, size_t slot)
 static bool is_inside(const yk_solid *region, yk_vec3 at)
 {
     yk_vec3 p = yk_m3_apply_transposed(region->rotation, yk_v3_sub(at, region->position));
-    if (region->kind == YK_SOLID_PLANE)
-        return p.z < 0;
-    if (fabs(p.z) > region->size.z)
-        return false;
-    if (region->kind == YK_SOLID_CYLINDER)
-        return p.x * p.x + p.y * p.y <= region->size.x * region->size.x;
-    return fabs(p.x) <= region->size.x && fabs(p.y) <= region->size.y;
+    return yk_solid_ops_of(region->kind)->contains(region, p);
 }
 
 /* Whether a body and a sink or an emitter come from the same world. */
@@ -362,7 +356,7 @@ static bool is_free(const yk_nonsmooth *self, size_t slot)
             size_t j = (size_t)self->step.around[k];
             if (yk_v3_norm2(d) >= near * near || !yk_world_may_touch(model, i, j))
                 continue;
-            if (a.kind == YK_SOLID_SPHERE && model->parts[j].kind == YK_SOLID_SPHERE)
+            if (yk_solid_is_ball(a.kind) && yk_solid_is_ball(model->parts[j].kind))
                 return false;
 
             /* The shapes themselves, with the image of the other one that is nearest. */

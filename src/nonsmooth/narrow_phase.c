@@ -6,38 +6,60 @@
  * Therefore the faces, edges or corners that look along the direction are taken from the solids: a
  * face gives its exact normal, and what looks at it is clipped at its sides; edges and corners, also
  * under the skin of a capsule or of a cylinder's side, give their nearest points. */
+#include <assert.h>
+#include <string.h>
+
 #include "nonsmooth/solids/solid.h"
 
 /* Kinds ---------------------------------------------------------------------------------------- */
 
 static const yk_solid_ops *const rows[] = {
     [YK_SOLID_SPHERE] = &yk_sphere_ops,
-    [YK_SOLID_CAPSULE] = &yk_capsule_ops,
     [YK_SOLID_BOX] = &yk_box_ops,
     [YK_SOLID_CYLINDER] = &yk_cylinder_ops,
+    [YK_SOLID_CAPSULE] = &yk_capsule_ops,
     [YK_SOLID_HULL] = &yk_hull_ops,
-    [YK_SOLID_MESH] = &yk_triangle_ops,
-    [YK_SOLID_PLANE] = &yk_plane_ops,
-    [YK_SOLID_CYLINDER_CAVITY] = &yk_cylinder_cavity_ops,
     [YK_SOLID_BOX_CAVITY] = &yk_box_cavity_ops,
+    [YK_SOLID_CYLINDER_CAVITY] = &yk_cylinder_cavity_ops,
+    [YK_SOLID_PLANE] = &yk_plane_ops,
+    [YK_SOLID_ELLIPSOID] = &yk_ellipsoid_ops,
+    [YK_SOLID_MESH] = &yk_triangle_ops,
 };
-_Static_assert(sizeof rows / sizeof *rows == YK_SOLIDS, "every kind of solid has a row");
+enum { ROWS = sizeof rows / sizeof *rows };
 
 const yk_solid_ops *yk_solid_ops_of(yk_solid_kind kind)
 {
-    return rows[kind];
+    return (size_t)kind < ROWS ? rows[kind] : NULL;
 }
 
 bool yk_solid_is_valid(const yk_solid *solid)
 {
-    if ((size_t)solid->kind >= YK_SOLIDS)
-        return false;
-    return yk_v3_finite(solid->size) && rows[solid->kind]->valid(solid);
+    const yk_solid_ops *ops = yk_solid_ops_of(solid->kind);
+    return ops && yk_v3_finite(solid->size) && ops->valid(solid);
+}
+
+yk_solid_kind yk_solid_kind_named(const char *name)
+{
+    for (size_t i = 0; i < ROWS; i++)
+        if (rows[i] && strcmp(rows[i]->name, name) == 0)
+            return (yk_solid_kind)i;
+    assert(!"a kind of solid has this name");
+    return YK_SOLID_SPHERE;
 }
 
 bool yk_solid_is_finite(yk_solid_kind kind)
 {
     return rows[kind]->support;
+}
+
+bool yk_solid_is_ball(yk_solid_kind kind)
+{
+    return rows[kind]->ball;
+}
+
+bool yk_solid_is_thin(yk_solid_kind kind)
+{
+    return rows[kind]->plane_normal;
 }
 
 bool yk_solid_has_mass(yk_solid_kind kind)
@@ -518,7 +540,7 @@ int yk_collide(const yk_solid *a, const yk_solid *b, double margin, yk_touch *li
     if (kind_b->collide_finite) {
         if (!yk_solid_is_finite(a->kind))
             return 0;
-        if (a->kind != YK_SOLID_SPHERE)
+        if (!kind_a->ball)
             return kind_b->collide_finite(a, b, margin, list);
 
         int count = 0;
@@ -529,7 +551,7 @@ int yk_collide(const yk_solid *a, const yk_solid *b, double margin, yk_touch *li
     }
 
     /* Use closed forms if there are any, otherwise the search over all directions. */
-    if (a->kind == YK_SOLID_SPHERE && kind_b->nearest)
+    if (kind_a->ball && kind_b->nearest)
         return collide_sphere(a, b, margin, list);
     if (a->kind == b->kind && kind_a->collide_own_kind)
         return kind_a->collide_own_kind(a, b, margin, list);

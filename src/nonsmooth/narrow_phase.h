@@ -1,6 +1,6 @@
 /* Contact points of two solids at given places (the narrow phase).
  *
- * A solid is convex and finite (sphere, capsule, box, cylinder, hull, triangle), or it is
+ * A solid is convex and finite (sphere, capsule, box, cylinder, ellipsoid, hull, triangle), or it is
  * everything outside a region: below a plane, around a cylinder's or a box's cavity. The latter
  * are exact: a sphere in a cylindrical cavity meets a smooth wall. Points are reported when the
  * gap is below the margin, so that a solver sees a contact before it closes.
@@ -46,11 +46,17 @@ typedef struct yk_touch {
 /* Whether the kind is known, the size is finite and the kind accepts the size and the points. The
  * other functions require a valid kind. */
 bool yk_solid_is_valid(const yk_solid *solid);
+/* The kind with a name from its table, such as "box-cavity". There must be one. */
+yk_solid_kind yk_solid_kind_named(const char *name);
 /* Whether the solid is convex and bounded; otherwise it is everything outside a region. */
 bool yk_solid_is_finite(yk_solid_kind kind);
-/* Whether the kind has a volume, so that a density gives a mass (see yk_solid_mass). */
+/* Whether the solid is a sphere of radius size.x about its position. */
+bool yk_solid_is_ball(yk_solid_kind kind);
+/* Whether the solid has no thickness, as the triangles of a mesh. */
+bool yk_solid_is_thin(yk_solid_kind kind);
+/* Whether the solid has a volume, so that a density gives a mass (see yk_solid_mass). */
 bool yk_solid_has_mass(yk_solid_kind kind);
-/* Whether it is made of its points; a size is not read then, and cannot be changed. */
+/* Whether the solid is defined by its points. Its size is then not read and cannot be changed. */
 bool yk_solid_has_points(yk_solid_kind kind);
 
 /* Fills `list` (YK_MANIFOLD_MAX long) and returns the number of points; a cavity or plane meets

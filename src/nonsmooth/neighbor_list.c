@@ -31,7 +31,7 @@ static size_t list_blocks(yk_collision *collision, yk_block *list)
     /* Chains of mesh contacts are needed where there is a mesh. */
     bool mesh = false;
     for (size_t i = 0; i < finite && !mesh; i++)
-        mesh = model->parts[i].kind == YK_SOLID_MESH;
+        mesh = yk_solid_is_thin(model->parts[i].kind);
 
     const yk_block blocks[] = {
         YK_BLOCK(collision->balls, finite),

@@ -104,8 +104,8 @@ yk_status yk_particle_make(yk_context *context, const yk_particle_shape *shape, 
 
     if (!clump && !(yk_solid_is_valid(&solid) && yk_solid_has_mass(shape->kind)))
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "particles: their shape is a sphere, a capsule, a box, a cylinder or a hull "
-                       "of positive size, or a clump");
+                       "particles: their shape is a solid with a volume and of positive size, or "
+                       "a clump");
 
     /* Spheres of a clump. */
     int parts = 1;

@@ -82,9 +82,10 @@ static void add_cell(mesh *m, int topology, const int64_t *points, size_t count)
     yk_pack_bytes(&m->offsets[topology], &end, sizeof end);
 }
 
-/* The surface that a line in the plane of x and z makes about the z axis: `profile` has radius and height of
- * its points. */
-static void add_revolved(mesh *m, const yk_shape *shape, const double (*profile)[2], int count)
+/* The surface of a line that revolves about the z axis: `profile` has radius and height of the points
+ * of the line. Along y the surface is stretched. */
+static void add_revolved(mesh *m, const yk_shape *shape, const double (*profile)[2], int count,
+                         double stretch)
 {
     int64_t before[SIDES];
     int64_t now[SIDES];
@@ -97,7 +98,7 @@ static void add_revolved(mesh *m, const yk_shape *shape, const double (*profile)
                 now[k] = now[0];
             else
                 now[k] = add_corner(m, shape, profile[i][0] * cos(angle),
-                                    profile[i][0] * sin(angle), profile[i][1]);
+                                    stretch * profile[i][0] * sin(angle), profile[i][1]);
         }
 
         /* Faces between this ring and the one before; triangles where one of them is a point. */
@@ -136,7 +137,21 @@ static void add_round(mesh *m, const yk_shape *shape, double radius, double z)
         profile[count][1] = radius * sin(angle) + z;
     }
 
-    add_revolved(m, shape, (const double(*)[2])profile, count);
+    add_revolved(m, shape, (const double(*)[2])profile, count, 1);
+}
+
+static void add_ellipsoid(mesh *m, const yk_shape *shape)
+{
+    enum { COUNT = 2 * ARCS + 1 };
+    double profile[COUNT][2];
+    for (int i = 0; i < COUNT; i++) {
+        /* Poles are exactly on the axis. */
+        double angle = 0.5 * YK_PI * (i - ARCS) / ARCS;
+        bool pole = i == 0 || i == COUNT - 1;
+        profile[i][0] = pole ? 0 : shape->size.x * cos(angle);
+        profile[i][1] = shape->size.z * sin(angle);
+    }
+    add_revolved(m, shape, (const double(*)[2])profile, COUNT, shape->size.y / shape->size.x);
 }
 
 static void add_cylinder(mesh *m, const yk_shape *shape)
@@ -149,7 +164,7 @@ static void add_cylinder(mesh *m, const yk_shape *shape)
     static const unsigned walls[3] = {YK_WALL_BOTTOM, YK_WALL_LEFT, YK_WALL_TOP};
     for (int i = 0; i < 3; i++)
         if (!(shape->open_walls & walls[i]))
-            add_revolved(m, shape, &profile[i], 2);
+            add_revolved(m, shape, &profile[i], 2, 1);
 }
 
 static void add_box(mesh *m, const yk_shape *shape)
@@ -336,6 +351,7 @@ static void add_shape(mesh *m, const yk_shape *shape)
         }
         break;
     case YK_SHAPE_CAPSULE: add_round(m, shape, shape->size.x, shape->size.z); break;
+    case YK_SHAPE_ELLIPSOID: add_ellipsoid(m, shape); break;
     case YK_SHAPE_BOX:
     case YK_SHAPE_BOX_CAVITY: add_box(m, shape); break;
     case YK_SHAPE_CYLINDER:

@@ -275,7 +275,7 @@ static void mistakes_of_models_with_contact_are_named(void **state)
         {n_port_name, "a port has no name"},
         {n_port_body, "port: there is no body -1"},
         {n_radius, "not one particle of radius 1 fits"},
-        {n_grain, "their shape is a sphere, a capsule, a box, a cylinder or a hull"},
+        {n_grain, "their shape is a solid with a volume"},
         {n_sizes, "sizes are cut at 3 standard deviations"},
         {n_spread, "spread is 1, must lie in [0, 1)"},
         {n_prescribed, "prescribed motion: there is no body 77"},

@@ -32,6 +32,7 @@ static double reach_along(const yk_solid *solid, yk_vec3 d)
     case YK_SOLID_CAPSULE: return at + s.x * yk_v3_norm(u) + s.z * fabs(u.z);
     case YK_SOLID_BOX: return at + s.x * fabs(u.x) + s.y * fabs(u.y) + s.z * fabs(u.z);
     case YK_SOLID_CYLINDER: return at + s.x * hypot(u.x, u.y) + s.z * fabs(u.z);
+    case YK_SOLID_ELLIPSOID: return at + yk_v3_norm(yk_v3(s.x * u.x, s.y * u.y, s.z * u.z));
     case YK_SOLID_HULL:
     case YK_SOLID_MESH:
         for (int i = 0; i < solid->point_count; i++)
@@ -107,6 +108,7 @@ static double outside_of(const yk_solid *solid, yk_vec3 at)
         return yk_v3_norm(p) - s.x;
     case YK_SOLID_BOX: return fmax(fabs(p.x) - s.x, fmax(fabs(p.y) - s.y, fabs(p.z) - s.z));
     case YK_SOLID_CYLINDER: return fmax(hypot(p.x, p.y) - s.x, fabs(p.z) - s.z);
+    case YK_SOLID_ELLIPSOID: return yk_v3_norm(yk_v3(p.x / s.x, p.y / s.y, p.z / s.z)) - 1;
     case YK_SOLID_HULL: return outside_of_hull(solid->points, solid->point_count, p);
     case YK_SOLID_MESH: return outside_of_triangle(solid->points, p);
     case YK_SOLID_PLANE:

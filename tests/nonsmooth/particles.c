@@ -163,7 +163,7 @@ static void test_shapes_without_sense_are_refused(void **state)
         const char *words;
     } cases[] = {
         {{.kind = YK_SOLID_BOX, .size = {1, 0, 1}}, "of positive size"},
-        {{.kind = YK_SOLID_PLANE, .size = {1, 1, 1}}, "their shape is a sphere"},
+        {{.kind = YK_SOLID_PLANE, .size = {1, 1, 1}}, "their shape is a solid with a volume"},
         {{.kind = YK_SOLID_CAPSULE, .size = {NAN, 1, 1}}, "of positive size"},
         {{.kind = YK_SOLID_HULL, .points = flat, .point_count = 4}, "no volume"},
         {{.points = flat, .point_count = 1, .radii = radii}, "sphere 0 of the clump"},

@@ -13,8 +13,9 @@ static const struct {
     yk_solid_kind kind;
     const char *name;
 } kinds[] = {
-    {YK_SOLID_SPHERE, "sphere"},     {YK_SOLID_CAPSULE, "capsule"}, {YK_SOLID_BOX, "box"},
-    {YK_SOLID_CYLINDER, "cylinder"}, {YK_SOLID_HULL, "hull"},       {YK_SOLID_MESH, "triangle"},
+    {YK_SOLID_SPHERE, "sphere"},       {YK_SOLID_CAPSULE, "capsule"}, {YK_SOLID_BOX, "box"},
+    {YK_SOLID_CYLINDER, "cylinder"},   {YK_SOLID_HULL, "hull"},       {YK_SOLID_MESH, "triangle"},
+    {YK_SOLID_ELLIPSOID, "ellipsoid"},
 };
 enum { KINDS = sizeof kinds / sizeof *kinds };
 

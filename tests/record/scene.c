@@ -196,6 +196,7 @@ static void stored_numbers_do_not_change(void **state)
         YK_SHAPE_CAPSULE,         YK_SHAPE_LINE,  YK_SHAPE_THIN_LINE,
         YK_SHAPE_ACTUATOR,        YK_SHAPE_HULL,  YK_SHAPE_BOX_CAVITY,
         YK_SHAPE_CYLINDER_CAVITY, YK_SHAPE_PLANE, YK_SHAPE_JOINT,
+        YK_SHAPE_ELLIPSOID,
     };
     assert_int_equal(sizeof kinds / sizeof *kinds, YK_SHAPE_KIND_COUNT);
     for (int i = 0; i < YK_SHAPE_KIND_COUNT; i++)

@@ -98,6 +98,7 @@ export const enum Kind {
   CylinderCavity = 9,
   Plane = 10,
   Joint = 11,
+  Ellipsoid = 12,
 }
 
 /** For the `default` of a switch over all kinds: a kind without a case is an error of the compiler, an unknown number one at run time. */

@@ -388,6 +388,7 @@ export class View3D {
         break;
       case Kind.Box:
       case Kind.BoxCavity:
+      case Kind.Ellipsoid:
         addBox(x, y, z);
         break;
       case Kind.Cylinder:
@@ -510,6 +511,9 @@ export class View3D {
     switch (shape.kind) {
       case Kind.Sphere:
         add(new SphereGeometry(x, 32, 20), material(colour));
+        break;
+      case Kind.Ellipsoid:
+        add(new SphereGeometry(1, 32, 20).scale(x, y, z), material(colour));
         break;
       case Kind.Box: {
         const geometry = new BoxGeometry(2 * x, 2 * y, 2 * z);

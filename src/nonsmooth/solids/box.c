@@ -288,11 +288,18 @@ static int collide_boxes(const yk_solid *a, const yk_solid *b, double margin, yk
     return count;
 }
 
+static bool contains(const yk_solid *solid, yk_vec3 p)
+{
+    yk_vec3 s = solid->size;
+    return fabs(p.x) <= s.x && fabs(p.y) <= s.y && fabs(p.z) <= s.z;
+}
+
 const yk_solid_ops yk_box_ops = {
     .name = "box",
     .place_in_pair = YK_PLACE_BOX,
     .valid = valid,
     .mass = mass,
+    .contains = contains,
     .shape = YK_SHAPE_BOX,
     .radius = radius,
     .support = support,

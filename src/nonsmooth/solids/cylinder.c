@@ -1,5 +1,5 @@
 /* A cylinder of radius size.x and half height size.z about the axis z. */
-#include "nonsmooth/solids/solid.h"
+#include "nonsmooth/solids/ellipse.h"
 
 static bool valid(const yk_solid *solid)
 {
@@ -101,85 +101,29 @@ static bool leads_sideways(yk_vec3 d)
     return sqrt(d.x * d.x + d.y * d.y) > 1e-9;
 }
 
-/* A rim as it is seen along the axis of a curved wall: an ellipse, whose middle is off the axis. */
-typedef struct rim_ellipse {
-    double radius;
-    double eu, ew;     /* products of its middle, from the axis, with the directions x and y */
-    double uu, ww, uw; /* products of these two */
-} rim_ellipse;
-
-static rim_ellipse rim_along_axis(const yk_solid *solid, double z, const yk_wall *wall)
+/* A rim can touch a curved wall on both sides, as the rim of a piston does. The searches start at the
+ * ends of the long axis of the projected rim, and in the direction in which its center is off the
+ * axis. */
+static int add_points_at_curved_wall(const yk_solid *solid, double z, yk_vec3 d,
+                                     const yk_wall *wall, yk_vec3 *points)
 {
-    yk_vec3 arm = yk_v3_sub(yk_v3(0, 0, z), wall->middle), axis = wall->axis;
+    yk_vec3 center = {0, 0, z}, axis = wall->axis;
+    yk_vec3 arm = yk_v3_sub(center, wall->middle);
     yk_vec3 e = yk_v3_axpy(-yk_v3_dot(arm, axis), axis, arm);
-    return (rim_ellipse){
+    yk_ellipse rim = {
+        .center = center,
         .radius = solid->size.x,
+        .u = {1, 0, 0},
+        .w = {0, 1, 0},
         .eu = e.x,
         .ew = e.y,
         .uu = 1 - axis.x * axis.x,
         .ww = 1 - axis.y * axis.y,
         .uw = -axis.x * axis.y,
     };
-}
-
-/* Angle of a point of the rim that is farther from the axis than its neighbours: Newton's iteration
- * on the square of the distance. */
-static double nearest_angle(const rim_ellipse *rim, double angle)
-{
-    enum { STEPS = 32 };
-    const double largest_step = 0.5;
-    double r = rim->radius, size = fabs(rim->eu) + fabs(rim->ew) + r;
-    for (int i = 0; i < STEPS; i++) {
-        double c = cos(angle), s = sin(angle);
-        double slope = rim->ew * c - rim->eu * s +
-                       r * ((rim->ww - rim->uu) * s * c + rim->uw * (c * c - s * s));
-        double bend = -rim->eu * c - rim->ew * s +
-                      r * ((rim->ww - rim->uu) * (c * c - s * s) - 4 * rim->uw * s * c);
-        if (fabs(slope) < 1e-12 * size)
-            break;
-
-        double step = slope < 0 ? -largest_step : largest_step;
-        if (bend < 0)
-            step = yk_clamp(-slope / bend, largest_step);
-        angle += step;
-    }
-    return angle;
-}
-
-/* A rim can touch a curved wall on both sides, as that of a piston does. The search starts at the ends
- * of the long axis of its ellipse, and in the direction in which its middle is off the axis. Adds
- * the nearest point, and the nearest one opposite it. */
-static int add_points_at_curved_wall(const yk_solid *solid, double z, yk_vec3 d,
-                                     const yk_wall *wall, yk_vec3 *points)
-{
-    rim_ellipse rim = rim_along_axis(solid, z, wall);
-    double r = solid->size.x, off_axis = atan2(d.y, d.x),
-           across = atan2(wall->axis.x, -wall->axis.y);
+    double off_axis = atan2(d.y, d.x), across = atan2(axis.x, -axis.y);
     const double starts[4] = {off_axis, off_axis + YK_PI, across, across + YK_PI};
-
-    yk_vec3 found[4];
-    double reach[4];
-    int near = 0;
-    for (int i = 0; i < 4; i++) {
-        double angle = nearest_angle(&rim, starts[i]);
-        found[i] = yk_v3(r * cos(angle), r * sin(angle), z);
-        yk_vec3 arm = yk_v3_sub(found[i], wall->middle);
-        reach[i] = yk_v3_dot(yk_wall_outward(wall, found[i]), arm);
-        if (reach[i] > reach[near])
-            near = i;
-    }
-
-    int far = -1;
-    for (int i = 0; i < 4; i++) {
-        bool opposite = found[i].x * found[near].x + found[i].y * found[near].y < 0;
-        if (opposite && (far < 0 || reach[i] > reach[far]))
-            far = i;
-    }
-
-    points[0] = found[near];
-    if (far >= 0)
-        points[1] = found[far];
-    return far >= 0 ? 2 : 1;
+    return yk_ellipse_extremes(&rim, wall, starts, points);
 }
 
 /* The point of each rim that is nearest to the wall, and four fixed ones if a cap faces it: a standing
@@ -208,11 +152,17 @@ static void extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes *se
     set->count = count;
 }
 
+static bool contains(const yk_solid *solid, yk_vec3 p)
+{
+    return fabs(p.z) <= solid->size.z && p.x * p.x + p.y * p.y <= solid->size.x * solid->size.x;
+}
+
 const yk_solid_ops yk_cylinder_ops = {
     .name = "cylinder",
     .place_in_pair = YK_PLACE_CYLINDER,
     .valid = valid,
     .mass = mass,
+    .contains = contains,
     .shape = YK_SHAPE_CYLINDER,
     .radius = radius,
     .support = support,

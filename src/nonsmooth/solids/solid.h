@@ -1,15 +1,16 @@
-/* What the module knows of each kind of solid: one row of operations per kind, kept in the file of
- * that kind.
+/* Operations of a kind of solid: one constant table per kind, in the file of that kind.
  *
- * A new kind needs an enumerator of yk_solid_kind, a file in this folder, a row in collide.c, and a
- * word in scenarios (kind_nonsmooth.c). Points and directions are in the frame of the solid unless
- * stated otherwise. An operation that a kind does not have is NULL; the comment of the operation says
- * what that means.
+ * To add a kind: an enumerator of yk_solid_kind, a file in this folder with its table, a row in
+ * narrow_phase.c, and its keys in scenarios (model/solver_nonsmooth.c). A kind that viewers draw in
+ * a new way also needs an enumerator of yk_shape_kind and its drawing.
  *
- * Finite kinds are convex and meet each other in three ways: a sphere meets whatever tells its
- * nearest point, two of one kind may have a function of their own, and all others go through
- * support points and faces (collide.c). Unbounded kinds are everything outside a region,
- * whose walls meet the extreme points of finite solids (unbounded.c). */
+ * Points and directions are in the frame of the solid unless stated otherwise. An operation that a kind
+ * does not have is NULL; the comment of the operation says what NULL means.
+ *
+ * Finite kinds are convex. A contact of two finite solids comes from the nearest point of a solid to
+ * the center of a ball, from the function of two solids of one kind, or, for all others, from support
+ * points and faces (narrow_phase.c). Unbounded kinds are everything outside a region; their walls meet
+ * the extreme points of finite solids (unbounded.c). */
 #ifndef YK_NONSMOOTH_SOLIDS_SOLID_H
 #define YK_NONSMOOTH_SOLIDS_SOLID_H
 
@@ -43,15 +44,16 @@ typedef struct yk_extremes {
     yk_vec3 own[12]; /* room for points that are made for one wall */
 } yk_extremes;
 
-/* Order of the two solids of a pair: yk_collide exchanges them unless the place of the first is the
- * smaller one. Each kind has its own place, so that a pair gives the same bits in both orders.
+/* Order of the two solids of a pair: yk_collide exchanges the solids unless the place of the first is
+ * the smaller one. Each kind has its own place, so that a pair gives the same bits in both orders.
  * Functions for pairs rely on three facts: a sphere is first, a solid without thickness is the last of
- * the finite ones, and unbounded solids are behind all finite ones. */
+ * the finite kinds, and unbounded kinds come after all finite ones. */
 typedef enum yk_place_in_pair {
     YK_PLACE_SPHERE,
     YK_PLACE_CAPSULE,
     YK_PLACE_BOX,
     YK_PLACE_CYLINDER,
+    YK_PLACE_ELLIPSOID,
     YK_PLACE_HULL,
     YK_PLACE_TRIANGLE,
     YK_PLACE_PLANE,
@@ -60,56 +62,65 @@ typedef enum yk_place_in_pair {
 } yk_place_in_pair;
 
 typedef struct yk_solid_ops {
-    const char *name;
+    const char *name;    /* the word for the kind in scenarios and messages */
+    yk_shape_kind shape; /* the shape that viewers draw */
     yk_place_in_pair place_in_pair;
-    bool from_points; /* made of its points; a size is not read */
+    bool ball;        /* a sphere about the position, of radius size.x */
+    bool from_points; /* defined by its points; the size is not read and cannot be changed */
     bool (*valid)(const yk_solid *solid);
-    /* Of a homogeneous solid: its centre of mass (NULL: its position), its mass and its inertia
-     * about that centre (NULL: not known). */
+
+    /* Mass properties of a homogeneous solid. `centre`: center of mass (NULL: the position). `mass`:
+     * mass and inertia about the center of mass (NULL: the kind has no volume). */
     yk_vec3 (*centre)(const yk_solid *solid);
     double (*mass)(const yk_solid *solid, double density, yk_mat3 *inertia);
-    yk_shape_kind shape; /* that viewers draw it as */
 
-    /* Finite kinds. */
-    double (*radius)(const yk_solid *solid); /* of a ball about its position that holds it */
-    yk_vec3 (*support)(const yk_solid *solid, yk_vec3 direction);
-    /* Of a sphere or capsule: the farthest point of the point or line under its skin, which is
-     * size.x thick; in global axes. NULL: it has no skin. */
+    /* Whether a point is in the region of a sink. NULL: the kind cannot be a sink. */
+    bool (*contains)(const yk_solid *solid, yk_vec3 point);
+
+    /* Operations of finite kinds ----------------------------------------------------------------- */
+
+    double (*radius)(const yk_solid *solid); /* of a ball about the position that holds the solid */
+    yk_vec3 (*support)(const yk_solid *solid, yk_vec3 direction); /* farthest point */
+    /* The farthest point of the point or line under the skin of a sphere or capsule, in global axes.
+     * The skin has the thickness size.x. NULL: the kind has no skin. */
     yk_vec3 (*under_skin)(const yk_solid *solid, yk_vec3 direction);
-    double (*thickness)(
-        const yk_solid *solid); /* least half edge. NULL: none, or not by its size */
-    bool shrinks;               /* can be made thinner by moving its points towards their middle */
-    /* The face, edge or corner that looks along a unit normal, in order around it. */
+    /* Least half width: the solid whose size is reduced by less than this on all sides is inside the
+     * solid. NULL: the size cannot be reduced. */
+    double (*thickness)(const yk_solid *solid);
+    bool shrinks; /* can be made thinner by scaling its points about their middle */
+    /* The face, edge or corner that looks along a unit normal, in order around it. Returns the number
+     * of points. */
     int (*face)(const yk_solid *solid, yk_vec3 normal, yk_vec3 polygon[YK_POLYGON_MAX]);
-    /* Skin of a face of so many points; negative: the face does not tell the direction of
-     * contact. NULL: the solid's. */
+    /* Skin of a feature with this number of points; negative: the feature does not determine the
+     * direction of contact. NULL: the skin of the solid. */
     double (*face_skin)(const yk_solid *solid, int count);
-    yk_nearest (*nearest)(const yk_solid *solid, yk_vec3 point); /* NULL: not in closed form */
-    yk_vec3 (*plane_normal)(
-        const yk_solid *solid); /* of a solid without thickness. NULL: it has some */
-    /* Points that can be the nearest ones to a wall. Their number and order do not depend on the size
-     * of the scene, and change as little as possible while the solid moves, because contacts are named
-     * by them. */
+    yk_nearest (*nearest)(const yk_solid *solid, yk_vec3 point); /* NULL: no closed form */
+    yk_vec3 (*plane_normal)(const yk_solid *solid); /* of a thin solid. NULL: it has a thickness */
+    /* Points that can be nearest to a wall. Contacts are identified by the index of their point:
+     * number and order of the points must not depend on the size of the scene, and should change as
+     * little as possible while the solid moves. */
     void (*extremes)(const yk_solid *solid, const yk_wall *wall, yk_extremes *set);
-    int (*collide_own_kind)(const yk_solid *a, const yk_solid *b, double margin,
-                            yk_touch *list); /* NULL: none */
+    /* Contacts of two solids of this kind. NULL: as for any two finite kinds. */
+    int (*collide_own_kind)(const yk_solid *a, const yk_solid *b, double margin, yk_touch *list);
 
-    /* Unbounded kinds. */
-    double (*clearance)(const yk_solid *solid,
-                        yk_vec3 point); /* to the nearest wall; negative inside the solid */
-    /* Height of a point above a wall, and the wall's normal there towards the free side, in
-     * global axes; false where that wall is left out. Walls are numbered as for
-     * yk_sphere_at_wall. */
+    /* Operations of unbounded kinds -------------------------------------------------------------- */
+
+    double (*clearance)(const yk_solid *solid, yk_vec3 point); /* to the nearest wall; negative
+                                                                  inside the solid */
+    /* Height of a point above a wall, and the wall's normal there towards the free side, in global
+     * axes. Returns false if that wall is open. yk_sphere_at_wall defines the numbers of walls. */
     unsigned walls; /* bits of the walls that the kind has */
     bool (*wall)(const yk_solid *solid, uint32_t wall, yk_vec3 at, double *height, yk_vec3 *inward);
     int (*collide_finite)(const yk_solid *finite, const yk_solid *solid, double margin,
                           yk_touch *list);
 } yk_solid_ops;
 
+/* NULL: the kind is unknown. */
 const yk_solid_ops *yk_solid_ops_of(yk_solid_kind kind);
 
-extern const yk_solid_ops yk_sphere_ops, yk_capsule_ops, yk_box_ops, yk_cylinder_ops, yk_hull_ops,
-    yk_triangle_ops, yk_plane_ops, yk_cylinder_cavity_ops, yk_box_cavity_ops;
+extern const yk_solid_ops yk_sphere_ops, yk_capsule_ops, yk_box_ops, yk_cylinder_ops,
+    yk_ellipsoid_ops, yk_hull_ops, yk_triangle_ops, yk_plane_ops, yk_cylinder_cavity_ops,
+    yk_box_cavity_ops;
 
 /* A face is taken as such up to this angle (sine) from the direction of contact. */
 static const double YK_FACE_SLOPE = 0.05;

@@ -54,6 +54,7 @@ static void extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes *se
 const yk_solid_ops yk_sphere_ops = {
     .name = "sphere",
     .place_in_pair = YK_PLACE_SPHERE,
+    .ball = true,
     .valid = valid,
     .mass = mass,
     .shape = YK_SHAPE_SPHERE,

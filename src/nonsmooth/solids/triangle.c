@@ -206,7 +206,7 @@ static int collide_triangles(const yk_solid *a, const yk_solid *b, double margin
 }
 
 const yk_solid_ops yk_triangle_ops = {
-    .name = "triangle",
+    .name = "mesh",
     .place_in_pair = YK_PLACE_TRIANGLE,
     .from_points = true,
     .valid = valid,

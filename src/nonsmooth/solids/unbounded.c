@@ -230,10 +230,17 @@ static int plane_collide_finite(const yk_solid *finite, const yk_solid *solid, d
     return meet_flat_wall(finite, solid->position, up, margin, 0, list, 0);
 }
 
+static bool plane_contains(const yk_solid *solid, yk_vec3 point)
+{
+    (void)solid;
+    return point.z < 0;
+}
+
 const yk_solid_ops yk_plane_ops = {
     .name = "plane",
     .place_in_pair = YK_PLACE_PLANE,
     .valid = plane_valid,
+    .contains = plane_contains,
     .clearance = plane_clearance,
     .walls = 1u << 0,
     .shape = YK_SHAPE_PLANE,
