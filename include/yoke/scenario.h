@@ -205,6 +205,13 @@ void yk_scenario_read_sample(const yk_scenario *scenario, double *values);
  * what a run really used. To be given back with yk_free; NULL when out of memory. */
 char *yk_scenario_resolved_text(const yk_scenario *scenario);
 
+/* The scenario as it is written, with the overrides of the def applied, as JSON: no defaults are filled in and no expressions
+ * are evaluated. Text in quotes is a string; other scalars are null, true, false or a number if they can be read as
+ * such. YK_ERROR_INPUT, with diagnostics: the text is not YAML, or an override cannot be applied. To be freed with
+ * yk_free(). */
+yk_status yk_scenario_source_json(yk_context *context, const yk_scenario_def *def,
+                                  yk_diagnostics *diagnostics, char **json);
+
 /* The text of a scenario file with values set in place, "coupling.scheme=tight", and all else in
  * it as it was: comments and layout too. The file is not touched. To be given back with
  * yk_free. YK_ERROR_INPUT where a value cannot be set without changing another, as under an

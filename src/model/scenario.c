@@ -203,8 +203,7 @@ static void read_checkpoint(yk_scenario *scenario)
 
 /* Loading -------------------------------------------------------------------------------------- */
 
-/* The text of the def or of its file, and its tree with the overrides. */
-static yk_status read_tree(yk_scenario *scenario, const yk_scenario_def *def)
+yk_status yk_scenario_read_tree(yk_scenario *scenario, const yk_scenario_def *def)
 {
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     yk_store *store = &scenario->store;
@@ -396,7 +395,7 @@ yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def,
 
     /* Warnings and mistakes stay in the list, in the order of the file. */
     if (status == YK_OK) {
-        status = read_tree(made, def);
+        status = yk_scenario_read_tree(made, def);
         if (status == YK_OK && made->root)
             status = interpret(made, def);
 

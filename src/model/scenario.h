@@ -128,6 +128,10 @@ void yk_scenario_close_plugins(yk_scenario *scenario);
 yk_status yk_solver_build(yk_builder *builder, const yk_solver_ops *ops, const yk_node *section,
                           yk_subsystem **subsystem);
 
+/* Reads the text of the def, or its file, and applies the overrides to its tree. Only `store` and the resolver's
+ * diagnostics must be set. */
+yk_status yk_scenario_read_tree(yk_scenario *scenario, const yk_scenario_def *def);
+
 /* The steps of yk_scenario_load after the tree is resolved. They report to the resolver's
  * diagnostics and set its status when memory is out. */
 void yk_scenario_read_coupling(yk_scenario *scenario);
