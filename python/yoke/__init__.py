@@ -1,0 +1,55 @@
+"""Yoke: coupled simulations of mechanical systems.
+
+::
+
+    import yoke
+
+    s = yoke.load("crank-damper")
+    s["coupling.scheme"] = "tight"
+    r = s.run()
+    r["tip.position"].plot()
+    print(r.verdict)
+
+Quantities are in SI units.
+"""
+
+from __future__ import annotations
+
+from ._core import text as _text
+from ._native import lib as _lib
+from .errors import ClosedError, Diagnostic, Error, RunError, ScenarioError
+from .library import models
+from .results import Channel, Results, Spectrum, open
+from .scenario import Scenario, load
+from .simulation import Body, BusyError, Simulation, State, rollout
+from .subsystem import Input, Output, Port, Subsystem
+from .verdict import Finding, Remedy, Verdict
+
+__version__ = _text(_lib.yk_version())
+
+__all__ = [
+    "Body",
+    "BusyError",
+    "Channel",
+    "ClosedError",
+    "Diagnostic",
+    "Error",
+    "Finding",
+    "Input",
+    "Output",
+    "Port",
+    "Remedy",
+    "Results",
+    "RunError",
+    "Scenario",
+    "ScenarioError",
+    "Simulation",
+    "Spectrum",
+    "State",
+    "Subsystem",
+    "Verdict",
+    "load",
+    "models",
+    "open",
+    "rollout",
+]
