@@ -17,6 +17,7 @@ from __future__ import annotations
 
 from ._core import text as _text
 from ._native import lib as _lib
+from .analysis import advise, check, compare, convergence, error_bars, modes, stability, sweep
 from .errors import ClosedError, Diagnostic, Error, RunError, ScenarioError
 from .library import models
 from .results import Channel, Results, Spectrum, open
@@ -48,8 +49,16 @@ __all__ = [
     "State",
     "Subsystem",
     "Verdict",
+    "advise",
+    "check",
+    "compare",
+    "convergence",
+    "error_bars",
     "load",
     "models",
+    "modes",
     "open",
     "rollout",
+    "stability",
+    "sweep",
 ]

@@ -398,7 +398,7 @@ class Results(Mapping[str, Channel]):
                 labels = _DEFAULT_LABELS.get(count, tuple(str(i + 1) for i in range(count)))
         columns = [record.column(index, i) for i in range(count)]
         errors = None
-        bar = self._channels.get(f"error.{name}", self._channels.get(f"{name}.error_bar"))
+        bar = self._channels.get(f"{name}_error_bar")
         if bar is not None:
             errors = [record.column(bar, i) for i in range(count)]
         return Channel(name, text(info.unit), labels, record.times(), columns, errors)
@@ -488,7 +488,7 @@ class Results(Mapping[str, Channel]):
 
 
 def _is_error(name: str) -> bool:
-    return name.startswith("error.") or name.endswith(".error_bar")
+    return name.endswith("_error_bar")
 
 
 def _svg(results: Results) -> str:

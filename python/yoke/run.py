@@ -143,6 +143,23 @@ def run(
     return results
 
 
+def record_run(scenario: Scenario, threads: int = 0) -> tuple[Loaded, Record, Verdict]:
+    """Runs a scenario and keeps what an analysis needs of it: the loaded scenario and the record."""
+    loaded = Loaded(scenario, threads)
+    context = loaded.context
+    loaded.system()
+    record = Record.empty(context)
+    options = ffi.new("yk_run_options *")
+    options.recorder = lib.yk_record_recorder(record.pointer)
+    report = ffi.new("yk_run_report *")
+    with context:
+        status = lib.yk_run(context.pointer, loaded.pointer, options, report)
+    verdict = Verdict.from_report(report, loaded.names("interfaces"), status >= 0)
+    if status < 0:
+        fail(context, status, loaded, report.time, Results(record, verdict))
+    return loaded, record, verdict
+
+
 def fail(context: Context, status: int, loaded: Loaded, time: float, results: Results | None) -> NoReturn:
     """Raises the exception of a solver in Python, or a RunError."""
     found = subsystem.take_exception(context)

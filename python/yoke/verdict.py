@@ -89,7 +89,8 @@ class Verdict(Sequence[Finding]):
             f = report.findings[i]
             interface = interfaces[f.interface_index] if 0 <= f.interface_index < len(interfaces) else ""
             remedies = tuple(_remedy(f.remedies[k]) for k in range(f.remedy_count))
-            findings.append(Finding(_KINDS[f.kind], bool(f.serious), interface, f.value, text(f.message), remedies))
+            serious = f.serious if hasattr(f, "serious") else f.severity > 0
+            findings.append(Finding(_KINDS[f.kind], bool(serious), interface, f.value, text(f.message), remedies))
         numbers = {
             "steps": float(report.step_count),
             "time": report.time,
