@@ -65,9 +65,17 @@ int yk_system_find_body(const yk_system *system, int subsystem, const char *name
 /* Reads the states of `count` bodies from `first` on, in SI units and in the axes of the system. */
 yk_status yk_system_read_bodies(const yk_system *system, int subsystem, int first, int count,
                                 yk_body_state *states);
+/* Sets the states of `count` bodies from `first` on, all of them or none. The subsystem then has to satisfy its joints and
+ * contacts from there: gaps and overlaps are corrected in the following steps. The work that the change does is part of
+ * the energy balance. Outputs show the new states at once; forces and accelerations are those of the last step.
+ * YK_ERROR_CAPABILITY: the solver cannot continue from other states (multibody), or a body is fixed or prescribed. */
+yk_status yk_system_set_bodies(yk_system *system, int subsystem, int first, int count,
+                               const yk_body_state *states);
 /* Applies a wrench to a body during the next macro step, in addition to everything else: a force (N) at `point` (m) and a
  * torque (N m), in the axes of the system. NULL: the origin of the body. Several wrenches on a body add up. The wrench
- * ends with the macro step; a step that fails or is repeated uses it again. */
+ * ends with the macro step; a step that fails or is repeated uses it again. The change of momentum is the force times
+ * the macro step. An integrator with a memory (the two-step method of the multibody solver) spreads it over several steps,
+ * and loses a part of it if the wrench acts in one of the first two steps of a run. */
 yk_status yk_system_apply_body_wrench(yk_system *system, int subsystem, int body, yk_wrench wrench,
                                       const yk_vec3 *point);
 /* Reads at most `capacity` contact points, those with the largest forces, and returns their number. With a capacity of 0:
@@ -78,7 +86,7 @@ int yk_system_read_contacts(const yk_system *system, int subsystem, yk_contact_p
 /* Inputs --------------------------------------------------------------------------------------- */
 
 /* Signals that the program sets (yk_system_add_input()). A value acts from the next macro step on, without delay, until
- * it is set again. */
+ * it is set again; yk_system_initialize() keeps it. An integrator with a memory spreads a jump over two steps. */
 int yk_system_input_count(const yk_system *system);
 /* -1: not found. */
 int yk_system_find_input(const yk_system *system, const char *name);
@@ -88,8 +96,9 @@ double yk_system_input_value(const yk_system *system, int input);
 
 /* Parameters ----------------------------------------------------------------------------------- */
 
-/* Numbers of a subsystem's model that may be changed between steps (yk_parameter_ops): gains of a controller, stiffness
- * and load of a spring. A change acts from the next macro step on. It is not part of the state. */
+/* Numbers of a subsystem's model that may be changed between steps (yk_parameter_ops): gains of a controller
+ * ("loop.proportional"), springs ("spring.stiffness"), gravity ("gravity.z"). A change acts from the next macro step on. It
+ * is not part of the state; yk_system_initialize() keeps it. Subsystems that the scheme has merged have none. */
 int yk_system_parameter_count(const yk_system *system, int subsystem);
 /* NULL: there is no such parameter. */
 const yk_parameter *yk_system_parameter_at(const yk_system *system, int subsystem, int parameter);
@@ -101,12 +110,14 @@ yk_status yk_system_set_parameter(yk_system *system, int subsystem, int paramete
 
 /* Callbacks and runs --------------------------------------------------------------------------- */
 
-/* Called with the time at the start (before_step) or at the end (after_step) of a macro step. A status other than YK_OK
- * ends the step or the run with that status; YK_INTERRUPTED pauses a run. */
+/* Called with the time at the start (before_step) or at the end (after_step) of a macro step. Returns YK_OK to continue,
+ * YK_INTERRUPTED to pause, or an error; yk_system_step() and yk_system_run_until() then return that status. The function
+ * may not step or initialize the system. */
 typedef yk_status (*yk_step_function)(void *user, yk_system *system, double time);
 
 /* Calls a function before each macro step, once, also if the step is subdivided or repeated. The function may set inputs,
- * wrenches and parameters. NULL: none. */
+ * wrenches and parameters. If it does not return YK_OK, or if the step fails, then the function is called again at the next
+ * attempt, and the wrenches that it applied are dropped. NULL: none. */
 void yk_system_set_before_step(yk_system *system, yk_step_function before_step, void *user);
 /* Calls a function after each macro step that was accepted. NULL: none. */
 void yk_system_set_after_step(yk_system *system, yk_step_function after_step, void *user);
@@ -120,7 +131,7 @@ yk_status yk_system_run_until(yk_system *system, double end);
 
 /* A snapshot holds everything that the rest of a run depends on: the state, the statistics and the inputs. Restoring it
  * in the same system, or in another system that was created from the same description and initialized, repeats the
- * following steps bit for bit. Parameters that were changed are not part of it. */
+ * following steps bit for bit. Parameters that were changed and wrenches for the next step are not part of it. */
 typedef struct yk_snapshot yk_snapshot;
 
 /* YK_ERROR_CAPABILITY: a subsystem cannot save its state. */

@@ -522,6 +522,9 @@ typedef struct yk_body_ops {
      * follow, until it is set again. It is an input, not part of the state. YK_ERROR_CAPABILITY: the motion of the body is
      * prescribed. */
     yk_status (*set_wrench)(yk_subsystem *self, int body, const yk_wrench *wrench);
+    /* Sets the states of `count` bodies from `first` on, all of them or none. Orientations are unit quaternions.
+     * YK_ERROR_CAPABILITY: the motion of a body is prescribed, or the solver cannot continue from other states. */
+    yk_status (*set_states)(yk_subsystem *self, int first, int count, const yk_body_state *states);
 } yk_body_ops;
 
 /* Numbers of the model that may be changed between steps. */

@@ -185,6 +185,8 @@ yk_status yk_system_run(yk_system *system, double end);
 double yk_system_time(const yk_system *system);
 int64_t yk_system_step_count(const yk_system *system);
 
+/* Destroys a subsystem that no system owns; NULL is allowed. */
+void yk_subsystem_destroy(yk_subsystem *subsystem);
 /* The index of the port with this name; -1: not found. */
 int yk_subsystem_find_port(const yk_subsystem *subsystem, const char *name);
 int yk_system_find_port(const yk_system *system, int subsystem, const char *name);

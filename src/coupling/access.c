@@ -1,4 +1,4 @@
-/* Access to a running system (yoke/access.h): bodies, wrenches, contacts, parameters, callbacks. Channels are in
+/* Access to a running system (yoke/access.h): bodies, wrenches on them, contacts, parameters, callbacks. Channels are in
  * channels.c, inputs in inputs.c, snapshots in snapshot.c. */
 #include <math.h>
 #include <string.h>
@@ -66,14 +66,24 @@ const char *yk_system_body_name(const yk_system *system, int subsystem, int body
     return range.ops->name(range.participant->subsystem, range.first + body);
 }
 
+static const char *name_in_range(const void *list, int index)
+{
+    const body_range *range = list;
+    return range->ops->name(range->participant->subsystem, range->first + index);
+}
+
 int yk_system_find_body(const yk_system *system, int subsystem, const char *name)
 {
     body_range range = find_bodies(system, __func__, subsystem);
-    for (int i = 0; name && i < range.count; i++) {
-        const char *other = range.ops->name(range.participant->subsystem, range.first + i);
+    if (!range.participant || !yk_system_has_memory(system, __func__, "name", name))
+        return -1;
+    for (int i = 0; i < range.count; i++) {
+        const char *other = name_in_range(&range, i);
         if (other && strcmp(other, name) == 0)
             return i;
     }
+
+    yk_system_report_not_found(system, __func__, "body", name, name_in_range, &range, range.count);
     return -1;
 }
 
@@ -107,7 +117,77 @@ yk_status yk_system_read_bodies(const yk_system *system, int subsystem, int firs
     return YK_OK;
 }
 
+/* A state in the units and axes of a participant. */
+static yk_body_state to_participant(const yk_transform *transform, const yk_body_state *state)
+{
+    yk_quat back = yk_q_conjugate(transform->orientation);
+    double scale = 1 / transform->length_unit;
+    yk_vec3 arm = yk_v3_sub(state->position, transform->position);
+    return (yk_body_state){.position = yk_v3_scale(scale, yk_q_rotate(back, arm)),
+                           .orientation = yk_q_mul(back, state->orientation),
+                           .velocity = yk_v3_scale(scale, yk_q_rotate(back, state->velocity)),
+                           .angular_velocity = yk_q_rotate(back, state->angular_velocity)};
+}
+
+static bool is_valid_state(const yk_body_state *state)
+{
+    return yk_v3_finite(state->position) && yk_v3_finite(state->velocity) &&
+           yk_v3_finite(state->angular_velocity) && fabs(yk_q_norm(state->orientation) - 1) < 1e-6;
+}
+
+yk_status yk_system_set_bodies(yk_system *system, int subsystem, int first, int count,
+                               const yk_body_state *states)
+{
+    body_range range = find_bodies(system, __func__, subsystem);
+    yk_status status = check_bodies(system, __func__, subsystem, &range, first, count);
+    if (status != YK_OK)
+        return status;
+    if (count == 0)
+        return YK_OK;
+    if (!states)
+        return yk_fail(system->context, YK_ERROR_ARGUMENT, "%s: the array of states is missing",
+                       __func__);
+
+    yk_body_state *own = yk_allocate(system->context, (size_t)count, sizeof *own);
+    if (!own)
+        return YK_ERROR_MEMORY;
+
+    yk_participant *p = range.participant;
+    const char *name = system->parts[subsystem].name;
+    for (int i = 0; status == YK_OK && i < count; i++) {
+        if (!is_valid_state(&states[i]))
+            status = yk_fail(system->context, YK_ERROR_ARGUMENT,
+                             "%s: the state of body %d of subsystem '%s' is not finite, or its "
+                             "orientation is not a unit quaternion",
+                             __func__, first + i, name);
+        own[i] = p->transform ? to_participant(p->transform, &states[i]) : states[i];
+        own[i].orientation = yk_q_unit(own[i].orientation);
+    }
+
+    if (status == YK_OK) {
+        status = range.ops->set_states(p->subsystem, range.first + first, count, own);
+        if (status != YK_OK)
+            yk_fail(system->context, status, "%s: subsystem '%s': %s", __func__, name,
+                    yk_participant_message(p));
+    }
+    yk_free(system->context, own);
+    if (status != YK_OK)
+        return status;
+
+    /* Nothing is extrapolated over the jump. */
+    yk_system_gather(p);
+    for (int port = 0; p->mean_wrenches && port < p->port_count; port++)
+        p->values[port].wrench = p->mean_wrenches[port];
+    yk_system_announce_event(system);
+    return YK_OK;
+}
+
 /* Wrenches ------------------------------------------------------------------------------------- */
+
+static yk_wrench add_wrenches(yk_wrench a, yk_wrench b)
+{
+    return (yk_wrench){yk_v3_add(a.force, b.force), yk_v3_add(a.torque, b.torque)};
+}
 
 /* The total of the wrenches on a body, in the units and axes of the participant. */
 static yk_pending_wrench *find_pending(yk_system *system, int participant, int body)
@@ -167,15 +247,32 @@ yk_status yk_system_apply_body_wrench(yk_system *system, int subsystem, int body
     if (!pending)
         return YK_ERROR_MEMORY;
 
-    pending->wrench.force = yk_v3_add(pending->wrench.force, wrench.force);
-    pending->wrench.torque = yk_v3_add(pending->wrench.torque, wrench.torque);
-    status = range.ops->set_wrench(p->subsystem, pending->body, &pending->wrench);
-    if (status != YK_OK) {
-        pending->wrench = (yk_wrench){0};
-        return yk_fail(system->context, status, "subsystem '%s': %s", system->parts[subsystem].name,
-                       yk_participant_message(p));
-    }
+    yk_wrench sum = add_wrenches(pending->wrench, wrench);
+    status = range.ops->set_wrench(p->subsystem, pending->body, &sum);
+    if (status != YK_OK)
+        return yk_fail(system->context, status, "%s: subsystem '%s': %s", __func__,
+                       system->parts[subsystem].name, yk_participant_message(p));
+
+    pending->wrench = sum;
+    if (system->phase == YK_PHASE_BEFORE_STEP)
+        pending->from_callback = add_wrenches(pending->from_callback, wrench);
     return YK_OK;
+}
+
+void yk_system_drop_callback_wrenches(yk_system *system)
+{
+    for (int i = 0; i < system->pending.count; i++) {
+        yk_pending_wrench *pending = &system->pending.list[i];
+        const yk_wrench *drop = &pending->from_callback;
+        if (yk_v3_norm2(drop->force) + yk_v3_norm2(drop->torque) == 0)
+            continue;
+
+        yk_subsystem *subsystem = system->participants[pending->participant].subsystem;
+        pending->wrench.force = yk_v3_sub(pending->wrench.force, drop->force);
+        pending->wrench.torque = yk_v3_sub(pending->wrench.torque, drop->torque);
+        pending->from_callback = (yk_wrench){0};
+        subsystem->ops->bodies->set_wrench(subsystem, pending->body, &pending->wrench);
+    }
 }
 
 void yk_system_clear_wrenches(yk_system *system)
@@ -253,7 +350,15 @@ const yk_parameter *yk_system_parameter_at(const yk_system *system, int subsyste
     const yk_parameter *list;
     int count;
     find_parameters(system, __func__, subsystem, &list, &count);
-    return parameter >= 0 && parameter < count ? &list[parameter] : NULL;
+    if (!yk_system_has_subsystem(system, __func__, subsystem) ||
+        !yk_system_has_parameter(system, __func__, parameter, count))
+        return NULL;
+    return &list[parameter];
+}
+
+static const char *name_of_parameter(const void *list, int index)
+{
+    return ((const yk_parameter *)list)[index].name;
 }
 
 int yk_system_find_parameter(const yk_system *system, int subsystem, const char *name)
@@ -261,9 +366,14 @@ int yk_system_find_parameter(const yk_system *system, int subsystem, const char 
     const yk_parameter *list;
     int count;
     find_parameters(system, __func__, subsystem, &list, &count);
-    for (int i = 0; name && i < count; i++)
+    if (!yk_system_has_subsystem(system, __func__, subsystem) ||
+        !yk_system_has_memory(system, __func__, "name", name))
+        return -1;
+    for (int i = 0; i < count; i++)
         if (strcmp(list[i].name, name) == 0)
             return i;
+
+    yk_system_report_not_found(system, __func__, "parameter", name, name_of_parameter, list, count);
     return -1;
 }
 
@@ -272,7 +382,8 @@ double yk_system_parameter_value(const yk_system *system, int subsystem, int par
     const yk_parameter *list;
     int count;
     const yk_subsystem *object = find_parameters(system, __func__, subsystem, &list, &count);
-    if (parameter < 0 || parameter >= count)
+    if (!yk_system_has_subsystem(system, __func__, subsystem) ||
+        !yk_system_has_parameter(system, __func__, parameter, count))
         return NAN;
     return object->ops->parameters->get(object, parameter);
 }
@@ -291,17 +402,21 @@ yk_status yk_system_set_parameter(yk_system *system, int subsystem, int paramete
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "%s: subsystem '%s' has no parameters that can be changed%s", __func__, name,
                        system->merging ? " under a scheme that merges subsystems" : "");
-    if (parameter < 0 || parameter >= count)
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "%s: parameter %d of subsystem '%s' does not exist; it has %d", __func__,
-                       parameter, name, count);
+    if (!yk_system_has_parameter(system, __func__, parameter, count))
+        return YK_ERROR_ARGUMENT;
 
     const yk_parameter *of = &list[parameter];
     if (!(value >= of->minimum && value <= of->maximum))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: parameter '%s' of subsystem '%s' is %g, must be %g to %g %s", __func__,
                        of->name, name, value, of->minimum, of->maximum, of->unit);
-    return object->ops->parameters->set(object, parameter, value);
+
+    yk_participant *p = &system->participants[system->parts[subsystem].participant];
+    p->status = object->ops->parameters->set(object, parameter, value);
+    if (p->status == YK_OK)
+        return YK_OK;
+    return yk_fail(context, p->status, "%s: subsystem '%s': %s", __func__, name,
+                   yk_participant_message(p));
 }
 
 /* Callbacks and runs --------------------------------------------------------------------------- */

@@ -1,6 +1,7 @@
 /* Checks of the arguments that users pass to the functions of a system. Ids come from outside: they
  * may be those of another system, or YK_NO_ID of a part that could not be added. */
 #include "base/context.h"
+#include "base/text.h"
 #include "coupling/merging.h"
 #include "coupling/system.h"
 
@@ -28,7 +29,7 @@ static bool is_in_range(const yk_system *system, const char *function, const cha
         yk_fail(system->context, YK_ERROR_ARGUMENT, "%s: there is no %s %d; the ids are 0 to %d",
                 function, what, id, count - 1);
     else
-        yk_fail(system->context, YK_ERROR_ARGUMENT, "%s: there is no %s %d, for there are none",
+        yk_fail(system->context, YK_ERROR_ARGUMENT, "%s: there is no %s %d, and none at all",
                 function, what, id);
     return false;
 }
@@ -88,6 +89,17 @@ bool yk_system_has_loop(const yk_system *system, const char *function, int loop)
     return system && is_in_range(system, function, "algebraic loop", loop, system->loop_count);
 }
 
+bool yk_system_has_input(const yk_system *system, const char *function, int input)
+{
+    return system && is_in_range(system, function, "input", input, system->input_count);
+}
+
+bool yk_system_has_parameter(const yk_system *system, const char *function, int parameter,
+                             int count)
+{
+    return system && is_in_range(system, function, "parameter", parameter, count);
+}
+
 bool yk_system_has_memory(const yk_system *system, const char *function, const char *argument,
                           const void *memory)
 {
@@ -98,4 +110,29 @@ bool yk_system_has_memory(const yk_system *system, const char *function, const c
 
     yk_refuse_null(system->context, function, argument);
     return false;
+}
+
+/* Largest number of changed characters of a name that is suggested. */
+enum { SUGGESTION_DISTANCE = 3 };
+
+void yk_system_report_not_found(const yk_system *system, const char *function, const char *what,
+                                const char *name, yk_name_at name_at, const void *list, int count)
+{
+    const char *nearest = NULL;
+    int smallest = SUGGESTION_DISTANCE + 1;
+    for (int i = 0; i < count; i++) {
+        const char *other = name_at(list, i);
+        int distance = other ? yk_text_distance(name, other, smallest) : smallest;
+        if (distance < smallest) {
+            smallest = distance;
+            nearest = other;
+        }
+    }
+
+    if (nearest)
+        yk_fail(system->context, YK_ERROR_ARGUMENT, "%s: %s '%.80s' not found. Did you mean '%s'?",
+                function, what, name, nearest);
+    else
+        yk_fail(system->context, YK_ERROR_ARGUMENT, "%s: %s '%.80s' not found among %d", function,
+                what, name, count);
 }

@@ -5,7 +5,6 @@
 #include <stdio.h>
 #include <string.h>
 
-#include "base/text.h"
 #include "coupling/system.h"
 
 /* Tables --------------------------------------------------------------------------------------- */
@@ -350,32 +349,24 @@ yk_channel_info yk_system_channel_at(const yk_system *system, yk_channel_id chan
     return (yk_channel_info){e->name, e->unit, e->row.components};
 }
 
+static const char *name_of_entry(const void *list, int index)
+{
+    return ((const entry *)list)[index].name;
+}
+
 yk_channel_id yk_system_find_channel(const yk_system *system, const char *name)
 {
-    const yk_channel_table *table = system && name ? table_of(system) : NULL;
+    if (!yk_system_has_memory(system, __func__, "name", name))
+        return YK_NULL_CHANNEL;
+    const yk_channel_table *table = table_of(system);
     if (!table)
         return YK_NULL_CHANNEL;
 
-    const char *nearest = NULL;
-    int smallest = 4;
-    for (int i = 0; i < table->count; i++) {
+    for (int i = 0; i < table->count; i++)
         if (strcmp(table->entries[i].name, name) == 0)
             return (yk_channel_id){i};
-
-        int distance = yk_text_distance(name, table->entries[i].name, smallest);
-        if (distance < smallest) {
-            smallest = distance;
-            nearest = table->entries[i].name;
-        }
-    }
-
-    if (nearest)
-        yk_fail(system->context, YK_ERROR_ARGUMENT, "channel '%.80s' not found. Did you mean '%s'?",
-                name, nearest);
-    else
-        yk_fail(system->context, YK_ERROR_ARGUMENT,
-                "channel '%.80s' not found. yk_system_channel_at lists the channels, such as '%s'.",
-                name, table->entries[0].name);
+    yk_system_report_not_found(system, __func__, "channel", name, name_of_entry, table->entries,
+                               table->count);
     return YK_NULL_CHANNEL;
 }
 

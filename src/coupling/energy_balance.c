@@ -357,6 +357,12 @@ static const yk_participant *participant_of(const yk_system *system, int subsyst
     return &system->participants[system->parts[subsystem].participant];
 }
 
+void yk_subsystem_destroy(yk_subsystem *subsystem)
+{
+    if (subsystem)
+        subsystem->ops->destroy(subsystem);
+}
+
 int yk_subsystem_find_port(const yk_subsystem *subsystem, const char *name)
 {
     if (!subsystem || !name)

@@ -89,35 +89,32 @@ yk_status yk_inputs_create(yk_system *system, const yk_system_description *def)
     return YK_OK;
 }
 
-static bool has_input(const yk_system *system, const char *function, int input)
-{
-    if (!system)
-        return false;
-    if (input >= 0 && input < system->input_count)
-        return true;
-
-    yk_fail(system->context, YK_ERROR_ARGUMENT,
-            "%s: input %d does not exist; the system has %d: use an id of yk_system_find_input",
-            function, input, system->input_count);
-    return false;
-}
-
 int yk_system_input_count(const yk_system *system)
 {
     return system ? system->input_count : 0;
 }
 
+static const char *name_of_input(const void *list, int index)
+{
+    return ((const yk_external_input *)list)[index].name;
+}
+
 int yk_system_find_input(const yk_system *system, const char *name)
 {
-    for (int i = 0; system && name && i < system->input_count; i++)
+    if (!yk_system_has_memory(system, __func__, "name", name))
+        return -1;
+    for (int i = 0; i < system->input_count; i++)
         if (strcmp(system->inputs[i].name, name) == 0)
             return i;
+
+    yk_system_report_not_found(system, __func__, "input", name, name_of_input, system->inputs,
+                               system->input_count);
     return -1;
 }
 
 yk_status yk_system_set_input(yk_system *system, int input, double value)
 {
-    if (!has_input(system, __func__, input))
+    if (!yk_system_has_input(system, __func__, input))
         return YK_ERROR_ARGUMENT;
     if (!isfinite(value))
         return yk_fail(system->context, YK_ERROR_ARGUMENT,
@@ -131,7 +128,7 @@ yk_status yk_system_set_input(yk_system *system, int input, double value)
 
 double yk_system_input_value(const yk_system *system, int input)
 {
-    if (!has_input(system, __func__, input))
+    if (!yk_system_has_input(system, __func__, input))
         return NAN;
 
     const yk_external_input *of = &system->inputs[input];

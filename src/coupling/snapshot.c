@@ -58,10 +58,10 @@ void yk_snapshot_destroy(yk_snapshot *snapshot)
 
 yk_status yk_snapshot_create(yk_system *system, yk_snapshot **snapshot)
 {
-    if (!snapshot)
-        return YK_ERROR_ARGUMENT;
-    *snapshot = NULL;
-    if (!yk_system_has_started(system, __func__))
+    if (snapshot)
+        *snapshot = NULL;
+    if (!yk_system_has_memory(system, __func__, "snapshot", snapshot) ||
+        !yk_system_has_started(system, __func__))
         return YK_ERROR_ARGUMENT;
 
     /* The layout for states that are restored: subsystems prepare for it. */
@@ -92,7 +92,8 @@ yk_status yk_snapshot_create(yk_system *system, yk_snapshot **snapshot)
 static yk_status check_sizes(const yk_snapshot *snapshot, const yk_system *system,
                              const char *function)
 {
-    if (!snapshot || !yk_system_has_started(system, function))
+    if (!yk_system_has_memory(system, function, "snapshot", snapshot) ||
+        !yk_system_has_started(system, function))
         return YK_ERROR_ARGUMENT;
 
     const header *block = snapshot->block;

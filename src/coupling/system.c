@@ -343,32 +343,57 @@ static yk_status make_windowed_step(yk_system *system, yk_step_report *report)
     return status;
 }
 
-static yk_status call_back(yk_system *system, const yk_step_callback *callback)
+/* Calls a function of the program. Its outcome is YK_OK, YK_INTERRUPTED or an error. */
+static yk_status call_back(yk_system *system, const yk_step_callback *callback, const char *name)
 {
     if (!callback->call)
         return YK_OK;
-    return callback->call(callback->user, system, yk_system_time(system));
+
+    yk_status status = callback->call(callback->user, system, yk_system_time(system));
+    if (status == YK_OK || status == YK_INTERRUPTED || YK_FAILED(status))
+        return status;
+    return yk_fail(
+        system->context, YK_ERROR_ARGUMENT,
+        "the function %s returned '%s' at t = %g s, must return YK_OK, YK_INTERRUPTED or "
+        "an error",
+        name, yk_status_text(status), yk_system_time(system));
+}
+
+static yk_status step_with_callbacks(yk_system *system, yk_step_report *report)
+{
+    system->phase = YK_PHASE_BEFORE_STEP;
+    yk_status status = call_back(system, &system->before_step, "before_step");
+    system->phase = YK_PHASE_STEP;
+    if (status == YK_OK)
+        status = make_windowed_step(system, report);
+
+    /* The function is called again before the next attempt. */
+    if (status == YK_INTERRUPTED || YK_FAILED(status)) {
+        yk_system_drop_callback_wrenches(system);
+        return status;
+    }
+
+    yk_system_clear_wrenches(system);
+    system->phase = YK_PHASE_AFTER_STEP;
+    yk_status outcome = call_back(system, &system->after_step, "after_step");
+    return outcome == YK_OK ? status : outcome;
 }
 
 yk_status yk_system_step(yk_system *system, yk_step_report *report)
 {
     if (!yk_system_has_started(system, __func__))
         return YK_ERROR_ARGUMENT;
-
-    yk_status status = call_back(system, &system->before_step);
-    if (status != YK_OK)
-        return status;
+    if (system->phase != YK_PHASE_IDLE)
+        return yk_fail(system->context, YK_ERROR_ARGUMENT,
+                       "%s: a function that runs before or after a step cannot step the system",
+                       __func__);
 
     yk_step_report own;
     if (!report)
         report = &own;
-    status = make_windowed_step(system, report);
-    if (YK_FAILED(status))
-        return status;
-
-    yk_system_clear_wrenches(system);
-    yk_status outcome = call_back(system, &system->after_step);
-    return outcome == YK_OK ? status : outcome;
+    yk_status status = step_with_callbacks(system, report);
+    system->phase = YK_PHASE_IDLE;
+    return status;
 }
 
 /* Steps to the first macro step that ends at or after `end`. */
@@ -649,8 +674,14 @@ yk_status yk_system_initialize(yk_system *system)
 {
     if (!system)
         return YK_ERROR_ARGUMENT;
+    if (system->phase != YK_PHASE_IDLE)
+        return yk_fail(
+            system->context, YK_ERROR_ARGUMENT,
+            "%s: a function that runs before or after a step cannot initialize the system",
+            __func__);
 
     /* A start that fails leaves states that belong to no time. */
+    yk_system_clear_wrenches(system);
     system->started = false;
     yk_status status = start_system(system);
     if (YK_FAILED(status))

@@ -131,12 +131,22 @@ typedef struct yk_external_input {
 typedef struct yk_pending_wrench {
     int participant, body;
     yk_wrench wrench;
+    /* The part of it that the function before_step has applied for the step that is being made. */
+    yk_wrench from_callback;
 } yk_pending_wrench;
 
 typedef struct yk_pending_wrenches {
     yk_pending_wrench *list;
     int count, capacity;
 } yk_pending_wrenches;
+
+/* What a system does at present: the functions of the program may not step it. */
+typedef enum yk_step_phase {
+    YK_PHASE_IDLE,
+    YK_PHASE_BEFORE_STEP,
+    YK_PHASE_STEP,
+    YK_PHASE_AFTER_STEP
+} yk_step_phase;
 
 typedef struct yk_step_callback {
     yk_step_function call; /* NULL: none */
@@ -293,6 +303,7 @@ struct yk_system {
     yk_channel_table *channels;
     yk_pending_wrenches pending;
     yk_step_callback before_step, after_step;
+    yk_step_phase phase;
 
     /* Signals were last carried with those that are given, see yk_system_carry_given_signals. */
     bool carries_given;
@@ -431,8 +442,17 @@ bool yk_system_has_channel(const yk_system *system, const char *function, int su
 bool yk_system_has_interface(const yk_system *system, const char *function, int interface);
 bool yk_system_has_wire(const yk_system *system, const char *function, int wire);
 bool yk_system_has_loop(const yk_system *system, const char *function, int loop);
+bool yk_system_has_input(const yk_system *system, const char *function, int input);
+/* `count`: number of parameters of the subsystem that was asked for. */
+bool yk_system_has_parameter(const yk_system *system, const char *function, int parameter,
+                             int count);
 bool yk_system_has_memory(const yk_system *system, const char *function, const char *argument,
                           const void *memory);
+
+/* Sets the message of a name that was not found, with the most similar name of a list. */
+typedef const char *(*yk_name_at)(const void *list, int index);
+void yk_system_report_not_found(const yk_system *system, const char *function, const char *what,
+                                const char *name, yk_name_at name_at, const void *list, int count);
 
 /* wiring.c --------------------------------------------------------------------------------------*/
 
@@ -539,6 +559,8 @@ yk_status yk_wires_create(yk_system *system, const yk_system_description *def);
 yk_status yk_inputs_create(yk_system *system, const yk_system_description *def);
 /* access.c: ends the wrenches that the program applied for one macro step. */
 void yk_system_clear_wrenches(yk_system *system);
+/* access.c: ends those among them that the function before_step applied. */
+void yk_system_drop_callback_wrenches(yk_system *system);
 void yk_wires_destroy(yk_system *system);
 /* Reads what a participant gives. */
 void yk_wires_read(yk_participant *participant);

@@ -50,13 +50,29 @@ static yk_status set_body_wrench(yk_subsystem *self, int body, const yk_wrench *
     return YK_OK;
 }
 
+/* The integrators have a memory, and the joints hold for coordinates and multipliers together. */
+static yk_status set_body_states(yk_subsystem *self, int first, int count,
+                                 const yk_body_state *states)
+{
+    yk_multibody *smooth = (yk_multibody *)self;
+    (void)first;
+    (void)count;
+    (void)states;
+    return yk_keep_message(
+        &smooth->message, smooth->model.context,
+        yk_fail(smooth->model.context, YK_ERROR_CAPABILITY,
+                "the multibody solver cannot continue from other states of its bodies: apply "
+                "wrenches, or start a new model"));
+}
+
 const yk_body_ops yk_multibody_body_ops = {.size = sizeof(yk_body_ops),
                                            .count = body_count,
                                            .name = body_name,
                                            .read = read_bodies,
-                                           .set_wrench = set_body_wrench};
+                                           .set_wrench = set_body_wrench,
+                                           .set_states = set_body_states};
 
-/* Parameters ----------------------------------------------------------------------------------- */
+/* Parameters: three of each spring, then gravity ------------------------------------------------ */
 
 typedef enum spring_parameter {
     SPRING_STIFFNESS,
@@ -65,15 +81,26 @@ typedef enum spring_parameter {
     SPRING_PARAMETER_COUNT
 } spring_parameter;
 
-/* Of a spring and of a torsion spring. */
-static const struct {
-    const char *name[2], *unit[2];
-    double minimum;
-} spring_parameters[SPRING_PARAMETER_COUNT] = {
-    [SPRING_STIFFNESS] = {{"stiffness", "stiffness"}, {"N/m", "N m/rad"}, -DBL_MAX},
-    [SPRING_DAMPING] = {{"damping", "damping"}, {"N s/m", "N m s/rad"}, -DBL_MAX},
-    [SPRING_FREE_LENGTH] = {{"free_length", "free_angle"}, {"m", "rad"}, -DBL_MAX},
+typedef struct parameter_row {
+    const char *name, *unit;
+} parameter_row;
+
+static const parameter_row spring_rows[SPRING_PARAMETER_COUNT] = {
+    [SPRING_STIFFNESS] = {"stiffness", "N/m"},
+    [SPRING_DAMPING] = {"damping", "N s/m"},
+    [SPRING_FREE_LENGTH] = {"free_length", "m"},
 };
+
+static const parameter_row torsion_spring_rows[SPRING_PARAMETER_COUNT] = {
+    [SPRING_STIFFNESS] = {"stiffness", "N m/rad"},
+    [SPRING_DAMPING] = {"damping", "N m s/rad"},
+    [SPRING_FREE_LENGTH] = {"free_angle", "rad"},
+};
+
+enum { GRAVITY_PARAMETER_COUNT = 3 };
+
+static const char *const gravity_names[GRAVITY_PARAMETER_COUNT] = {"gravity.x", "gravity.y",
+                                                                   "gravity.z"};
 
 static bool is_spring(const yk_force_def *force)
 {
@@ -83,7 +110,7 @@ static bool is_spring(const yk_force_def *force)
 yk_status yk_multibody_list_parameters(yk_multibody_model *model)
 {
     int springs = 0;
-    size_t bytes = 0;
+    size_t bytes = 1;
     for (int i = 0; i < model->def.force_count; i++) {
         if (!is_spring(&model->def.forces[i]))
             continue;
@@ -91,10 +118,8 @@ yk_status yk_multibody_list_parameters(yk_multibody_model *model)
         bytes +=
             SPRING_PARAMETER_COUNT * (strlen(model->def.forces[i].name) + sizeof ".free_length");
     }
-    if (springs == 0)
-        return YK_OK;
 
-    size_t count = (size_t)springs * SPRING_PARAMETER_COUNT;
+    size_t count = (size_t)springs * SPRING_PARAMETER_COUNT + GRAVITY_PARAMETER_COUNT;
     model->parameters = yk_allocate(model->context, count, sizeof *model->parameters);
     model->parameter_names = yk_allocate(model->context, bytes, 1);
     if (!model->parameters || !model->parameter_names)
@@ -106,16 +131,21 @@ yk_status yk_multibody_list_parameters(yk_multibody_model *model)
         if (!is_spring(force))
             continue;
 
-        int kind = force->kind == YK_FORCE_TORSION_SPRING;
+        const parameter_row *rows = spring_rows;
+        if (force->kind == YK_FORCE_TORSION_SPRING)
+            rows = torsion_spring_rows;
         for (int k = 0; k < SPRING_PARAMETER_COUNT; k++) {
             size_t left = bytes - (size_t)(name - model->parameter_names);
-            int length =
-                snprintf(name, left, "%s.%s", force->name, spring_parameters[k].name[kind]);
-            model->parameters[model->parameter_count++] = (yk_parameter){
-                name, spring_parameters[k].unit[kind], spring_parameters[k].minimum, DBL_MAX};
+            int length = snprintf(name, left, "%s.%s", force->name, rows[k].name);
+            model->parameters[model->parameter_count++] =
+                (yk_parameter){name, rows[k].unit, -DBL_MAX, DBL_MAX};
             name += length + 1;
         }
     }
+
+    for (int k = 0; k < GRAVITY_PARAMETER_COUNT; k++)
+        model->parameters[model->parameter_count++] =
+            (yk_parameter){gravity_names[k], "m/s^2", -DBL_MAX, DBL_MAX};
     return YK_OK;
 }
 
@@ -132,9 +162,12 @@ static int list_parameters(const yk_subsystem *self, const yk_parameter **list)
     return model->parameter_count;
 }
 
-/* The force of a parameter: parameters are listed spring by spring. */
+/* The force of a parameter; -1: the parameter is a component of gravity. */
 static int force_of(const yk_multibody_model *model, int parameter)
 {
+    if (parameter >= model->parameter_count - GRAVITY_PARAMETER_COUNT)
+        return -1;
+
     int spring = parameter / SPRING_PARAMETER_COUNT;
     int force = -1;
     while (spring >= 0) {
@@ -145,22 +178,29 @@ static int force_of(const yk_multibody_model *model, int parameter)
     return force;
 }
 
-static double *value_in(yk_force_def *force, spring_parameter parameter)
+/* The value of a parameter in the def, which a later start and merging read. */
+static double *value_in_def(const yk_multibody_model *model, int parameter)
 {
-    switch (parameter) {
-    case SPRING_STIFFNESS: return &force->stiffness;
-    case SPRING_DAMPING: return &force->damping;
+    int force = force_of(model, parameter);
+    if (force < 0) {
+        yk_vec3 *gravity = (yk_vec3 *)(uintptr_t)&model->def.gravity;
+        double *const components[GRAVITY_PARAMETER_COUNT] = {&gravity->x, &gravity->y, &gravity->z};
+        return components[parameter - (model->parameter_count - GRAVITY_PARAMETER_COUNT)];
+    }
+
+    yk_force_def *def = (yk_force_def *)(uintptr_t)&model->def.forces[force];
+    switch ((spring_parameter)(parameter % SPRING_PARAMETER_COUNT)) {
+    case SPRING_STIFFNESS: return &def->stiffness;
+    case SPRING_DAMPING: return &def->damping;
     case SPRING_FREE_LENGTH:
     case SPRING_PARAMETER_COUNT: break;
     }
-    return &force->free_length;
+    return &def->free_length;
 }
 
 static double get_parameter(const yk_subsystem *self, int parameter)
 {
-    const yk_multibody_model *model = &const_of(self)->model;
-    yk_force_def force = model->def.forces[force_of(model, parameter)];
-    return *value_in(&force, parameter % SPRING_PARAMETER_COUNT);
+    return *value_in_def(&const_of(self)->model, parameter);
 }
 
 static double potential_of(const yk_multibody *smooth)
@@ -174,21 +214,20 @@ static yk_status set_parameter(yk_subsystem *self, int parameter, double value)
 {
     yk_multibody *smooth = (yk_multibody *)self;
     yk_multibody_model *model = &smooth->model;
-    int number = force_of(model, parameter);
     double before = smooth->started ? potential_of(smooth) : 0;
-
-    /* The def is what a later start and merging read. */
-    yk_force_def *forces = (yk_force_def *)(uintptr_t)model->def.forces;
-    *value_in(&forces[number], parameter % SPRING_PARAMETER_COUNT) = value;
+    *value_in_def(model, parameter) = value;
     if (!smooth->started)
         return YK_OK;
 
-    yk_force_law law = yk_force_of(&forces[number]);
-    model->forces[number].law.stiffness = law.stiffness;
-    model->forces[number].law.damping = law.damping;
-    model->forces[number].law.free = law.free;
+    int number = force_of(model, parameter);
+    if (number >= 0) {
+        yk_force_law law = yk_force_of(&model->def.forces[number]);
+        model->forces[number].law.stiffness = law.stiffness;
+        model->forces[number].law.damping = law.damping;
+        model->forces[number].law.free = law.free;
+    }
 
-    /* The factors are those of the old stiffness. The change does work, as whoever turns the screw. */
+    /* The factors of the old stiffness are invalid. The change of the potential energy is external work. */
     smooth->solver.match = false;
     smooth->state.clock->work += potential_of(smooth) - before;
     return YK_OK;

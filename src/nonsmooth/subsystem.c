@@ -436,6 +436,7 @@ const yk_subsystem_ops *yk_nonsmooth_ops(void)
                                          .contact_points = &contact_point_ops,
                                          .scene = &scene_ops,
                                          .bodies = &yk_nonsmooth_body_ops,
+                                         .parameters = &yk_nonsmooth_parameter_ops,
                                          .interface_model = &interface_model_ops,
                                          .move_port = move_port,
                                          .merge = &merging_ops};

@@ -241,6 +241,7 @@ void yk_world_release_interface(yk_nonsmooth *self);
 
 /* access.c */
 extern const yk_body_ops yk_nonsmooth_body_ops;
+extern const yk_parameter_ops yk_nonsmooth_parameter_ops;
 /* Adds the wrenches of the program to those that are applied; and their work to that of the step. */
 void yk_world_apply_pushes(yk_nonsmooth *self);
 void yk_world_account_pushes(yk_nonsmooth *self, double h);
