@@ -40,6 +40,7 @@ typedef struct bench_case {
  * ended by NULL. */
 extern const bench_case bench_base[];
 extern const bench_case bench_contact[];
+extern const bench_case bench_access[];
 extern const bench_case bench_coupling[];
 extern const bench_case bench_coulomb[];
 extern const bench_case bench_fmu[];
