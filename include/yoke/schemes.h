@@ -90,6 +90,7 @@ typedef struct yk_tight_options {
     int max_iterations;        /* Repetitions per macro step; 0: the scheme loose. */
     double tolerance;          /* Largest change of an interface wrench at convergence (N, N m). */
     double relative_tolerance; /* The same, relative to the wrench. */
+    /* Algebraic loops of wires through subsystems with interfaces are always solved with YK_ACCELERATION_QUASI_NEWTON. */
     yk_acceleration acceleration;
     yk_prescribed_velocity prescribed_velocity; /* Velocity that motion sides receive. */
     int max_halvings; /* Halvings of a step that does not converge; 0: accept the last iterate. */

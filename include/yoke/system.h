@@ -207,8 +207,8 @@ const yk_subsystem *yk_system_visible_subsystem(const yk_system *system, int sub
 double yk_system_wire_value(const yk_system *system, int wire);
 
 /* An algebraic loop: wires that feed back to themselves without delay, through subsystems with direct feed-through. A
- * loop is solved inside each step if its subsystems can be rolled back and have no interfaces, or if the scheme
- * iterates; otherwise it lags by a macro step. */
+ * loop is solved at the start, and inside each step if its subsystems can be rolled back and have no interfaces, or if the
+ * scheme iterates; otherwise it lags by a macro step. */
 typedef struct yk_algebraic_loop {
     const char *text; /* Its wires: "'a.out' -> 'b.in', 'b.out' -> 'a.in'". */
     int wire;         /* One of them; `sample_and_hold` on it opens the loop. */

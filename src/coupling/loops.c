@@ -10,11 +10,14 @@
  * of the step and close no loop, nor do states: positions, velocities, pressures, integrals.
  *
  * Solution: the participants of a loop are advanced in sequence. Wires against the sequence are
- * torn: Newton's method finds their values z at the end of the step so that F(z) - z = 0, F(z)
- * being what their sources then show. Each evaluation is a step of the loop's participants from the
- * same state, so that they need rollback; they have no interfaces, whose wrenches would be those of
- * the scheme. Derivatives are differences, made again in each step: nothing is kept from one step
- * to the next, so that a rollback repeats its steps to the bit. */
+ * torn: Newton's method finds their values z at the end of the step so that F(z) - z = 0, where F(z) is what
+ * their sources then show. Each evaluation is a step of the loop's participants from the same state, so that they
+ * need rollback. Derivatives are differences, made again in each step: nothing is kept from one step to
+ * the next, so that a rollback repeats its steps to the bit.
+ *
+ * A loop through a participant that has interfaces, or that cannot be rolled back, is solved in this way at the start
+ * only, where an evaluation starts the participants again with the interface wrenches of the moment. In steps its
+ * signals depend on the wrenches: a scheme that iterates finds both together, and other schemes lag by a step. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -219,7 +222,7 @@ static yk_status make_loops(search *s, int *loop_of)
             return YK_ERROR_MEMORY;
 
         loop->solvable = is_solvable(system, loop_of, n);
-        loop->only_at_start = system->traits & YK_SCHEME_IS_FORCE_FORCE;
+        loop->only_at_start = !loop->solvable || (system->traits & YK_SCHEME_IS_FORCE_FORCE);
         for (int i = 0; i < system->wire_count; i++)
             if (s->component[i] >= 0 && loop_of[system->wires[i].def.target_subsystem] == n)
                 loop->wires[loop->wire_count++] = i;
@@ -228,8 +231,7 @@ static yk_status make_loops(search *s, int *loop_of)
             if (loop_of[i] != n)
                 continue;
             loop->members[loop->member_count++] = i;
-            if (loop->solvable)
-                system->participants[i].loop = loop;
+            system->participants[i].loop = loop;
         }
 
         yk_status status = describe(system, loop);
@@ -288,13 +290,15 @@ yk_status yk_loops_create(yk_system *system)
 
 static void sort_members(const yk_system *system, yk_loop *loop)
 {
+    /* Subsystems with interfaces start with the wrenches that are applied to them: wrench sides come first. */
+    const int *sequence = loop->solvable ? system->sequence : system->wrench_sequence;
     int sorted = 0;
     for (int index = 0; index < system->participant_count; index++) {
         for (int k = sorted; k < loop->member_count; k++) {
-            if (loop->members[k] != system->sequence[index])
+            if (loop->members[k] != sequence[index])
                 continue;
             loop->members[k] = loop->members[sorted];
-            loop->members[sorted++] = system->sequence[index];
+            loop->members[sorted++] = sequence[index];
         }
     }
 }
@@ -647,6 +651,28 @@ yk_status yk_loops_advance(yk_system *system, int participant, yk_loop_evaluatio
 yk_status yk_loops_start(yk_system *system, int participant, yk_loop_evaluation start)
 {
     return solve_once(system, participant, true, start, NULL);
+}
+
+yk_status yk_loops_start_joined(yk_system *system, yk_loop_evaluation start)
+{
+    for (int n = 0; n < system->loop_count; n++) {
+        yk_loop *loop = &system->loops[n];
+        if (loop->solvable)
+            continue;
+
+        loop->status = solve_loop(system, loop, true, start, NULL);
+        if (YK_FAILED(loop->status))
+            return loop->status;
+    }
+    return YK_OK;
+}
+
+bool yk_loops_need_iterations(const yk_system *system)
+{
+    for (int n = 0; n < system->loop_count; n++)
+        if (!system->loops[n].solvable)
+            return true;
+    return false;
 }
 
 /* Gain ----------------------------------------------------------------------------------------- */

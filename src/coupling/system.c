@@ -484,9 +484,38 @@ static yk_status start_with_inputs(yk_system *system, int participant, void *use
 
 yk_status yk_system_start_participant(yk_system *system, int participant)
 {
-    if (system->participants[participant].loop)
+    const yk_loop *loop = system->participants[participant].loop;
+    if (loop && loop->solvable)
         return yk_loops_start(system, participant, start_with_inputs);
     return start_with_inputs(system, participant, NULL);
+}
+
+yk_status yk_system_start_joined_loops(yk_system *system)
+{
+    return yk_loops_start_joined(system, start_with_inputs);
+}
+
+/* Starts a participant with the wrenches that are applied to it, and with the present motion of the partners that it
+ * follows. */
+static yk_status start_side(yk_system *system, int participant, void *user)
+{
+    for (int i = 0; i < system->interface_count; i++) {
+        yk_interface *interface = &system->interfaces[i];
+        if (!yk_is_motion_side(interface, participant))
+            continue;
+
+        /* In a circle the acceleration of A is an unknown as the wrenches are. */
+        yk_motion a = yk_value_a(system, interface)->motion;
+        if (interface->lagged) {
+            a.acceleration = interface->given.acceleration;
+            a.angular_acceleration = interface->given.angular_acceleration;
+        }
+
+        interface->origin = a.position;
+        yk_input_taylor(interface->kind, &a, yk_input_b(system, interface));
+    }
+
+    return start_with_inputs(system, participant, user);
 }
 
 /* Wrench sides first, each with the wrench applied to it; then motion sides with the acceleration
@@ -495,25 +524,11 @@ static yk_status start_sweep(yk_system *system)
 {
     for (int index = 0; index < system->participant_count; index++) {
         int participant = system->wrench_sequence[index];
-
-        /* Where it is a motion side: the motion of its partners now, with their accelerations. */
-        for (int i = 0; i < system->interface_count; i++) {
-            yk_interface *interface = &system->interfaces[i];
-            if (!yk_is_motion_side(interface, participant))
-                continue;
-
-            /* In a circle the acceleration of A is an unknown as the wrenches are. */
-            yk_motion a = yk_value_a(system, interface)->motion;
-            if (interface->lagged) {
-                a.acceleration = interface->given.acceleration;
-                a.angular_acceleration = interface->given.angular_acceleration;
-            }
-
-            interface->origin = a.position;
-            yk_input_taylor(interface->kind, &a, yk_input_b(system, interface));
-        }
-
-        yk_status status = yk_system_start_participant(system, participant);
+        yk_status status;
+        if (system->participants[participant].loop)
+            status = yk_loops_start(system, participant, start_side);
+        else
+            status = start_side(system, participant, NULL);
         if (status != YK_OK)
             return status;
     }

@@ -43,7 +43,7 @@ typedef struct yk_loop {
     int *wires, wire_count;
 
     bool solvable;              /* by Newton's method inside a step */
-    bool only_at_start;         /* the scheme itself solves for its wires in steps */
+    bool only_at_start;         /* in steps, the scheme itself solves for its wires, or they lag */
     int *members, member_count; /* participants in the order of evaluation */
     int *torn, torn_count;      /* wires against this order */
     double *memory;
@@ -550,6 +550,8 @@ void yk_system_announce_event(yk_system *system);
 
 /* system.c: starts a participant with its inputs, and gathers its outputs. */
 yk_status yk_system_start_participant(yk_system *system, int participant);
+/* Starts the participants of loops that are left to the scheme in steps, with their present inputs. */
+yk_status yk_system_start_joined_loops(yk_system *system);
 
 /* wire.c ----------------------------------------------------------------------------------------*/
 
@@ -591,6 +593,11 @@ yk_status yk_loops_advance(yk_system *system, int participant, yk_loop_evaluatio
  * members must be able to return. */
 yk_status yk_loops_find_gain(yk_system *system, yk_loop *loop, double *gain);
 yk_status yk_loops_start(yk_system *system, int participant, yk_loop_evaluation start);
+/* Starts the participants of all loops that are left to the scheme in steps, so that the signals of each loop fit each
+ * other with the present inputs. */
+yk_status yk_loops_start_joined(yk_system *system, yk_loop_evaluation start);
+/* Whether some loop is left to the iterations of the scheme. */
+bool yk_loops_need_iterations(const yk_system *system);
 /* No loop of the step that begins was solved yet. */
 void yk_loops_begin_step(yk_system *system);
 

@@ -429,11 +429,11 @@ yk_status yk_wiring_create(yk_system *system, const yk_system_description *def)
     if (status != YK_OK)
         return status;
 
-    status = yk_loops_order(system);
+    status = find_sequence(system, true, system->wrench_sequence);
     if (status != YK_OK)
         return status;
 
-    status = find_sequence(system, true, system->wrench_sequence);
+    status = yk_loops_order(system);
     if (status != YK_OK)
         return status;
 

@@ -417,7 +417,7 @@ static yk_status start_all(yk_system *system, bool response)
             return status;
     }
 
-    return YK_OK;
+    return yk_system_start_joined_loops(system);
 }
 
 /* Newton's method on acceleration level -------------------------------------------------------- */

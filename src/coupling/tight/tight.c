@@ -292,6 +292,10 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
      * answer. Iterations of a step in parts would have to be repeated part by part, and a motion
      * side steps as a whole. */
     yk_acceleration acceleration = x->options.acceleration;
+
+    /* Repetition and relaxation do not converge for algebraic loops whose gain is 1 or more. */
+    if (x->options.max_iterations > 0 && yk_loops_need_iterations(system))
+        acceleration = YK_ACCELERATION_QUASI_NEWTON;
     for (int i = 0; i < system->participant_count; i++) {
         /* One that iterates but cannot go back, such as a solver of others behind a socket, leaves
          * plain sweeps only. */
@@ -331,6 +335,7 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
         .relative_tolerance = x->options.relative_tolerance,
     };
 
+    x->options.acceleration = acceleration;
     return yk_unknowns_create(system, &def, &x->unknowns, &x->unknowns_count);
 }
 
