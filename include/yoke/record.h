@@ -1,48 +1,52 @@
-/* Recorders: where the results of a run go, sample by sample, and how they come back.
+/* Recorders and records.
  *
- *   begin    what will be recorded: title, scenario, channels
- *   sample   one time and one flat row of doubles, the components of all channels in order
- *   end      the run's statistics; files become complete with it
+ * A recorder takes the results of a run:
  *
- * Recorders write to memory (yk_record), to a CSV or HDF5 file, or to several of them at once.
- * Solvers open no files: they fill a row and hand it on. An object whose first member points to a
- * yk_recorder_ops is a recorder too.
+ *   begin    title, scenario and channels
+ *   sample   a time and a row of doubles: the components of all channels in order
+ *   end      the summary of the run; a results file is complete after it
  *
- * HDF5 layout, plain enough for h5py, MATLAB and h5dump:
+ * Recorders write to memory (yk_record), to a CSV or HDF5 file, or to several of them at once. An object whose first
+ * member points to a yk_recorder_ops is a recorder too.
  *
- *   /                        attributes: format, format_version, software, title, command, scenario, complete
- *   /time                    seconds, one per row; the dimension scale of the rows of all channels, as /frames/time is
- *                            of the frames. Rows are compressed (shuffle and deflate).
+ * HDF5 layout, format version 2, for h5py, MATLAB and h5dump. Datasets are contiguous and not compressed:
+ *
+ *   /                        attributes: format ("yoke results"), format_version, software, title, command, scenario_yaml,
+ *                            is_complete
+ *   /time                    seconds, one per row; the dimension scale of the rows of all channels. /frames/time is the
+ *                            scale of the frames.
  *   /channels/left/position  rows x components (rows alone if there is one component); attributes: name, units,
- *                            labels, index. The dots of "left.position" part the groups.
- *   /summary/steps           one number; attributes: name, units, text, index
+ *                            order (of the channel in the file), labels (of up to 4000 components). The dots of
+ *                            "left.position" separate groups.
+ *   /summary/step_count      one number; attributes: name, units, text, order
+ *   /summary/findings/1/     kind, value, message, is_serious, interface, remedy_1, ... of the first finding
  *
- * Where the run was asked to record what it looks like (docs/report.md), in metres and the axes of
- * the system:
+ * If the run recorded frames (docs/report.md), in meters and the axes of the system:
  *
- *   /scene                   attributes: subsystems, solvers, up
- *   /scene/bodies/           one entry per body: name, subsystem, motion (0 fixed, 1 a point, 2 moves), strained,
- *                            position, orientation (w first); as they are at the start
- *   /scene/shapes/           one per shape: name, kind (yk_shape_kind), body (-1: the ground), end, position,
- *                            orientation, size, open, point_count
- *   /scene/points            of all hulls, one after the other
- *   /scene/links/            one per interface or wire: name, kind (0 at markers, 1 scalar, 2 wire), from, to
- *   /frames/time             seconds, one per frame; the others have a row each per frame, float32, compressed
+ *   /scene                   attributes: contact_count, monitor_version, up (three numbers, against gravity)
+ *   /scene/subsystems/       one entry per subsystem: name, solver
+ *   /scene/bodies/           one entry per body: name, subsystem, motion (0 fixed, 1 a point, 2 a frame), has_strain,
+ *                            position, orientation (w first), both at the start
+ *   /scene/shapes/           one entry per shape: name, kind (yk_shape_kind), body (-1: the ground), end_body, position,
+ *                            orientation, size, open_walls, point_count
+ *   /scene/points            points of all hulls, one hull after the other
+ *   /scene/connections/      one entry per interface or wire: name, kind (0 at markers, 1 scalar, 2 wire), from, to
+ *   /frames/time             seconds, one per frame; the other datasets have a row per frame, float32
  *   /frames/position         of the bodies that are not fixed
- *   /frames/orientation      of the bodies that move
- *   /frames/strain           of the bodies that are strained
+ *   /frames/orientation      of the bodies whose motion is 2
+ *   /frames/strain           of the bodies with strain
  *   /frames/wrench           of the interfaces at markers: point, force and torque on the first side
- *   /frames/watch            of each subsystem the energy that its integration made (J), the residual of its contacts
- *                            (m/s), the fraction of steps that left them unsolved, and how deep a driven body went
- *                            into what never moves (m), each NaN where it does not tell; of each interface its gaps
- *                            (m, rad, m/s, rad/s), the energy that it created (J), and by which fraction its wrench
- *                            swings from step to step; and the iterations of the last macro step
- *   /frames/contact          of the strongest contacts: point, normal, and force on the side that it points to; zero
- *                            where there are fewer
+ *   /frames/monitor          of each subsystem the spurious energy of its integration (J), the residual of its contacts
+ *                            (m/s), the fraction of steps with unsolved contacts, and the depth to which a body with
+ *                            prescribed motion entered a fixed body (m), each NaN if unknown; of each interface its gaps
+ *                            (m, rad, m/s, rad/s), the energy that it created (J), and the oscillation of its wrench
+ *                            from step to step relative to the maximum; and the iterations of the last macro step
+ *   /frames/contact          of the strongest contacts: point, normal, and force on the side that the normal points to;
+ *                            zero if there are fewer
  *
- * CSV: one header line with "time [s]" and "left.position.x [m]" (a backslash quotes : [ ] and
- * itself in names), then one line per sample. Both formats keep every bit of every number; CSV
- * keeps neither summary nor scenario, nor the payload of a NaN. */
+ * CSV: one header line with "time [s]" and "left.position.x [m]" (a backslash quotes : [ ] and itself in names), then
+ * one line per sample. Both formats keep every bit of every number. CSV keeps neither summary nor scenario, nor the
+ * payload of a NaN. */
 #ifndef YOKE_RECORD_H
 #define YOKE_RECORD_H
 
@@ -57,7 +61,7 @@ extern "C" {
 
 typedef struct yk_record_channel {
     const char *name;    /* "left.position", unique; dots part subsystem, port and quantity */
-    const char *unit;    /* "m"; NULL or "" for a pure number */
+    const char *unit;    /* "m"; NULL or "" stands for "1", a pure number */
     int component_count; /* at least 1 */
     const char *const
         *labels; /* one per component; NULL: x, y, z of three, w, x, y, z of four, else 1, 2, ... */
@@ -74,7 +78,7 @@ typedef struct yk_record_body {
     yk_quat orientation;
 } yk_record_body;
 
-/* The numbers are stored in records (/scene/links/kind). Do not change a number. */
+/* The numbers are stored in records (/scene/connections/kind). Do not change a number. */
 typedef enum yk_connection_kind {
     YK_CONNECTION_MARKERS = 0, /* an interface at markers, which has a wrench in every frame */
     YK_CONNECTION_SCALAR = 1,  /* an interface between scalar ports */

@@ -234,8 +234,10 @@ static const yk_recorder_ops csv_ops = {
     .destroy = csv_destroy,
 };
 
-yk_status yk_csv_writer_create(yk_context *context, const char *path, yk_recorder **writer)
+yk_status yk_csv_writer_create(yk_context *context, const char *path,
+                               const yk_record_counts *counts, yk_recorder **writer)
 {
+    (void)counts; /* lines are appended */
     *writer = NULL;
     csv_writer *self = yk_allocate(context, 1, sizeof *self);
     if (!self)

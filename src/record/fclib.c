@@ -1,7 +1,4 @@
-/* Contact problems in HDF5 files of FCLIB: see fclib.h.
- *
- * A process of its own (apart.h) reads the file, as HDF5 does not survive everything that it is
- * given, and sends matrices and vectors; the caller checks them and makes the problem. */
+/* Contact problems in HDF5 files of FCLIB: see fclib.h. */
 #include "record/fclib.h"
 
 #include <math.h>
@@ -15,7 +12,7 @@
 #include "base/text.h"
 #include "contact/problem.h"
 #include "contact/write.h"
-#include "record/hdf5_access.h"
+#include "record/hdf5_read.h"
 
 enum { PATH_BYTES = 64, ROWS_MAX = 100000000 };
 
@@ -23,7 +20,7 @@ enum { PATH_BYTES = 64, ROWS_MAX = 100000000 };
 typedef struct fclib_file {
     yk_context *context;
     const char *path;
-    hid_t file;
+    yk_hdf5_input *input;
     yk_status status;
     bool global;
     /* Of a local problem W, V, R stand for M, H, G, q for w, and s for b; there is no f. */
@@ -60,33 +57,19 @@ static void refuse(fclib_file *in, const char *format, ...)
 
 /* Values --------------------------------------------------------------------------------------- */
 
-/* Whether the file has this object, by links within it alone: others may lead anywhere. */
 static bool has(const fclib_file *in, const char *name)
 {
-    char part[PATH_BYTES];
-    for (const char *end = name; *end; end++) {
-        if (end[1] != '/' && end[1] != '\0')
-            continue;
+    yk_hdf5_entry found;
+    if (!yk_hdf5_find(in->input, NULL, name, &found))
+        return false;
 
-        size_t length = (size_t)(end + 1 - name);
-        if (length >= sizeof part)
-            return false;
-
-        memcpy(part, name, length);
-        part[length] = '\0';
-
-        /* Every group on the way is a link of this file. */
-        H5L_info_t info;
-        if (H5Lexists(in->file, part, H5P_DEFAULT) <= 0 ||
-            H5Lget_info(in->file, part, &info, H5P_DEFAULT) < 0 || info.type != H5L_TYPE_HARD)
-            return false;
-    }
-
+    yk_hdf5_release(in->input, &found);
     return true;
 }
 
-/* Reads a dataset of numbers that has at least `count` of them; returns memory of the context. */
-static void *read_values(fclib_file *in, const char *group, const char *name, hid_t type,
+/* Reads a dataset of numbers that has at least `count` of them; returns memory of the context. A list may be longer
+ * than the part of it that is used, as CSparse reserves memory. */
+static void *read_values(fclib_file *in, const char *group, const char *name, yk_hdf5_type type,
                          size_t size, size_t count)
 {
     char path[PATH_BYTES];
@@ -94,49 +77,29 @@ static void *read_values(fclib_file *in, const char *group, const char *name, hi
     if (in->status != YK_OK)
         return NULL;
 
-    if (!has(in, path)) {
+    yk_hdf5_entry dataset;
+    if (!yk_hdf5_find(in->input, NULL, path, &dataset)) {
+        in->status = yk_hdf5_status(in->input);
         refuse(in, "there is no dataset '%s'", path);
         return NULL;
     }
 
-    /* Numbers, in a list, in this file, and as many as the sizes say. */
-    hid_t dataset = H5Dopen2(in->file, path, H5P_DEFAULT);
-    hid_t stored = dataset >= 0 ? H5Dget_type(dataset) : -1;
-    hid_t space = dataset >= 0 ? H5Dget_space(dataset) : -1;
-    H5T_class_t class = stored >= 0 ? H5Tget_class(stored) : H5T_NO_CLASS;
-    bool number = class == H5T_INTEGER || (class == H5T_FLOAT && type == H5T_NATIVE_DOUBLE);
-    hssize_t there = space >= 0 ? H5Sget_simple_extent_npoints(space) : -1;
-
-    /* Values may lie in other files, which a stranger's file must not read for him. */
-    hid_t how = dataset >= 0 ? H5Dget_create_plist(dataset) : -1;
-    bool here = how >= 0 && H5Pget_external_count(how) == 0 && H5Pget_layout(how) != H5D_VIRTUAL;
-    if (how >= 0)
-        H5Pclose(how);
-
-    if (!number || there < 0 || !here)
-        refuse(in, "'%s' is not a list of numbers in the file itself", path);
-    else if ((size_t)there < count)
-        refuse(in, "'%s' has %lld numbers, expected %zu", path, (long long)there, count);
-
-    /* A list may be longer than what of it is used, as CSparse reserves memory; but not longer than
-     * what is stored can be, compressed to a thousandth. */
+    uint64_t stored = yk_hdf5_value_count(&dataset);
     void *values = NULL;
-    if (in->status == YK_OK && (hsize_t)there > 130 * H5Dget_storage_size(dataset) + 64)
-        refuse(in, "'%s' says to have more numbers than it stores", path);
-    if (in->status == YK_OK) {
-        values = yk_allocate(in->context, (size_t)there + 1, size);
+    bool whole = type == YK_HDF5_INT32;
+    if (dataset.kind != YK_HDF5_NUMBERS || (whole && dataset.floating)) {
+        refuse(in, "'%s' is not a list of numbers in the file itself, without compression", path);
+    } else if (stored < count) {
+        refuse(in, "'%s' has %llu numbers, expected %zu", path, (unsigned long long)stored, count);
+    } else {
+        values = yk_allocate(in->context, count + 1, size);
         if (!values)
             in->status = YK_ERROR_MEMORY;
-        else if (H5Dread(dataset, type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0)
-            refuse(in, "'%s' cannot be read", path);
+        else if (!yk_hdf5_read(in->input, &dataset, type, 0, count, values))
+            in->status = yk_hdf5_status(in->input);
     }
 
-    if (space >= 0)
-        H5Sclose(space);
-    if (stored >= 0)
-        H5Tclose(stored);
-    if (dataset >= 0)
-        H5Dclose(dataset);
+    yk_hdf5_release(in->input, &dataset);
     if (in->status != YK_OK) {
         yk_free(in->context, values);
         return NULL;
@@ -147,12 +110,12 @@ static void *read_values(fclib_file *in, const char *group, const char *name, hi
 
 static double *read_vector(fclib_file *in, const char *group, const char *name, int count)
 {
-    return read_values(in, group, name, H5T_NATIVE_DOUBLE, sizeof(double), (size_t)count);
+    return read_values(in, group, name, YK_HDF5_FLOAT64, sizeof(double), (size_t)count);
 }
 
 static int read_integer(fclib_file *in, const char *group, const char *name, int low, int high)
 {
-    int *value = read_values(in, group, name, H5T_NATIVE_INT, sizeof *value, 1);
+    int *value = read_values(in, group, name, YK_HDF5_INT32, sizeof *value, 1);
     if (!value)
         return low;
 
@@ -185,7 +148,7 @@ static void read_matrix(fclib_file *in, const char *group, yk_entry_matrix *m)
     if (triplets)
         starts = (size_t)count;
 
-    int *p = read_values(in, group, "p", H5T_NATIVE_INT, sizeof *p, starts);
+    int *p = read_values(in, group, "p", YK_HDF5_INT32, sizeof *p, starts);
     if (in->status == YK_OK && !triplets) {
         count = p[lines];
         bool rising = p[0] == 0;
@@ -196,8 +159,8 @@ static void read_matrix(fclib_file *in, const char *group, yk_entry_matrix *m)
     }
 
     /* Indices and values, as many. */
-    int *at = read_values(in, group, "i", H5T_NATIVE_INT, sizeof *at, (size_t)count);
-    double *x = read_values(in, group, "x", H5T_NATIVE_DOUBLE, sizeof *x, (size_t)count);
+    int *at = read_values(in, group, "i", YK_HDF5_INT32, sizeof *at, (size_t)count);
+    double *x = read_values(in, group, "x", YK_HDF5_FLOAT64, sizeof *x, (size_t)count);
     if (in->status == YK_OK) {
         m->entry = yk_allocate(in->context, (size_t)count + 1, sizeof *m->entry);
         if (!m->entry)
@@ -281,135 +244,6 @@ static void read_problem(fclib_file *in)
         p->mu_roll = read_vector(in, vectors, "mu_r", p->contact_count);
 }
 
-/* From the process that reads to the caller ---------------------------------------------------- */
-
-/* All lists of a problem with their lengths, which follow from the sizes. */
-enum { LISTS = 8 };
-
-typedef struct list {
-    const void *values;
-    size_t count, size;
-} list;
-
-static void list_all(const fclib_file *in, list lists[LISTS])
-{
-    const yk_global_problem *p = &in->data;
-
-    /* Local problems have neither bodies nor their forces, and few have rolling friction. */
-    size_t contacts = (size_t)p->contact_count;
-    size_t rows = (size_t)(in->global ? p->h.columns : p->m.rows);
-    size_t bodies = in->global ? (size_t)p->m.rows : 0;
-    size_t rolling = p->dim == 5 ? contacts : 0;
-
-    const list all[LISTS] = {
-        {p->m.entry, p->m.count, sizeof *p->m.entry},
-        {p->h.entry, p->h.count, sizeof *p->h.entry},
-        {p->g.entry, p->g.count, sizeof *p->g.entry},
-        {p->f, bodies, sizeof *p->f},
-        {p->w, rows, sizeof *p->w},
-        {p->b, (size_t)p->g.columns, sizeof *p->b},
-        {p->mu, contacts, sizeof *p->mu},
-        {p->mu_roll, rolling, sizeof *p->mu_roll},
-    };
-
-    memcpy(lists, all, sizeof all);
-}
-
-/* Reads the file and sends the sizes, then the lists. */
-static yk_status send_problem(void *user, int stream)
-{
-    fclib_file *in = user;
-    yk_hdf5_session session;
-    yk_hdf5_enter(&session);
-
-    /* In a process of its own: a damaged file may crash the library. */
-    in->file = H5Fopen(in->path, H5F_ACC_RDONLY, H5P_DEFAULT);
-    if (in->file < 0) {
-        refuse(in, "a damaged or truncated HDF5 file (%s)", session.reason);
-    } else {
-        read_problem(in);
-        H5Fclose(in->file);
-    }
-
-    in->status = yk_hdf5_judge(in->context, &session, in->path, in->status);
-    yk_hdf5_leave(&session);
-    if (in->status != YK_OK)
-        return in->status;
-
-    /* The pointers among the sizes mean nothing to the caller. */
-    list lists[LISTS];
-    list_all(in, lists);
-    FILE *out = fdopen(dup(stream), "wb");
-    bool sent = out && fwrite(&in->global, sizeof in->global, 1, out) == 1 &&
-                fwrite(&in->data, sizeof in->data, 1, out) == 1;
-    for (int i = 0; i < LISTS && sent; i++) {
-        if (lists[i].count == 0)
-            continue;
-
-        sent = fwrite(lists[i].values, lists[i].size, lists[i].count, out) == lists[i].count;
-    }
-
-    /* What was only buffered may fail here. */
-    if (out && fclose(out) != 0)
-        sent = false;
-    if (!sent)
-        return yk_fail(in->context, YK_ERROR_EXTERNAL, "'%s' cannot be sent on", in->path);
-    return YK_OK;
-}
-
-static yk_status receive_problem(void *user, int stream)
-{
-    fclib_file *in = user;
-    FILE *from = fdopen(dup(stream), "rb");
-    if (!from)
-        return yk_fail(in->context, YK_ERROR_EXTERNAL, "'%s' cannot be received", in->path);
-
-    /* Sizes, without the memory of the other process. A sender that ends early says why itself. */
-    yk_global_problem sizes;
-    bool there = fread(&in->global, sizeof in->global, 1, from) == 1 &&
-                 fread(&sizes, sizeof sizes, 1, from) == 1;
-    if (there) {
-        /* The sizes say how much memory the lists need. */
-        in->data = (yk_global_problem){
-            .dim = sizes.dim,
-            .contact_count = sizes.contact_count,
-            .m = {sizes.m.rows, sizes.m.columns, sizes.m.count, NULL},
-            .h = {sizes.h.rows, sizes.h.columns, sizes.h.count, NULL},
-            .g = {sizes.g.rows, sizes.g.columns, sizes.g.count, NULL},
-        };
-
-        list lists[LISTS];
-        void *values[LISTS] = {NULL};
-        list_all(in, lists);
-        for (int i = 0; i < LISTS && in->status == YK_OK; i++) {
-            values[i] = yk_allocate(in->context, lists[i].count + 1, lists[i].size);
-            if (!values[i])
-                in->status = YK_ERROR_MEMORY;
-            else if (fread(values[i], lists[i].size, lists[i].count, from) != lists[i].count)
-                break;
-        }
-
-        /* In the order of list_all. */
-        in->data.m.entry = values[0];
-        in->data.h.entry = values[1];
-        in->data.g.entry = values[2];
-        in->data.f = values[3];
-        in->data.w = values[4];
-        in->data.b = values[5];
-        in->data.mu = values[6];
-        in->data.mu_roll = values[7];
-
-        /* Where there is no rolling friction there is no list of it, not even an empty one. */
-        if (in->data.dim != 5) {
-            yk_free(in->context, in->data.mu_roll);
-            in->data.mu_roll = NULL;
-        }
-    }
-
-    fclose(from);
-    return in->status;
-}
-
 /* The problem ---------------------------------------------------------------------------------- */
 
 /* (W V; V^T R) and (q s). */
@@ -479,10 +313,15 @@ yk_status yk_fclib_read(yk_context *context, const char *path, yk_contact_proble
     if (stat(path, &found) != 0 || !S_ISREG(found.st_mode))
         return yk_fail(context, YK_ERROR_FILE, "'%s' is not a file that can be read", path);
 
-    /* libhdf5 reads in a process of its own, which a damaged file may take down. */
     fclib_file in = {.context = context, .path = path, .status = YK_OK};
-    in.status = yk_hdf5_read_apart(context, path, (double)found.st_size, send_problem,
-                                   receive_problem, &in);
+    in.status = yk_hdf5_input_open(context, path, &in.input);
+    if (in.status == YK_OK) {
+        read_problem(&in);
+        if (in.status == YK_OK)
+            in.status = yk_hdf5_status(in.input);
+        yk_hdf5_input_close(in.input);
+    }
+
     if (in.status == YK_OK && (in.data.dim < 2 || in.data.dim > 5))
         refuse(&in, "contacts of dimension %d", in.data.dim);
 
@@ -553,56 +392,46 @@ static void compress(const yk_contact_problem *problem, int *start, int *columns
     }
 }
 
-static bool write_local(hid_t file, const yk_contact_problem *problem, const int *start,
+/* A list of the layout; sizes are lists of one number. */
+typedef struct stored_list {
+    yk_hdf5_object *group;
+    const char *name;
+    yk_hdf5_type type;
+    int count;
+    const void *values;
+} stored_list;
+
+static void write_local(yk_hdf5_output *output, const yk_contact_problem *problem, const int *start,
                         const int *columns, const double *values)
 {
-    /* The layout of a local problem, with W in compressed rows, which is what nz = -2 says. */
+    /* W is in compressed rows, as nz = -2 says. */
     int rows = problem->row_count, compressed_rows = -2;
     int count = start[rows];
     int dim = problem->w.first[1];
-    hid_t local = H5Gcreate2(file, "fclib_local", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    hid_t matrix = H5Gcreate2(file, "fclib_local/W", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    hid_t vectors = H5Gcreate2(file, "fclib_local/vectors", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    bool done = local >= 0 && matrix >= 0 && vectors >= 0;
+    yk_hdf5_object *local = yk_hdf5_add_group(output, yk_hdf5_root(output), "fclib_local");
+    yk_hdf5_object *matrix = yk_hdf5_add_group(output, local, "W");
+    yk_hdf5_object *vectors = yk_hdf5_add_group(output, local, "vectors");
 
-    /* All lists of the layout, sizes as lists of one number. */
-    const struct {
-        hid_t group;
-        const char *name;
-        hid_t type;
-        int count;
-        const void *values;
-    } lists[] = {
-        {local, "spacedim", H5T_NATIVE_INT, 1, &dim},
-        {matrix, "m", H5T_NATIVE_INT, 1, &rows},
-        {matrix, "n", H5T_NATIVE_INT, 1, &rows},
-        {matrix, "nzmax", H5T_NATIVE_INT, 1, &count},
-        {matrix, "nz", H5T_NATIVE_INT, 1, &compressed_rows},
-        {matrix, "p", H5T_NATIVE_INT, rows + 1, start},
-        {matrix, "i", H5T_NATIVE_INT, count, columns},
-        {matrix, "x", H5T_NATIVE_DOUBLE, count, values},
-        {vectors, "q", H5T_NATIVE_DOUBLE, rows, problem->q},
-        {vectors, "mu", H5T_NATIVE_DOUBLE, problem->contact_count, problem->mu},
+    const stored_list lists[] = {
+        {local, "spacedim", YK_HDF5_INT32, 1, &dim},
+        {matrix, "m", YK_HDF5_INT32, 1, &rows},
+        {matrix, "n", YK_HDF5_INT32, 1, &rows},
+        {matrix, "nzmax", YK_HDF5_INT32, 1, &count},
+        {matrix, "nz", YK_HDF5_INT32, 1, &compressed_rows},
+        {matrix, "p", YK_HDF5_INT32, rows + 1, start},
+        {matrix, "i", YK_HDF5_INT32, count, columns},
+        {matrix, "x", YK_HDF5_FLOAT64, count, values},
+        {vectors, "q", YK_HDF5_FLOAT64, rows, problem->q},
+        {vectors, "mu", YK_HDF5_FLOAT64, problem->contact_count, problem->mu},
     };
 
-    for (size_t i = 0; done && i < sizeof lists / sizeof *lists; i++) {
-        hsize_t size = (hsize_t)lists[i].count;
-        hid_t space = H5Screate_simple(1, &size, NULL);
-        hid_t dataset = H5Dcreate2(lists[i].group, lists[i].name, lists[i].type, space, H5P_DEFAULT,
-                                   H5P_DEFAULT, H5P_DEFAULT);
-        done = dataset >= 0 && H5Dwrite(dataset, lists[i].type, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                                        lists[i].values) >= 0;
-        if (dataset >= 0 && H5Dclose(dataset) < 0)
-            done = false;
-        H5Sclose(space);
+    for (size_t i = 0; i < sizeof lists / sizeof *lists; i++) {
+        const stored_list *list = &lists[i];
+        uint64_t size = (uint64_t)list->count;
+        const yk_hdf5_object *dataset =
+            yk_hdf5_add_dataset(output, list->group, list->name, list->type, 1, &size);
+        yk_hdf5_write(output, dataset, 0, (size_t)size, list->values);
     }
-
-    /* From the inside out. */
-    const hid_t groups[] = {vectors, matrix, local};
-    for (size_t i = 0; i < 3; i++)
-        if (groups[i] >= 0)
-            H5Gclose(groups[i]);
-    return done;
 }
 
 yk_status yk_fclib_write(yk_context *context, const char *path, const yk_contact_problem *problem)
@@ -624,19 +453,14 @@ yk_status yk_fclib_write(yk_context *context, const char *path, const yk_contact
 
     if (status == YK_OK) {
         compress(problem, start, columns, values);
-        yk_hdf5_session session;
-        yk_hdf5_enter(&session);
-        hid_t file = H5Fcreate(path, H5F_ACC_TRUNC, H5P_DEFAULT, H5P_DEFAULT);
-
-        bool done = file >= 0 && write_local(file, problem, start, columns, values);
-
-        /* What the library has kept back is written now, and may fail now. */
-        if (file >= 0 && H5Fclose(file) < 0)
-            done = false;
-        if (!done)
-            status = yk_fail(context, YK_ERROR_FILE, "'%s' cannot be written (%s)", path,
-                             session.reason);
-        yk_hdf5_leave(&session);
+        unlink(path);
+        yk_hdf5_output *output = NULL;
+        status = yk_hdf5_output_create(context, path, &output);
+        if (status == YK_OK) {
+            write_local(output, problem, start, columns, values);
+            status = yk_hdf5_output_finish(output);
+        }
+        yk_hdf5_output_destroy(output);
     }
 
     yk_free(context, start);

@@ -14,25 +14,17 @@
 
 #include "base/clock.h"
 #include "base/text.h"
-#include "record/apart.h"
-#include "record/hdf5_access.h"
 #include "record/journal.h"
 #include "record/memory.h"
 
+/* A format of results files. Adding one takes a file with its writer and a row in `formats`. */
 typedef struct file_format {
     const char *endings[3];
     yk_record_format format;
     const yk_recorder_ops *ops; /* of the file recorder, with the name of the format */
-    yk_status (*create_writer)(yk_context *context, const char *path, yk_recorder **writer);
+    yk_writer_create_function *create_writer;
     bool frames; /* it keeps frames */
-    bool apart;  /* its library is only trusted in a process of its own */
 } file_format;
-
-/* Limits of that process, far beyond what it needs: so much (s of the processor, bytes), and so
- * much for each byte of the journal. */
-static const double MAKING_SECONDS = 600;
-static const double MAKING_SECONDS_PER_BYTE = 1e-6;
-static const double MAKING_BYTES = 8e9;
 
 /* The samples and frames of a record, by which a results file is compared with its journal. */
 typedef struct contents_digest {
@@ -273,10 +265,9 @@ static yk_status file_frame(yk_recorder *recorder, double time, const float *val
     return YK_OK;
 }
 
-/* A recorder that computes the digest of what it is given, and passes it on. */
+/* A recorder that computes the digest of a record. */
 typedef struct digester {
     yk_recorder base;
-    yk_recorder *to; /* NULL: none */
     size_t width, frame_size;
     contents_digest digest;
 } digester;
@@ -287,7 +278,7 @@ static yk_status digest_begin(yk_recorder *recorder, const yk_record_header *hea
     self->width = yk_header_width(header);
     self->frame_size = header->scene ? yk_scene_frame_value_count(header->scene) : 0;
     self->digest = (contents_digest){.row_hash = YK_HASH_START, .frame_hash = YK_HASH_START};
-    return self->to ? yk_recorder_begin(self->to, header) : YK_OK;
+    return YK_OK;
 }
 
 /* Bits, but not the payload of a NaN, which CSV does not keep. */
@@ -306,7 +297,7 @@ static yk_status digest_sample(yk_recorder *recorder, double time, const double 
         hash = add_double(hash, row[i]);
     self->digest.row_hash = hash;
     self->digest.rows++;
-    return self->to ? yk_recorder_sample(self->to, time, row) : YK_OK;
+    return YK_OK;
 }
 
 static yk_status digest_frame(yk_recorder *recorder, double time, const float *values)
@@ -315,13 +306,14 @@ static yk_status digest_frame(yk_recorder *recorder, double time, const float *v
     uint64_t hash = add_double(self->digest.frame_hash, time);
     self->digest.frame_hash = yk_hash_bytes(hash, values, self->frame_size * sizeof *values);
     self->digest.frames++;
-    return self->to ? yk_recorder_frame(self->to, time, values) : YK_OK;
+    return YK_OK;
 }
 
 static yk_status digest_end(yk_recorder *recorder, const yk_record_summary *summary)
 {
-    const digester *self = (const digester *)recorder;
-    return self->to ? yk_recorder_end(self->to, summary) : YK_OK;
+    (void)recorder;
+    (void)summary;
+    return YK_OK;
 }
 
 static const yk_recorder_ops digester_ops = {
@@ -333,36 +325,45 @@ static const yk_recorder_ops digester_ops = {
     .end = digest_end,
 };
 
-/* Makes the results file from its journal, here or in a process of its own, under a temporary name.
- * It is complete and on the disk at the end. */
-static yk_status make_results(void *user, int stream)
+/* Counts and digests the contents of the journal. A journal without its end, or with gaps, makes a file
+ * without a summary. */
+static yk_status digest_journal(file_recorder *self)
 {
-    (void)stream;
-    file_recorder *self = user;
-    yk_context *context = self->context;
-
-    /* The lock on the journal is the lock on this name too: what has it was left behind. */
-    unlink(self->temporary);
-    yk_recorder *writer = NULL;
-    yk_status status = self->format->create_writer(context, self->temporary, &writer);
-    if (status != YK_OK)
-        return status;
-
-    /* A journal without its end, or with gaps, makes a file without a summary. */
     const yk_journal *journal = &self->journal;
     yk_recovery_report *contents = &self->made.contents;
-    digester digest = {.base.ops = &digester_ops, .to = writer};
-    status = yk_journal_play(context, journal->path, journal->descriptor, self->use, &digest.base,
-                             contents);
+    digester digest = {.base.ops = &digester_ops};
+    yk_status status = yk_journal_play(self->context, journal->path, journal->descriptor, self->use,
+                                       &digest.base, contents);
     if (status == YK_OK && contents->row_count == 0 && contents->frame_count == 0 &&
         !contents->is_complete)
         status =
-            yk_fail(context, YK_ERROR_INPUT,
+            yk_fail(self->context, YK_ERROR_INPUT,
                     "'%s' holds no samples: the run ended before its first one", journal->path);
-    if (status == YK_OK && (!contents->is_complete || contents->gap_count > 0))
+    self->made.digest = digest.digest;
+    return status;
+}
+
+/* Writes the results file from its journal under a temporary name. It is complete and on the disk at the end. */
+static yk_status write_results(file_recorder *self)
+{
+    yk_context *context = self->context;
+    const yk_journal *journal = &self->journal;
+
+    /* The lock on the journal is the lock on this name too: an existing file was left behind by a killed run. */
+    unlink(self->temporary);
+    const yk_record_counts counts = {self->made.contents.row_count,
+                                     self->made.contents.frame_count};
+    yk_recorder *writer = NULL;
+    yk_status status = self->format->create_writer(context, self->temporary, &counts, &writer);
+    if (status != YK_OK)
+        return status;
+
+    yk_recovery_report contents;
+    status =
+        yk_journal_play(context, journal->path, journal->descriptor, self->use, writer, &contents);
+    if (status == YK_OK && (!contents.is_complete || contents.gap_count > 0))
         status = yk_recorder_end(writer, NULL);
     yk_recorder_destroy(writer);
-    self->made.digest = digest.digest;
     return status;
 }
 
@@ -389,55 +390,12 @@ static yk_status verify_results(file_recorder *self)
     return YK_OK;
 }
 
-/* libhdf5 does not survive every failure, of memory for instance, and must not take the run with it:
- * then the file is made in a process of its own. */
-static yk_status make_safely(file_recorder *self)
-{
-    /* Formats that we write ourselves need no such care. */
-    if (!self->format->apart)
-        return make_results(self, -1);
-
-    /* Limits grow with what there is to write. */
-    struct stat found;
-    double bytes = 0;
-    if (fstat(self->journal.descriptor, &found) == 0)
-        bytes = (double)found.st_size;
-
-    char what[1200];
-    snprintf(what, sizeof what, "making '%.1000s'", self->path);
-    yk_apart_def def = {
-        .work = make_results,
-        .user = self,
-        .result = &self->made,
-        .result_bytes = sizeof self->made,
-        .seconds = MAKING_SECONDS + MAKING_SECONDS_PER_BYTE * bytes,
-        .bytes = (uint64_t)(MAKING_BYTES + bytes),
-        .idle_seconds = YK_APART_IDLE,
-        .what = what,
-        .lock = yk_hdf5_lock,
-        .unlock = yk_hdf5_unlock,
-    };
-    _Static_assert(sizeof self->made <= YK_APART_RESULT_MAX, "the result fits into a message");
-
-    bool crashed = false;
-    def.crashed = &crashed;
-    yk_status status = yk_apart(self->context, &def);
-
-    /* Without a process of its own it is made here, rather than not at all. */
-    if (status == YK_ERROR_EXTERNAL)
-        status = make_results(self, -1);
-    if (!crashed)
-        return status;
-
-    /* The journal stays: `path` can be made of it by another program, or on another machine. */
-    return yk_fail(self->context, YK_ERROR_EXTERNAL, "%s; the record is whole in '%s'",
-                   yk_last_message(self->context), self->journal.path);
-}
-
 /* The results file gets its name only after it was read back. */
 static yk_status make_and_verify(file_recorder *self)
 {
-    yk_status status = make_safely(self);
+    yk_status status = digest_journal(self);
+    if (status == YK_OK)
+        status = write_results(self);
     if (status == YK_OK)
         status = verify_results(self);
 
@@ -523,18 +481,8 @@ static const yk_recorder_ops csv_ops = FILE_OPS("csv");
 static const yk_recorder_ops hdf5_ops = FILE_OPS("hdf5");
 
 static const file_format formats[] = {
-    {{".csv"},
-     YK_RECORD_FORMAT_CSV,
-     &csv_ops,
-     yk_csv_writer_create,
-     .frames = false,
-     .apart = false},
-    {{".h5", ".hdf5"},
-     YK_RECORD_FORMAT_HDF5,
-     &hdf5_ops,
-     yk_hdf5_writer_create,
-     .frames = true,
-     .apart = true},
+    {{".h5", ".hdf5"}, YK_RECORD_FORMAT_HDF5, &hdf5_ops, yk_hdf5_writer_create, .frames = true},
+    {{".csv"}, YK_RECORD_FORMAT_CSV, &csv_ops, yk_csv_writer_create, .frames = false},
 };
 
 enum { FORMAT_COUNT = sizeof formats / sizeof *formats };

@@ -1,51 +1,39 @@
-/* HDF5 writer: one extendible dataset per channel, a chunk of rows at a time. The layout is in
- * yoke/record.h. Files have the oldest format version, which is readable everywhere. */
+/* HDF5 writer: a dataset per channel. The layout is in yoke/record.h. */
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
-#include "record/hdf5_access.h"
+#include "record/hdf5.h"
 #include "record/memory.h"
 
-enum { CHUNK_ROWS = 1024, CHUNK_BYTES = 131072 };
+/* Rows are gathered until the columns of a block are long enough to be written one by one. */
+enum { BLOCK_VALUES = 1 << 20, BLOCK_ROWS_MAX = 8192 };
+
+/* A dataset and its columns in a row. */
+typedef struct channel_table {
+    yk_hdf5_object *dataset;
+    size_t columns;
+} channel_table;
 
 typedef struct hdf5_writer {
     yk_recorder base;
     yk_context *context;
     char *path;
-    yk_hdf5_session session;
-    int error; /* of the first write that failed; 0: none */
-    hid_t id;
-    hid_t *datasets; /* time, then the channels */
-    size_t *columns; /* of a row, of each */
-    int dataset_count;
-    double *rows; /* CHUNK_ROWS rows that wait, time first */
-    size_t stride, waiting;
-    hsize_t written; /* rows in the file */
-    double *scratch; /* as many rows of the widest dataset */
+    yk_record_counts counts; /* rows and frames in the end */
+    yk_hdf5_output *output;
+    channel_table *tables; /* time, then the channels */
+    size_t table_count;
+    double *rows; /* that wait, time first */
+    size_t stride, waiting, capacity;
+    size_t written; /* rows in the file */
+    double *scratch;
     yk_hdf5_frames frames;
 } hdf5_writer;
 
-/* Whether all went well until now: the library did its part, and so did the disk. */
-static yk_status outcome(hdf5_writer *self, bool done)
-{
-    if (done && self->error == 0)
-        return YK_OK;
-
-    /* An error of the disk says more than what the library makes of it. */
-    const char *reason = self->session.reason;
-    if (self->error != 0)
-        reason = strerror(self->error);
-    else if (!*reason)
-        reason = "the HDF5 library gives no reason";
-
-    return yk_fail(self->context, YK_ERROR_FILE, "cannot write '%s': %s", self->path, reason);
-}
-
 /* Names ---------------------------------------------------------------------------------------- */
 
-/* The start of `name` up to the dot, as a link name: slashes part groups in HDF5 and cannot
- * stand. Returns what follows the dot, or NULL at the end. */
+/* Copies the part of `name` before the first dot as a link name, in which a slash cannot stand. Returns what
+ * follows the dot, or NULL at the end. */
 static const char *next_link(const char *name, char *link)
 {
     size_t length = strcspn(name, ".");
@@ -59,314 +47,219 @@ static const char *next_link(const char *name, char *link)
     return name[length] ? name + length + 1 : NULL;
 }
 
-/* Makes the link differ from those that stand in its way: "a" and "a.b" may both be channels, and
- * one of them becomes a~2. Groups may be shared. The attribute `name` always has the channel's
- * own name. */
-static void find_free_link(hid_t parent, char *link, bool group)
+/* Changes a link name that is taken: "a" and "a.b" may both be channels, and one of them becomes a~2. Groups are shared.
+ * The attribute `name` always has the name of the channel. */
+static yk_hdf5_object *find_free_link(const yk_hdf5_object *group, char *link, bool shared)
 {
     size_t length = strlen(link);
-    for (int number = 2; H5Lexists(parent, link, H5P_DEFAULT) > 0; number++) {
-        /* A group is there already where another channel stands in it. */
-        if (group) {
-            hid_t object = H5Oopen(parent, link, H5P_DEFAULT);
-            bool shared = object >= 0 && H5Iget_type(object) == H5I_GROUP;
-            if (object >= 0)
-                H5Oclose(object);
-            if (shared)
-                return;
-        }
-
+    yk_hdf5_object *taken;
+    for (int number = 2; (taken = yk_hdf5_member(group, link)) != NULL; number++) {
+        if (shared && yk_hdf5_is_group(taken))
+            return taken;
         snprintf(link + length, 16, "~%d", number);
     }
+
+    return NULL;
 }
 
-/* A dataset with what every dataset has: its full name, unit and index. Dots in its name part the
- * groups that it stands in. */
-static hid_t create_dataset(hid_t parent, const char *name, const char *unit, int index,
-                            hid_t space, hid_t properties, yk_context *context)
+/* Adds a dataset below groups that follow from the dots in its name, with its full name, unit and order. */
+static yk_hdf5_object *add_named(hdf5_writer *self, yk_hdf5_object *group, const char *name,
+                                 const char *unit, int order, int rank, const uint64_t *size)
 {
-    char *link = yk_allocate(context, strlen(name) + 32, 1);
-    if (!link)
-        return H5I_INVALID_HID;
+    char *link = yk_allocate(self->context, strlen(name) + 32, 1);
+    if (!link) {
+        yk_hdf5_fail(self->output);
+        return NULL;
+    }
 
-    /* Its groups are opened, or made. */
-    hid_t group = H5Gopen2(parent, ".", H5P_DEFAULT);
     const char *rest = next_link(name, link);
-    while (group >= 0 && rest) {
-        hid_t inner;
-        find_free_link(group, link, true);
-        if (H5Lexists(group, link, H5P_DEFAULT) > 0)
-            inner = H5Gopen2(group, link, H5P_DEFAULT);
-        else
-            inner = H5Gcreate2(group, link, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-
-        H5Gclose(group);
-        group = inner;
+    while (group && rest) {
+        yk_hdf5_object *inner = find_free_link(group, link, true);
+        group = inner ? inner : yk_hdf5_add_group(self->output, group, link);
         rest = next_link(rest, link);
     }
 
-    if (group >= 0)
+    yk_hdf5_object *dataset = NULL;
+    if (group) {
         find_free_link(group, link, false);
+        dataset = yk_hdf5_add_dataset(self->output, group, link, YK_HDF5_FLOAT64, rank, size);
+        yk_hdf5_set_text(self->output, dataset, "name", name);
+        yk_hdf5_set_text(self->output, dataset, "units", unit);
+        yk_hdf5_set_integer(self->output, dataset, "order", order);
+    }
 
-    /* Little-endian whatever the machine, so that files are the same everywhere. */
-    hid_t dataset =
-        H5Dcreate2(group, link, H5T_IEEE_F64LE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
-    yk_free(context, link);
-    if (group >= 0)
-        H5Gclose(group);
-
-    /* A table that cannot say what it is would not be read: then there is none. */
-    bool described = dataset >= 0 && yk_hdf5_write_text(dataset, "name", name) &&
-                     yk_hdf5_write_text(dataset, "units", unit) &&
-                     yk_hdf5_write_integer(dataset, "index", index);
-    if (dataset < 0 || described)
-        return dataset;
-
-    H5Dclose(dataset);
-    return H5I_INVALID_HID;
+    yk_free(self->context, link);
+    return dataset;
 }
 
-/* Beginning ------------------------------------------------------------------------------------ */
+/* Begin ---------------------------------------------------------------------------------------- */
 
-static hid_t create_table(hdf5_writer *self, hid_t parent, const char *name, const char *unit,
-                          int index, size_t columns)
+static yk_hdf5_object *add_table(hdf5_writer *self, yk_hdf5_object *group, const char *name,
+                                 const char *unit, int order, size_t columns)
 {
-    /* Rows without end; one column alone has one dimension. */
-    int rank = columns > 1 ? 2 : 1;
-    const hsize_t now[2] = {0, columns};
-    const hsize_t most[2] = {H5S_UNLIMITED, columns};
-
-    /* Chunks of about one size, however wide a row is: one is compressed and read as a whole. */
-    hsize_t rows = CHUNK_BYTES / (columns * sizeof(double));
-    if (rows < 1)
-        rows = 1;
-    if (rows > CHUNK_ROWS)
-        rows = CHUNK_ROWS;
-    const hsize_t chunk[2] = {rows, columns};
-    hid_t space = H5Screate_simple(rank, now, most);
-
-    /* Without times of creation equal runs give equal files. */
-    hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_chunk(properties, rank, chunk);
-    H5Pset_obj_track_times(properties, 0);
-    yk_hdf5_compress(properties);
-
-    hid_t dataset = create_dataset(parent, name, unit, index, space, properties, self->context);
-    H5Pclose(properties);
-    H5Sclose(space);
-
+    const uint64_t size[] = {self->counts.row_count, columns};
+    yk_hdf5_object *dataset = add_named(self, group, name, unit, order, columns > 1 ? 2 : 1, size);
+    self->tables[self->table_count++] = (channel_table){dataset, columns};
     return dataset;
 }
 
 /* The attributes of the file, and a dataset for the time and for each channel. */
-static bool write_header(hdf5_writer *self, const yk_record_header *header)
+static yk_status write_header(hdf5_writer *self, const yk_record_header *header)
 {
-    /* What the file is, and what the run was. */
+    yk_hdf5_output *output = self->output;
+    yk_hdf5_object *root = yk_hdf5_root(output);
     char software[64];
     snprintf(software, sizeof software, "yoke %s", yk_version());
-    bool done = yk_hdf5_write_text(self->id, "format", YK_HDF5_FORMAT) &&
-                yk_hdf5_write_integer(self->id, "format_version", YK_HDF5_FORMAT_VERSION) &&
-                yk_hdf5_write_text(self->id, "software", software) &&
-                yk_hdf5_write_text(self->id, "title", header->title) &&
-                yk_hdf5_write_text(self->id, "command", header->command) &&
-                yk_hdf5_write_text(self->id, "scenario", header->scenario_text) &&
-                yk_hdf5_write_integer(self->id, "complete", 0);
-    if (!done)
-        return false;
+    yk_hdf5_set_text(output, root, "format", YK_HDF5_FORMAT);
+    yk_hdf5_set_integer(output, root, "format_version", YK_HDF5_FORMAT_VERSION);
+    yk_hdf5_set_text(output, root, "software", software);
+    yk_hdf5_set_text(output, root, "title", header->title);
+    yk_hdf5_set_text(output, root, "command", header->command);
+    yk_hdf5_set_text(output, root, "scenario_yaml", header->scenario_text);
 
-    /* Time is a dataset beside the channels. */
-    hid_t channels = H5Gcreate2(self->id, "channels", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-    self->datasets[0] = create_table(self, self->id, "time", "s", 0, 1);
-    self->columns[0] = 1;
-    self->dataset_count = 1;
-    done = channels >= 0 && self->datasets[0] >= 0;
+    yk_hdf5_object *time = add_table(self, root, "time", "s", 0, 1);
+    yk_hdf5_object *channels = yk_hdf5_add_group(output, root, "channels");
+    yk_hdf5_object **scaled =
+        yk_allocate(self->context, (size_t)header->channel_count + 1, sizeof(yk_hdf5_object *));
+    if (!scaled)
+        yk_hdf5_fail(output);
 
-    for (int i = 0; i < header->channel_count && done; i++) {
+    bool complete = time && channels && scaled;
+    for (int i = 0; i < header->channel_count && complete; i++) {
         const yk_record_channel *channel = &header->channels[i];
         size_t columns = (size_t)channel->component_count;
-        hid_t dataset = create_table(self, channels, channel->name, channel->unit, i, columns);
-        self->datasets[self->dataset_count] = dataset;
-        self->columns[self->dataset_count++] = columns;
-        done = dataset >= 0 && yk_hdf5_write_texts(dataset, "labels", channel->labels, columns);
+        scaled[i] = add_table(self, channels, channel->name, channel->unit, i, columns);
+        complete = scaled[i] != NULL;
+
+        /* Components of longer rows are numbered, as readers do without labels. */
+        if (complete && columns <= YK_HDF5_TEXTS_MAX)
+            yk_hdf5_set_texts(output, scaled[i], "labels", channel->labels, columns);
     }
 
-    if (channels >= 0)
-        H5Gclose(channels);
+    if (complete)
+        yk_hdf5_set_scale(output, time, "time", scaled, (size_t)header->channel_count);
+    yk_free(self->context, scaled);
+    if (!complete || !header->scene)
+        return yk_hdf5_output_status(output);
 
-    /* Time is the scale of the rows of every channel. */
-    done = done && yk_hdf5_set_scale(self->context, self->datasets[0], "time", self->datasets + 1,
-                                     (size_t)self->dataset_count - 1);
-
-    /* What the run looks like, and tables for its frames. */
-    if (done && header->scene)
-        done = yk_hdf5_write_scene(self->context, self->id, header->scene) &&
-               yk_hdf5_open_frames(self->context, self->id, header->scene, &self->frames);
-
-    return done;
+    yk_hdf5_write_scene(self->context, output, header->scene);
+    return yk_hdf5_open_frames(self->context, output, header->scene, self->counts.frame_count,
+                               &self->frames);
 }
 
 static yk_status hdf5_begin(yk_recorder *recorder, const yk_record_header *header)
 {
     hdf5_writer *self = (hdf5_writer *)recorder;
     size_t channels = (size_t)header->channel_count;
-
-    /* Rows are collected by the chunk; the scratch takes those of the widest dataset. */
     size_t widest = 1;
-    for (size_t i = 0; i < channels; i++) {
-        size_t columns = (size_t)header->channels[i].component_count;
-        if (columns > widest)
-            widest = columns;
-    }
+    for (size_t i = 0; i < channels; i++)
+        if ((size_t)header->channels[i].component_count > widest)
+            widest = (size_t)header->channels[i].component_count;
 
     self->stride = 1 + yk_header_width(header);
-    self->datasets = yk_allocate(self->context, channels + 1, sizeof *self->datasets);
-    self->columns = yk_allocate(self->context, channels + 1, sizeof *self->columns);
-    self->rows = yk_allocate(self->context, CHUNK_ROWS, self->stride * sizeof *self->rows);
-    self->scratch = yk_allocate(self->context, CHUNK_ROWS, widest * sizeof *self->scratch);
-    if (!self->datasets || !self->columns || !self->rows || !self->scratch)
+    self->capacity = BLOCK_VALUES / self->stride + 1;
+    if (self->capacity > BLOCK_ROWS_MAX)
+        self->capacity = BLOCK_ROWS_MAX;
+    self->tables = yk_allocate(self->context, channels + 1, sizeof *self->tables);
+    self->rows = yk_allocate(self->context, self->capacity, self->stride * sizeof *self->rows);
+    self->scratch = yk_allocate(self->context, self->capacity, widest * sizeof *self->scratch);
+    if (!self->tables || !self->rows || !self->scratch)
         return YK_ERROR_MEMORY;
 
-    /* The file, with all datasets still empty. */
-    yk_hdf5_enter(&self->session);
-    self->id = yk_hdf5_create(self->path, &self->error);
-    bool done = self->id >= 0 && write_header(self, header);
-    yk_hdf5_leave(&self->session);
-
-    return outcome(self, done);
+    yk_status status = yk_hdf5_output_create(self->context, self->path, &self->output);
+    return status == YK_OK ? write_header(self, header) : status;
 }
 
 /* Rows ----------------------------------------------------------------------------------------- */
 
-/* Appends the rows that wait to all datasets. */
-static bool write_rows(hdf5_writer *self)
+/* Writes the rows that wait, column by column. */
+static void write_rows(hdf5_writer *self)
 {
-    if (self->waiting == 0)
-        return true;
-
-    size_t first = 0;
-    for (int i = 0; i < self->dataset_count; i++) {
-        /* Its columns of the rows, side by side. */
-        size_t columns = self->columns[i];
-        const double *from = self->rows + first;
+    const double *first = self->rows;
+    for (size_t i = 0; i < self->table_count; i++) {
+        size_t columns = self->tables[i].columns;
+        const double *from = first;
         double *to = self->scratch;
-        for (size_t row = 0; row < self->waiting; row++) {
-            memcpy(to, from, columns * sizeof *to);
-            from += self->stride;
-            to += columns;
-        }
+        for (size_t row = 0; row < self->waiting; row++, from += self->stride)
+            for (size_t k = 0; k < columns; k++)
+                *to++ = from[k];
 
-        /* A channel of one number is a list, others are tables of two dimensions. */
-        const hsize_t row[2] = {columns, 1};
-        if (!yk_hdf5_append(self->datasets[i], columns > 1 ? 2 : 1, H5T_NATIVE_DOUBLE,
-                            self->written, self->waiting, row, self->scratch))
-            return false;
-
+        yk_hdf5_write(self->output, self->tables[i].dataset, self->written * columns,
+                      self->waiting * columns, self->scratch);
         first += columns;
     }
 
     self->written += self->waiting;
     self->waiting = 0;
+}
 
-    return true;
+/* A journal that has changed since its rows were counted. */
+static yk_status wrong_count(const hdf5_writer *self)
+{
+    return yk_fail(self->context, YK_ERROR_FILE,
+                   "cannot write '%s': the journal changed while it was read", self->path);
 }
 
 static yk_status hdf5_sample(yk_recorder *recorder, double time, const double *row)
 {
-    /* Whole chunks go to the file: the library need not read them back. */
     hdf5_writer *self = (hdf5_writer *)recorder;
+    if (self->written + self->waiting == self->counts.row_count)
+        return wrong_count(self);
+
     double *to = self->rows + self->waiting++ * self->stride;
     to[0] = time;
-    if (self->stride > 1)
-        memcpy(to + 1, row, (self->stride - 1) * sizeof *row);
-    if (self->waiting < CHUNK_ROWS)
-        return YK_OK;
-
-    yk_hdf5_enter(&self->session);
-    bool done = write_rows(self);
-    yk_hdf5_leave(&self->session);
-
-    return outcome(self, done);
+    memcpy(to + 1, row, (self->stride - 1) * sizeof *row);
+    if (self->waiting == self->capacity)
+        write_rows(self);
+    return YK_OK;
 }
 
 static yk_status hdf5_frame(yk_recorder *recorder, double time, const float *values)
 {
-    /* Frames wait for others as rows do: a chunk is compressed as a whole. */
     hdf5_writer *self = (hdf5_writer *)recorder;
-    yk_hdf5_add_frame(&self->frames, time, values);
-    if (self->frames.waiting < self->frames.capacity)
-        return YK_OK;
+    if (self->frames.written + self->frames.waiting == self->frames.count)
+        return wrong_count(self);
 
-    yk_hdf5_enter(&self->session);
-    bool done = yk_hdf5_write_frames(&self->frames);
-    yk_hdf5_leave(&self->session);
-
-    return outcome(self, done);
+    yk_hdf5_add_frame(self->output, &self->frames, time, values);
+    return YK_OK;
 }
 
 /* End ------------------------------------------------------------------------------------------ */
 
-/* A record without a summary is one whose run did not come to its end. */
+/* A record without a summary is that of a run that did not reach its end. */
 static yk_status hdf5_end(yk_recorder *recorder, const yk_record_summary *summary)
 {
     hdf5_writer *self = (hdf5_writer *)recorder;
+    write_rows(self);
+    yk_hdf5_write_frames(self->output, &self->frames);
+    if (self->written != self->counts.row_count || self->frames.written != self->frames.count)
+        return wrong_count(self);
 
-    /* What still waited for a full chunk. */
-    yk_hdf5_enter(&self->session);
-    bool done = write_rows(self) && yk_hdf5_write_frames(&self->frames);
-
-    if (done && summary) {
-        /* Each figure is a dataset of one number, without times of creation as all others. */
-        hid_t group = H5Gcreate2(self->id, "summary", H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-        hid_t space = H5Screate(H5S_SCALAR);
-        hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
-        H5Pset_obj_track_times(properties, 0);
-        done = group >= 0;
-
-        for (int i = 0; i < summary->count && done; i++) {
-            const yk_record_value *value = &summary->values[i];
-            hid_t dataset = create_dataset(group, value->name, value->unit, i, space, properties,
-                                           self->context);
-            done = dataset >= 0 && yk_hdf5_write_text(dataset, "text", value->text) &&
-                   H5Dwrite(dataset, H5T_NATIVE_DOUBLE, H5S_ALL, H5S_ALL, H5P_DEFAULT,
-                            &value->value) >= 0;
-            if (dataset >= 0)
-                H5Dclose(dataset);
-        }
-
-        H5Pclose(properties);
-        H5Sclose(space);
-        if (group >= 0)
-            H5Gclose(group);
-
-        /* The mark that it is complete comes last. */
-        done = done && yk_hdf5_write_integer(self->id, "complete", 1);
+    yk_hdf5_object *root = yk_hdf5_root(self->output);
+    yk_hdf5_set_integer(self->output, root, "is_complete", summary != NULL);
+    yk_hdf5_object *group = NULL;
+    if (summary)
+        group = yk_hdf5_add_group(self->output, root, "summary");
+    for (int i = 0; group && i < summary->count; i++) {
+        const yk_record_value *value = &summary->values[i];
+        yk_hdf5_object *figure = add_named(self, group, value->name, value->unit, i, 0, NULL);
+        if (!figure)
+            break;
+        yk_hdf5_set_text(self->output, figure, "text", value->text);
+        yk_hdf5_write(self->output, figure, 0, 1, &value->value);
     }
 
-    /* Closing writes what the library has kept back; errors show only then. */
-    if (H5Fclose(self->id) < 0)
-        done = false;
-    self->id = H5I_INVALID_HID;
-    yk_hdf5_leave(&self->session);
-
-    return outcome(self, done);
+    return yk_hdf5_output_finish(self->output);
 }
 
 static void hdf5_destroy(yk_recorder *recorder)
 {
     hdf5_writer *self = (hdf5_writer *)recorder;
-
-    /* Still open only where something failed before the end. */
-    if (self->id >= 0) {
-        yk_hdf5_enter(&self->session);
-        H5Fclose(self->id);
-        yk_hdf5_leave(&self->session);
-    }
-
+    yk_hdf5_output_destroy(self->output);
     yk_hdf5_close_frames(self->context, &self->frames);
     yk_free(self->context, self->scratch);
     yk_free(self->context, self->rows);
-    yk_free(self->context, self->columns);
-    yk_free(self->context, self->datasets);
+    yk_free(self->context, self->tables);
     yk_free(self->context, self->path);
     yk_free(self->context, self);
 }
@@ -381,17 +274,17 @@ static const yk_recorder_ops hdf5_ops = {
     .destroy = hdf5_destroy,
 };
 
-yk_status yk_hdf5_writer_create(yk_context *context, const char *path, yk_recorder **writer)
+yk_status yk_hdf5_writer_create(yk_context *context, const char *path,
+                                const yk_record_counts *counts, yk_recorder **writer)
 {
     *writer = NULL;
     hdf5_writer *self = yk_allocate(context, 1, sizeof *self);
     if (!self)
         return YK_ERROR_MEMORY;
 
-    /* The file itself is made when the record begins. */
     self->base.ops = &hdf5_ops;
     self->context = context;
-    self->id = H5I_INVALID_HID;
+    self->counts = *counts;
     self->path = yk_text_copy(context, path);
     if (!self->path) {
         hdf5_destroy(&self->base);
@@ -399,6 +292,5 @@ yk_status yk_hdf5_writer_create(yk_context *context, const char *path, yk_record
     }
 
     *writer = &self->base;
-
     return YK_OK;
 }

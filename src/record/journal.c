@@ -66,28 +66,6 @@ bool yk_write_all(int descriptor, const void *bytes, size_t count, uint64_t offs
     return true;
 }
 
-/* The same at the end of a journal, or into its pipe. */
-static bool write_at(const yk_journal *journal, const void *bytes, size_t count, uint64_t offset)
-{
-    if (!journal->stream)
-        return yk_write_all(journal->descriptor, bytes, count, offset);
-
-    /* A pipe takes as much as it can at a time, and signals may interrupt it. */
-    const char *from = bytes;
-    while (count > 0) {
-        ssize_t written = write(journal->descriptor, from, count);
-        if (written < 0 && errno == EINTR)
-            continue;
-        if (written <= 0)
-            return false;
-
-        from += written;
-        count -= (size_t)written;
-    }
-
-    return true;
-}
-
 void yk_sync_folder(const char *path_of_file)
 {
     /* The part of the name before its last slash. */
@@ -137,16 +115,15 @@ static yk_status append(yk_journal *journal, uint32_t kind, size_t items, const 
 
     /* Behind the last whole block, wherever a failed one has left the end of the file. */
     uint64_t at = journal->length;
-    bool done = write_at(journal, &head, sizeof head, at) &&
-                write_at(journal, first, first_bytes, at + sizeof head) &&
-                write_at(journal, second, second_bytes, at + sizeof head + first_bytes);
+    bool done =
+        yk_write_all(journal->descriptor, &head, sizeof head, at) &&
+        yk_write_all(journal->descriptor, first, first_bytes, at + sizeof head) &&
+        yk_write_all(journal->descriptor, second, second_bytes, at + sizeof head + first_bytes);
 
-    /* Nothing may stay behind the last whole block; of a pipe nothing can be taken back. */
+    /* Nothing may remain behind the last whole block. */
     if (!done) {
         int error = errno;
-        int cut = 0;
-        if (!journal->stream)
-            cut = ftruncate(journal->descriptor, (off_t)journal->length);
+        int cut = ftruncate(journal->descriptor, (off_t)journal->length);
         (void)cut; /* a reader stops at the piece anyway */
         return cannot_write(journal, error);
     }
@@ -245,7 +222,7 @@ static yk_status write_start(yk_journal *journal)
     };
 
     memcpy(start.magic, MAGIC, sizeof MAGIC);
-    if (!write_at(journal, &start, sizeof start, 0))
+    if (!yk_write_all(journal->descriptor, &start, sizeof start, 0))
         return cannot_write(journal, errno);
 
     journal->length = sizeof start;
@@ -313,12 +290,6 @@ yk_status yk_journal_create(yk_context *context, const char *path, const char *o
         yk_journal_close(journal);
 
     return status;
-}
-
-yk_status yk_journal_stream(yk_context *context, const char *path, int pipe, yk_journal *journal)
-{
-    *journal = (yk_journal){.context = context, .path = path, .descriptor = pipe, .stream = true};
-    return write_start(journal);
 }
 
 yk_status yk_journal_lock(yk_context *context, const char *path, yk_journal *journal)
@@ -481,7 +452,6 @@ typedef struct player {
     const char *path;
     yk_recorder *to;
     int file;
-    bool stream; /* that is a pipe, read from front to back */
     unsigned char *payload;
     size_t capacity;
     void *arrays[ARRAYS_MAX];
@@ -702,14 +672,9 @@ typedef enum read_result {
 
 static read_result read_all(const player *p, void *to, size_t count, uint64_t offset)
 {
-    /* A pipe has no offsets, and gives what has arrived so far. */
     char *at = to;
     while (count > 0) {
-        ssize_t got;
-        if (p->stream)
-            got = read(p->file, at, count);
-        else
-            got = pread(p->file, at, count, (off_t)offset);
+        ssize_t got = pread(p->file, at, count, (off_t)offset);
         if (got < 0 && errno == EINTR)
             continue;
         if (got < 0)
@@ -737,7 +702,6 @@ static yk_status cannot_read(const player *p, int error)
 
 typedef enum block_state {
     BLOCK_SOUND,
-    BLOCK_END,    /* the stream ends before the block */
     BLOCK_DAMAGED /* cut off, or without its checksum */
 } block_state;
 
@@ -755,18 +719,7 @@ static block_read read_block(player *p, uint64_t offset, uint64_t size)
     if (size - offset < sizeof *head)
         return block;
 
-    /* A stream may end between two blocks. */
-    read_result got = READ_WHOLE;
-    size_t first = p->stream ? 1 : 0;
-    if (p->stream)
-        got = read_all(p, head, first, offset);
-    if (got == READ_SHORT) {
-        block.state = BLOCK_END;
-        return block;
-    }
-
-    if (got == READ_WHOLE)
-        got = read_all(p, (char *)head + first, sizeof *head - first, offset + first);
+    read_result got = read_all(p, head, sizeof *head, offset);
     if (got == READ_FAILED)
         block.status = cannot_read(p, errno);
 
@@ -970,10 +923,6 @@ static yk_status play(player *p, uint64_t size, yk_recovery_report *contents)
         block_read block = read_block(p, offset, size);
         if (block.status != YK_OK)
             return block.status;
-        if (block.state == BLOCK_END)
-            break;
-        if (block.state == BLOCK_DAMAGED && p->stream)
-            return damaged(p, "it does not arrive whole");
 
         /* Nothing can be read without the header. */
         bool first = offset == sizeof start;
@@ -997,8 +946,7 @@ static yk_status play(player *p, uint64_t size, yk_recovery_report *contents)
         offset += sizeof block.head + block.head.bytes;
     }
 
-    if (!p->stream)
-        contents->damaged_bytes += size - offset;
+    contents->damaged_bytes += size - offset;
     if (offset == sizeof start)
         return damaged(p, "it ends before its header");
 
@@ -1037,18 +985,6 @@ yk_status yk_journal_play(yk_context *context, const char *path, int file, yk_jo
 
     player p = {.context = context, .path = path, .to = to, .file = file, .use = use};
     yk_status status = play(&p, (uint64_t)found.st_size, contents);
-    release_player(&p);
-    return status;
-}
-
-yk_status yk_journal_play_stream(yk_context *context, const char *path, int pipe, yk_recorder *to,
-                                 yk_recovery_report *contents)
-{
-    /* Its length is not known; no single block is this long. */
-    static const uint64_t longest = (uint64_t)1 << 40;
-    *contents = (yk_recovery_report){0};
-    player p = {.context = context, .path = path, .to = to, .file = pipe, .stream = true};
-    yk_status status = play(&p, longest, contents);
     release_player(&p);
     return status;
 }

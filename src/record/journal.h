@@ -38,7 +38,6 @@ typedef struct yk_journal {
     uint64_t length;  /* bytes of whole blocks */
     uint64_t digest;  /* of all blocks: equal digests and lengths mean equal journals */
     bool has_rest;    /* blocks of the stopped run are still behind `length` */
-    bool stream;      /* a pipe: written from front to back, and not taken back */
 } yk_journal;
 
 /* How far a journal was when a checkpoint was written. */
@@ -55,8 +54,6 @@ yk_status yk_journal_create(yk_context *context, const char *path, const char *o
  * stopped run had written, under the same header. */
 yk_status yk_journal_reopen(yk_context *context, const char *path, const yk_record_header *header,
                             const yk_journal_place *position, yk_journal *journal);
-/* An empty journal that goes through a pipe to another process. */
-yk_status yk_journal_stream(yk_context *context, const char *path, int pipe, yk_journal *journal);
 /* Holds a journal that is there, so that nobody writes it, and changes nothing. */
 yk_status yk_journal_lock(yk_context *context, const char *path, yk_journal *journal);
 yk_status yk_journal_header(yk_journal *journal, const yk_record_header *header);
@@ -89,9 +86,6 @@ typedef enum yk_journal_use {
  * for reading. A read error is YK_ERROR_FILE, damage is YK_ERROR_INPUT. */
 yk_status yk_journal_play(yk_context *context, const char *path, int file, yk_journal_use use,
                           yk_recorder *to, yk_recovery_report *contents);
-/* The same of a journal that comes through a pipe, without any damage. */
-yk_status yk_journal_play_stream(yk_context *context, const char *path, int pipe, yk_recorder *to,
-                                 yk_recovery_report *contents);
 /* The same as YK_JOURNAL_READ of a file that is not open yet. */
 yk_status yk_journal_play_file(yk_context *context, const char *path, yk_recorder *to,
                                yk_recovery_report *contents);

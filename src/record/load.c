@@ -9,7 +9,7 @@
 #include "base/context.h"
 #include "base/input.h"
 #include "base/text.h"
-#include "record/hdf5_access.h"
+#include "record/hdf5.h"
 #include "record/journal.h"
 #include "record/memory.h"
 

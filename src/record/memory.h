@@ -21,18 +21,23 @@ yk_status yk_summary_copy(yk_context *context, const yk_record_summary *summary,
 /* Doubles in a row: the components of all channels. */
 size_t yk_header_width(const yk_record_header *header);
 
-/* Readers of the formats pass all that a file holds to a recorder: begin, samples, frames and, of
- * a record that is complete, the end. That of HDF5 reads in a process of its own, because libhdf5
- * does not survive every damaged file. */
+/* Readers of the formats pass all that a file holds to a recorder: begin, samples, frames and, for a complete
+ * record, the end. */
 yk_status yk_csv_load(yk_context *context, const char *path, yk_recorder *to, bool *complete);
 yk_status yk_hdf5_load(yk_context *context, const char *path, yk_recorder *to, bool *complete);
 
-/* Writers: recorders that write one format straight to a file. What users get
- * (yk_file_recorder_create, file.c) keeps a journal while the run goes on and plays it to one of
- * these at the end. The file must not be there yet; its end is on the disk when `end` returns.
- * Nothing is given back of a file that fails: whoever asked for it removes it. */
-yk_status yk_csv_writer_create(yk_context *context, const char *path, yk_recorder **writer);
-yk_status yk_hdf5_writer_create(yk_context *context, const char *path, yk_recorder **writer);
+/* Samples and frames of a record that is written from its journal. */
+typedef struct yk_record_counts {
+    size_t row_count, frame_count;
+} yk_record_counts;
+
+/* Writers: recorders that write one format straight to a file. The file recorder (file.c) keeps a journal during
+ * the run and plays it to a writer at the end. The file must not exist; it is on the disk when `end` returns. The
+ * caller removes a file that could not be written. */
+typedef yk_status yk_writer_create_function(yk_context *context, const char *path,
+                                            const yk_record_counts *counts, yk_recorder **writer);
+yk_writer_create_function yk_csv_writer_create;
+yk_writer_create_function yk_hdf5_writer_create;
 
 /* Passes the contents of a file of any format to a recorder, and tells whether the record is
  * complete. */

@@ -16,11 +16,11 @@
 #include <string.h>
 
 #include "math/vec3.h"
-#include "record/hdf5_access.h"
+#include "record/hdf5_write.h"
 #include "record/serialize.h"
 #include "yoke/record.h"
 
-enum { SIDES = 24, ARCS = 6, HULL_MAX = 200, DEFLATE = 3, CHUNK_ROWS = 16384 };
+enum { SIDES = 24, ARCS = 6, HULL_MAX = 200 };
 
 /* The kinds of cells, in the order in which VTK counts them. */
 enum { VERTICES, LINES, POLYGONS, STRIPS, TOPOLOGIES };
@@ -438,191 +438,106 @@ static yk_vec3 locate(const mesh *m, const float *frame, const anchor *a)
 
 /* Writing --------------------------------------------------------------------------------------- */
 
-/* A dataset of `rows` rows, all of them written at once where there are values. */
-static hid_t create_dataset(hid_t group, const char *name, hid_t type, hsize_t rows,
-                            hsize_t columns, hid_t memory_type, const void *values)
+/* A dataset of `rows` rows; its values are written at once unless they are NULL. */
+static yk_hdf5_object *add_dataset(yk_hdf5_output *output, yk_hdf5_object *group, const char *name,
+                                   yk_hdf5_type type, size_t rows, size_t columns,
+                                   const void *values)
 {
-    const hsize_t size[2] = {rows, columns};
-    const hsize_t chunk[2] = {rows < CHUNK_ROWS ? rows : CHUNK_ROWS, columns};
-    int rank = columns > 1 ? 2 : 1;
-    hid_t space = H5Screate_simple(rank, size, NULL);
-    hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
-    H5Pset_obj_track_times(properties, 0);
-
-    /* Compressed where the library can do it; readers need not be told. */
-    if (rows > 0 && H5Zfilter_avail(H5Z_FILTER_DEFLATE) > 0) {
-        H5Pset_chunk(properties, rank, chunk);
-        H5Pset_shuffle(properties);
-        H5Pset_deflate(properties, DEFLATE);
-    }
-
-    hid_t dataset = H5Dcreate2(group, name, type, space, H5P_DEFAULT, properties, H5P_DEFAULT);
-    H5Pclose(properties);
-    H5Sclose(space);
-
-    /* Half a dataset is none. */
-    if (dataset >= 0 && values && rows > 0 &&
-        H5Dwrite(dataset, memory_type, H5S_ALL, H5S_ALL, H5P_DEFAULT, values) < 0) {
-        H5Dclose(dataset);
-        return H5I_INVALID_HID;
-    }
-
+    const uint64_t size[] = {rows, columns};
+    yk_hdf5_object *dataset =
+        yk_hdf5_add_dataset(output, group, name, type, columns > 1 ? 2 : 1, size);
+    if (values)
+        yk_hdf5_write(output, dataset, 0, rows * columns, values);
     return dataset;
 }
 
-static bool write_whole(hid_t group, const char *name, hid_t type, hsize_t rows, hsize_t columns,
-                        hid_t memory_type, const void *values)
+static void write_ids(yk_hdf5_output *output, yk_hdf5_object *group, const char *name,
+                      const int64_t *ids, size_t rows, size_t columns)
 {
-    hid_t dataset = create_dataset(group, name, type, rows, columns, memory_type, values);
-    return dataset >= 0 && H5Dclose(dataset) >= 0;
+    add_dataset(output, group, name, YK_HDF5_INT64, rows, columns, ids);
 }
 
-static bool write_ids(hid_t group, const char *name, const int64_t *ids, hsize_t rows,
-                      hsize_t columns)
-{
-    return write_whole(group, name, H5T_STD_I64LE, rows, columns, H5T_NATIVE_INT64, ids);
-}
-
-static hid_t create_group(hid_t parent, const char *name)
-{
-    return H5Gcreate2(parent, name, H5P_DEFAULT, H5P_DEFAULT, H5P_DEFAULT);
-}
-
-static bool write_attribute(hid_t group, const char *name, hid_t file_type, hid_t memory_type,
-                            hsize_t count, const void *values)
-{
-    hid_t space = count > 1 ? H5Screate_simple(1, &count, NULL) : H5Screate(H5S_SCALAR);
-    hid_t attribute = H5Acreate2(group, name, file_type, space, H5P_DEFAULT, H5P_DEFAULT);
-    bool done = attribute >= 0 && H5Awrite(attribute, memory_type, values) >= 0;
-    if (attribute >= 0)
-        H5Aclose(attribute);
-    H5Sclose(space);
-    return done;
-}
-
-/* What the file is, and the cells, which are the same in all steps. */
-static bool write_cells(hid_t root, const mesh *m)
+/* Version and type of the file, and the cells, which are the same in all steps. */
+static void write_cells(yk_hdf5_output *output, yk_hdf5_object *root, const mesh *m)
 {
     static const char type[] = "PolyData";
-
-    /* The type has to be a text of fixed length, without a zero at its end. */
     const int64_t version[2] = {2, 0};
-    hid_t text = H5Tcopy(H5T_C_S1);
-    H5Tset_size(text, sizeof type - 1);
-    H5Tset_strpad(text, H5T_STR_NULLPAD);
+    yk_hdf5_set_numbers(output, root, "Version", YK_HDF5_INT64, 2, version);
+    yk_hdf5_set_fixed_text(output, root, "Type", type, sizeof type - 1);
     int64_t points = (int64_t)count_points(m);
-    bool done = write_attribute(root, "Version", H5T_STD_I64LE, H5T_NATIVE_INT64, 2, version) &&
-                write_attribute(root, "Type", text, text, 1, type) &&
-                write_ids(root, "NumberOfPoints", &points, 1, 1);
-    H5Tclose(text);
+    write_ids(output, root, "NumberOfPoints", &points, 1, 1);
 
-    /* All topologies must be there, also those without a cell. */
-    for (int i = 0; i < TOPOLOGIES && done; i++) {
+    /* All topologies are required, also those without a cell. */
+    for (int i = 0; i < TOPOLOGIES; i++) {
         const yk_pack *connectivity = &m->connectivity[i];
         const yk_pack *offsets = &m->offsets[i];
         int64_t ids = (int64_t)count_ids(connectivity);
         int64_t cells = (int64_t)count_ids(offsets) - 1;
 
-        hid_t group = create_group(root, topology_names[i]);
-        done = group >= 0 && write_ids(group, "NumberOfCells", &cells, 1, 1) &&
-               write_ids(group, "NumberOfConnectivityIds", &ids, 1, 1) &&
-               write_ids(group, "Connectivity", (const int64_t *)(const void *)connectivity->data,
-                         (hsize_t)ids, 1) &&
-               write_ids(group, "Offsets", (const int64_t *)(const void *)offsets->data,
-                         (hsize_t)cells + 1, 1);
-        if (group >= 0)
-            H5Gclose(group);
+        yk_hdf5_object *group = yk_hdf5_add_group(output, root, topology_names[i]);
+        write_ids(output, group, "NumberOfCells", &cells, 1, 1);
+        write_ids(output, group, "NumberOfConnectivityIds", &ids, 1, 1);
+        write_ids(output, group, "Connectivity", (const int64_t *)(const void *)connectivity->data,
+                  (size_t)ids, 1);
+        write_ids(output, group, "Offsets", (const int64_t *)(const void *)offsets->data,
+                  (size_t)cells + 1, 1);
     }
-
-    return done;
 }
 
-/* One step of a dataset of all steps. */
-static bool write_step(hid_t dataset, hsize_t step, hsize_t rows, hsize_t columns,
-                       const float *values)
+/* Points of all steps, and the strain at them if some body is strained. */
+static void write_points(yk_hdf5_output *output, yk_hdf5_object *root, yk_hdf5_object *data,
+                         const mesh *m, const yk_record *record, float *scratch)
 {
-    const hsize_t from[2] = {step * rows, 0};
-    const hsize_t count[2] = {rows, columns};
-    hid_t memory = H5Screate_simple(columns > 1 ? 2 : 1, count, NULL);
-    hid_t file = H5Dget_space(dataset);
-    H5Sselect_hyperslab(file, H5S_SELECT_SET, from, NULL, count, NULL);
-    bool done = H5Dwrite(dataset, H5T_NATIVE_FLOAT, memory, file, H5P_DEFAULT, values) >= 0;
-    H5Sclose(file);
-    H5Sclose(memory);
-    return done;
-}
-
-/* Points of all steps, and the strain at them where anything is strained. */
-static bool write_points(hid_t root, hid_t data, const mesh *m, const yk_record *record,
-                         float *scratch)
-{
-    hsize_t steps = yk_record_frame_count(record);
-    hsize_t points = count_points(m);
+    size_t steps = yk_record_frame_count(record);
+    size_t points = count_points(m);
     const anchor *anchors = (const anchor *)(const void *)m->anchors.data;
     bool strained = yk_scene_table_value_count(m->scene, YK_FRAME_STRAIN) > 0;
 
-    /* Points of all steps one behind the other; radii only where particles come and go. */
-    hid_t places =
-        create_dataset(root, "Points", H5T_IEEE_F32LE, steps * points, 3, H5T_NATIVE_FLOAT, NULL);
-    hid_t strains = H5I_INVALID_HID;
-    hid_t radii = H5I_INVALID_HID;
-    bool done = places >= 0;
-    if (m->varies) {
-        radii = create_dataset(data, "radius", H5T_IEEE_F32LE, steps * points, 1, H5T_NATIVE_FLOAT,
-                               NULL);
-        done = done && radii >= 0;
-    }
+    /* Points of all steps, one step after the other; radii of each step only if particles come and go. */
+    size_t rows = steps * points;
+    const yk_hdf5_object *places =
+        add_dataset(output, root, "Points", YK_HDF5_FLOAT32, rows, 3, NULL);
+    const yk_hdf5_object *strains = NULL;
+    const yk_hdf5_object *radii = NULL;
+    if (m->varies)
+        radii = add_dataset(output, data, "radius", YK_HDF5_FLOAT32, rows, 1, NULL);
+    if (strained)
+        strains = add_dataset(output, data, "strain", YK_HDF5_FLOAT32, rows, 1, NULL);
 
-    if (strained) {
-        strains = create_dataset(data, "strain", H5T_IEEE_F32LE, steps * points, 1,
-                                 H5T_NATIVE_FLOAT, NULL);
-        done = done && strains >= 0;
-    }
-
-    /* Step by step, so that memory for one is enough. */
-    for (hsize_t step = 0; step < steps && done; step++) {
+    for (size_t step = 0; step < steps; step++) {
         const float *frame = yk_record_frame(record, step);
-        for (hsize_t i = 0; i < points; i++) {
+        for (size_t i = 0; i < points; i++) {
             yk_vec3 p = locate(m, frame, &anchors[i]);
             scratch[3 * i] = (float)p.x;
             scratch[3 * i + 1] = (float)p.y;
             scratch[3 * i + 2] = (float)p.z;
         }
+        yk_hdf5_write(output, places, 3 * step * points, 3 * points, scratch);
 
-        done = write_step(places, step, points, 3, scratch);
-
-        /* What is not there has no size. */
-        if (m->varies && done) {
-            for (hsize_t i = 0; i < points; i++)
+        /* Absent particles have no size. */
+        if (m->varies) {
+            for (size_t i = 0; i < points; i++)
                 scratch[i] = is_there(m, frame, &anchors[i]) ? anchors[i].radius : 0;
-            done = write_step(radii, step, points, 1, scratch);
+            yk_hdf5_write(output, radii, step * points, points, scratch);
         }
 
-        if (!strained || !done)
+        if (!strained)
             continue;
 
         /* The strain of a body is that of all its points. */
-        for (hsize_t i = 0; i < points; i++) {
+        for (size_t i = 0; i < points; i++) {
             const anchor *a = &anchors[i];
             scratch[i] = 0;
             if (a->body != YK_SCENE_GROUND && m->slots[a->body].strain >= 0)
                 scratch[i] = frame[m->slots[a->body].strain];
         }
-
-        done = write_step(strains, step, points, 1, scratch);
+        yk_hdf5_write(output, strains, step * points, points, scratch);
     }
-
-    if (radii >= 0)
-        H5Dclose(radii);
-    if (strains >= 0)
-        H5Dclose(strains);
-    if (places >= 0)
-        H5Dclose(places);
-    return done;
 }
 
-/* What points belong to, which stays. */
-static bool write_owners(hid_t data, const mesh *m, float *scratch)
+/* Radius, subsystem and body of all points. */
+static void write_owners(yk_hdf5_output *output, yk_hdf5_object *data, const mesh *m,
+                         float *scratch)
 {
     size_t points = count_points(m);
     const anchor *anchors = (const anchor *)(const void *)m->anchors.data;
@@ -630,24 +545,22 @@ static bool write_owners(hid_t data, const mesh *m, float *scratch)
     /* Radii that change are written with the steps. */
     for (size_t i = 0; i < points; i++)
         scratch[i] = anchors[i].radius;
-    bool done = m->varies ||
-                write_whole(data, "radius", H5T_IEEE_F32LE, points, 1, H5T_NATIVE_FLOAT, scratch);
+    if (!m->varies)
+        add_dataset(output, data, "radius", YK_HDF5_FLOAT32, points, 1, scratch);
 
-    /* The same memory again, for integers of as many bytes. */
+    /* The same memory holds integers of as many bytes. */
     int32_t *numbers = (int32_t *)(void *)scratch;
     for (size_t i = 0; i < points; i++)
         numbers[i] = anchors[i].subsystem;
-    done =
-        done && write_whole(data, "subsystem", H5T_STD_I32LE, points, 1, H5T_NATIVE_INT32, numbers);
-
+    add_dataset(output, data, "subsystem", YK_HDF5_INT32, points, 1, numbers);
     for (size_t i = 0; i < points; i++)
         numbers[i] = anchors[i].body;
-    return done && write_whole(data, "body", H5T_STD_I32LE, points, 1, H5T_NATIVE_INT32, numbers);
+    add_dataset(output, data, "body", YK_HDF5_INT32, points, 1, numbers);
 }
 
 /* Times, and where each step begins. Cells are those of the first step, as one part. */
-static bool write_steps(hid_t root, const mesh *m, const yk_record *record, double *times,
-                        int64_t *ids)
+static void write_steps(yk_hdf5_output *output, yk_hdf5_object *root, const mesh *m,
+                        const yk_record *record, double *times, int64_t *ids)
 {
     size_t steps = yk_record_frame_count(record);
     int64_t number = (int64_t)steps;
@@ -655,43 +568,32 @@ static bool write_steps(hid_t root, const mesh *m, const yk_record *record, doub
     for (size_t i = 0; i < steps; i++)
         times[i] = yk_record_frame_time(record, i);
 
-    hid_t group = create_group(root, "Steps");
-    bool done = group >= 0 &&
-                write_attribute(group, "NSteps", H5T_STD_I64LE, H5T_NATIVE_INT64, 1, &number) &&
-                write_whole(group, "Values", H5T_IEEE_F64LE, steps, 1, H5T_NATIVE_DOUBLE, times);
+    yk_hdf5_object *group = yk_hdf5_add_group(output, root, "Steps");
+    yk_hdf5_set_numbers(output, group, "NSteps", YK_HDF5_INT64, 0, &number);
+    add_dataset(output, group, "Values", YK_HDF5_FLOAT64, steps, 1, times);
+    yk_hdf5_object *data = yk_hdf5_add_group(output, group, "PointDataOffsets");
 
-    /* Where the values of points begin in each step. */
-    hid_t data = H5I_INVALID_HID;
-    if (done)
-        data = create_group(group, "PointDataOffsets");
-    done = done && data >= 0;
-
-    /* The same in all steps. */
+    /* Offsets that are the same in all steps. */
     memset(ids, 0, 4 * steps * sizeof *ids);
-    done = done && write_ids(group, "PartOffsets", ids, steps, 1) &&
-           write_ids(group, "CellOffsets", ids, steps, TOPOLOGIES) &&
-           write_ids(group, "ConnectivityIdOffsets", ids, steps, TOPOLOGIES) &&
-           write_ids(data, "subsystem", ids, steps, 1) && write_ids(data, "body", ids, steps, 1);
+    write_ids(output, group, "PartOffsets", ids, steps, 1);
+    write_ids(output, group, "CellOffsets", ids, steps, TOPOLOGIES);
+    write_ids(output, group, "ConnectivityIdOffsets", ids, steps, TOPOLOGIES);
+    write_ids(output, data, "subsystem", ids, steps, 1);
+    write_ids(output, data, "body", ids, steps, 1);
     if (!m->varies)
-        done = done && write_ids(data, "radius", ids, steps, 1);
+        write_ids(output, data, "radius", ids, steps, 1);
     for (size_t i = 0; i < steps; i++)
         ids[i] = 1;
-    done = done && write_ids(group, "NumberOfParts", ids, steps, 1);
+    write_ids(output, group, "NumberOfParts", ids, steps, 1);
 
-    /* Of each step its own. */
+    /* Offsets of each step. */
     for (size_t i = 0; i < steps; i++)
         ids[i] = (int64_t)i * points;
-    done = done && write_ids(group, "PointOffsets", ids, steps, 1);
+    write_ids(output, group, "PointOffsets", ids, steps, 1);
     if (m->varies)
-        done = done && write_ids(data, "radius", ids, steps, 1);
+        write_ids(output, data, "radius", ids, steps, 1);
     if (yk_scene_table_value_count(m->scene, YK_FRAME_STRAIN) > 0)
-        done = done && write_ids(data, "strain", ids, steps, 1);
-
-    if (data >= 0)
-        H5Gclose(data);
-    if (group >= 0)
-        H5Gclose(group);
-    return done;
+        write_ids(output, data, "strain", ids, steps, 1);
 }
 
 static yk_status write_file(yk_context *context, const char *path, const mesh *m,
@@ -704,33 +606,18 @@ static yk_status write_file(yk_context *context, const char *path, const mesh *m
     int64_t *ids = yk_allocate(context, 4 * steps + 1, sizeof *ids);
     yk_status status = YK_ERROR_MEMORY;
     if (scratch && times && ids) {
-        yk_hdf5_session session;
-        int error = 0;
-        yk_hdf5_enter(&session);
-        hid_t file = yk_hdf5_create(path, &error);
-        bool done = file >= 0;
-        if (done) {
-            hid_t root = create_group(file, "VTKHDF");
-            hid_t data = create_group(root, "PointData");
-            done = root >= 0 && data >= 0 && write_cells(root, m) &&
-                   write_owners(data, m, scratch) && write_points(root, data, m, record, scratch) &&
-                   write_steps(root, m, record, times, ids);
-            if (data >= 0)
-                H5Gclose(data);
-            if (root >= 0)
-                H5Gclose(root);
-            done = H5Fclose(file) >= 0 && done;
+        yk_hdf5_output *output = NULL;
+        status = yk_hdf5_output_create(context, path, &output);
+        if (status == YK_OK) {
+            yk_hdf5_object *root = yk_hdf5_add_group(output, yk_hdf5_root(output), "VTKHDF");
+            yk_hdf5_object *data = yk_hdf5_add_group(output, root, "PointData");
+            write_cells(output, root, m);
+            write_owners(output, data, m, scratch);
+            write_points(output, root, data, m, record, scratch);
+            write_steps(output, root, m, record, times, ids);
+            status = yk_hdf5_output_finish(output);
         }
-
-        yk_hdf5_leave(&session);
-
-        /* An error of the disk says more than what the library makes of it. */
-        status = YK_OK;
-        const char *reason = session.reason;
-        if (error != 0)
-            reason = strerror(error);
-        if (!done || error != 0)
-            status = yk_fail(context, YK_ERROR_FILE, "cannot write '%s': %s", path, reason);
+        yk_hdf5_output_destroy(output);
     }
 
     yk_free(context, scratch);

@@ -20,7 +20,7 @@ static const struct {
     {"expression", fuzz_expression}, {"mesh", fuzz_mesh},     {"modal", fuzz_modal},
     {"contact", fuzz_contact},       {"fmu", fuzz_fmu},       {"frames", fuzz_frames},
     {"results", fuzz_results},       {"import", fuzz_import}, {"journal", fuzz_journal},
-    {"checkpoint", fuzz_checkpoint}, {"resume", fuzz_resume},
+    {"checkpoint", fuzz_checkpoint}, {"resume", fuzz_resume}, {"hdf5", fuzz_hdf5},
 };
 
 typedef struct seed {

@@ -23,8 +23,10 @@ void fuzz_import(const unsigned char *data, size_t size);
 /* Frames: the first byte 'c' are those of a client, else those of a server. Behind "hex:" the bytes
  * are given by their digits, so that seeds are text. */
 void fuzz_frames(const unsigned char *data, size_t size);
-/* Results as CSV. */
+/* Results as CSV, or an HDF5 file as it is. */
 void fuzz_results(const unsigned char *data, size_t size);
+/* Changes to a valid HDF5 results file: of three bytes each, two for the place and one for the new value. */
+void fuzz_hdf5(const unsigned char *data, size_t size);
 /* A journal, and a checkpoint: their checksums are made good first, without which no changed byte
  * would be looked at. Behind "hex:" as above. */
 void fuzz_journal(const unsigned char *data, size_t size);

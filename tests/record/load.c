@@ -133,6 +133,46 @@ static hid_t open_good(test_folder *folder)
     return file;
 }
 
+static herr_t copy_attribute(hid_t from, const char *name, const H5A_info_t *info, void *to)
+{
+    (void)info;
+    hid_t attribute = H5Aopen(from, name, H5P_DEFAULT);
+    hid_t type = H5Aget_type(attribute);
+    hid_t space = H5Aget_space(attribute);
+    if (H5Tget_class(type) == H5T_STRING || H5Tget_class(type) == H5T_INTEGER) {
+        char bytes[256];
+        assert_true(H5Aread(attribute, type, bytes) >= 0);
+        hid_t copy = H5Acreate2(*(hid_t *)to, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
+        assert_true(H5Awrite(copy, type, bytes) >= 0);
+        H5Aclose(copy);
+    }
+    H5Sclose(space);
+    H5Tclose(type);
+    H5Aclose(attribute);
+    return 0;
+}
+
+/* Puts a dataset of other extents in the place of another. */
+static void replace_dataset(hid_t file, const char *path, int rank, const hsize_t *size,
+                            bool allocated)
+{
+    hid_t space = H5Screate_simple(rank, size, NULL);
+    hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    if (allocated)
+        H5Pset_alloc_time(properties, H5D_ALLOC_TIME_EARLY);
+    hid_t made =
+        H5Dcreate2(file, "/new", H5T_IEEE_F64LE, space, H5P_DEFAULT, properties, H5P_DEFAULT);
+    hid_t old = H5Dopen2(file, path, H5P_DEFAULT);
+    assert_true(made >= 0 && old >= 0);
+    H5Aiterate2(old, H5_INDEX_NAME, H5_ITER_INC, NULL, copy_attribute, &made);
+    H5Dclose(old);
+    H5Dclose(made);
+    H5Pclose(properties);
+    H5Sclose(space);
+    H5Ldelete(file, path, H5P_DEFAULT);
+    assert_true(H5Lmove(file, "/new", file, path, H5P_DEFAULT, H5P_DEFAULT) >= 0);
+}
+
 static void hdf5_files_that_were_tampered_with(void **state)
 {
     test_folder *folder = *state;
@@ -154,19 +194,29 @@ static void hdf5_files_that_were_tampered_with(void **state)
     file = open_good(folder);
     H5Adelete_by_name(file, "/channels/left/position", "name", H5P_DEFAULT);
     H5Fclose(file);
-    refuse(folder, "a.h5", YK_ERROR_INPUT, "no name or no index");
+    refuse(folder, "a.h5", YK_ERROR_INPUT, "no name or no order");
 
+    /* A dataset with other extents, which has the attributes of the old one. */
     file = open_good(folder);
-    hid_t dataset = H5Dopen2(file, "/channels/left/position", H5P_DEFAULT);
-    H5Dset_extent(dataset, (const hsize_t[]){99, 3});
-    H5Dclose(dataset);
+    replace_dataset(file, "/channels/left/position", 2, (const hsize_t[]){99, 3}, true);
     H5Fclose(file);
     refuse(folder, "a.h5", YK_ERROR_INPUT, "'left.position' has 99 rows and time has 100");
 
     file = open_good(folder);
-    dataset = H5Dopen2(file, "/time", H5P_DEFAULT);
-    H5Dset_extent(dataset, (const hsize_t[]){(hsize_t)1 << 50}); /* says more than it holds */
-    H5Dclose(dataset);
+    replace_dataset(file, "/time", 1, (const hsize_t[]){(hsize_t)1 << 50}, false);
+    H5Fclose(file);
+    refuse(folder, "a.h5", YK_ERROR_INPUT, "a dataset is larger than the file");
+
+    /* A dataset in chunks, as other programs may write it. */
+    file = open_good(folder);
+    H5Ldelete(file, "/time", H5P_DEFAULT);
+    hid_t space = H5Screate_simple(1, (const hsize_t[]){100}, NULL);
+    hid_t properties = H5Pcreate(H5P_DATASET_CREATE);
+    H5Pset_chunk(properties, 1, (const hsize_t[]){100});
+    H5Dclose(
+        H5Dcreate2(file, "/time", H5T_IEEE_F64LE, space, H5P_DEFAULT, properties, H5P_DEFAULT));
+    H5Pclose(properties);
+    H5Sclose(space);
     H5Fclose(file);
     refuse(folder, "a.h5", YK_ERROR_INPUT, "time is not a column of numbers");
 
