@@ -7,6 +7,7 @@
  * the walls in between. Residuals are natural-map violations of the cone conditions in mm/s. */
 #include <math.h>
 #include <stdio.h>
+#include <stdlib.h>
 #include <time.h>
 
 #include "bench.h"
@@ -487,6 +488,117 @@ static void heap_1m_2(bench *run)
     run_heap(run, &(heap){.columns = 20, .tiles = 10, .threads = 2, .settle = 3, .steps = 1});
 }
 
+/* Bricks --------------------------------------------------------------------------------------- */
+
+/* Structures of bricks at rest: what matters is that they stay where they are. */
+
+static const yk_vec3 BRICK_HALF = {0.1, 0.05, 0.03};
+
+static void add_brick(bench *run, yk_nonsmooth *world, double x, int course)
+{
+    static const double density = 1800;
+    yk_vec3 half = BRICK_HALF;
+    double mass = 8 * density * half.x * half.y * half.z;
+    double xx = half.x * half.x, yy = half.y * half.y, zz = half.z * half.z;
+    yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
+    body.position = yk_v3(x, 0, (2 * course + 1) * half.z);
+    body.mass = mass;
+    body.inertia = yk_m3_scale(mass / 3, yk_m3_diagonal(yy + zz, xx + zz, xx + yy));
+
+    yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
+    shape.body = yk_world_add_body(world, &body);
+    bench_added(run, shape.body);
+    shape.kind = YK_SOLID_BOX;
+    shape.size = half;
+    shape.material = (yk_material){.friction = 0.6};
+    bench_added(run, yk_world_add_shape(world, &shape));
+}
+
+/* Courses of bricks with a joint of 1 mm between neighbors, each course half a brick further than the
+ * one below it; each has `fewer` bricks less. */
+typedef struct masonry {
+    int courses, bricks, fewer;
+} masonry;
+
+static void run_masonry(bench *run, const masonry *m)
+{
+    const double h = 1e-3;
+    const int settle = 100, steps = 2000;
+    yk_nonsmooth_def def = yk_nonsmooth_default();
+    def.thread_count = 1;
+    def.contact_options.tolerance = 0;
+    def.contact_options.max_iterations = 50;
+    yk_nonsmooth *world = NULL;
+    if (!bench_check(run, yk_world_create(bench_context(run), &def, &world)))
+        return;
+
+    yk_nonsmooth_shape_def floor = yk_nonsmooth_shape_default();
+    floor.kind = YK_SOLID_PLANE;
+    floor.material = (yk_material){.friction = 0.6};
+    bench_added(run, yk_world_add_shape(world, &floor));
+    int count = 0;
+    for (int course = 0; course < m->courses; course++) {
+        int bricks = m->bricks - course * m->fewer;
+        double pitch = 2 * BRICK_HALF.x + 1e-3;
+        double first = m->fewer ? 0.5 * course : 0.5 * (course % 2);
+        if (m->bricks == 1)
+            first = 0;
+        for (int i = 0; i < bricks; i++, count++)
+            add_brick(run, world, pitch * (first + i), course);
+    }
+
+    yk_motion *begin = calloc((size_t)count, sizeof *begin);
+    bench_check(run, begin ? yk_nonsmooth_start(world, 0, h) : YK_ERROR_MEMORY);
+    for (int i = 0; i < count && begin; i++)
+        yk_nonsmooth_body_motion(world, i, &begin[i]);
+
+    tally t = {0};
+    double drift = 0, speed = 0;
+    for (int i = 0; begin && i < steps; i++) {
+        if (i == settle)
+            bench_start(run);
+        if (!step_and_tally(run, world, h, &t))
+            break;
+        if (i < steps - 100)
+            continue;
+
+        /* The largest speed of the last 0.1 s. */
+        tally_residual(world, &t);
+        for (int k = 0; k < count; k++) {
+            yk_motion now;
+            yk_nonsmooth_body_motion(world, k, &now);
+            speed = fmax(speed, yk_v3_norm(now.velocity));
+            drift = fmax(drift, yk_v3_norm(yk_v3_sub(now.position, begin[k].position)));
+        }
+    }
+    bench_stop(run, steps - settle);
+    bench_note(run, "bricks", count);
+    bench_note(run, "CPU-ms", 1e3 * t.cpu / t.steps);
+    bench_note(run, "contacts", t.contacts / t.steps);
+    bench_note(run, "us-per-contact", 1e6 * t.cpu / t.contacts);
+    bench_note(run, "collision-share", t.collision / t.wall);
+    bench_note(run, "residual-max-mm/s", 1e3 * t.worst);
+    bench_note(run, "moved-mm", 1e3 * drift);
+    bench_note(run, "speed-mm/s", 1e3 * speed);
+    free(begin);
+    yk_nonsmooth_destroy(world);
+}
+
+static void brick_tower(bench *run)
+{
+    run_masonry(run, &(masonry){.courses = 36, .bricks = 1});
+}
+
+static void brick_wall(bench *run)
+{
+    run_masonry(run, &(masonry){.courses = 28, .bricks = 21});
+}
+
+static void brick_pyramid(bench *run)
+{
+    run_masonry(run, &(masonry){.courses = 45, .bricks = 45, .fewer = 1});
+}
+
 const bench_case bench_nonsmooth[] = {
     {"nonsmooth/damper-short", "step", damper_short, NULL, false},
     {"nonsmooth/damper", "step", damper, NULL, true},
@@ -497,6 +609,9 @@ const bench_case bench_nonsmooth[] = {
     {"nonsmooth/heap-1k-asleep", "step", heap_1k_asleep, "nonsmooth/heap-1k", false},
     {"nonsmooth/heap-1k-one-awake", "step", heap_1k_visited, "nonsmooth/heap-1k", false},
     {"nonsmooth/settled-1k", "step", settled_long, NULL, true},
+    {"nonsmooth/brick-tower", "step", brick_tower, NULL, false},
+    {"nonsmooth/brick-wall", "step", brick_wall, NULL, true},
+    {"nonsmooth/brick-pyramid", "step", brick_pyramid, NULL, true},
     {"nonsmooth/heap-10k", "step", heap_10k, "nonsmooth/heap-1k", true},
     {"nonsmooth/heap-10k-2-threads", "step", heap_10k_2, "nonsmooth/heap-10k", true},
     {"nonsmooth/heap-100k", "step", heap_100k, "nonsmooth/heap-10k", true},

@@ -156,39 +156,88 @@ typedef struct clip_point {
     uint32_t name; /* of the corner of the incident polygon, or of the cut that made it */
 } clip_point;
 
-/* Keeps what is on the inner side of the plane; a polygon of two points is an open line. */
-static int clip_at(const clip_point *in, int count, yk_vec3 origin, yk_vec3 outward, uint32_t side,
-                   clip_point *out)
+/* Points within this distance from a side of the reference polygon, relative to its radius, count as
+ * inside. Solids that are flush with each other then keep their corners, whatever rounding and small
+ * motions do, and contacts keep their names and impulses from step to step. */
+static const double CLIP_SLACK = 1e-3;
+
+/* Keeps the part of a polygon on the inner side of a plane; a polygon of two points is an open
+ * line. */
+static int clip_at(const clip_point *in, int count, yk_vec3 origin, yk_vec3 outward, double slack,
+                   uint32_t side, clip_point *out)
 {
     int kept = 0;
 
     /* A corner stays or goes. */
     if (count == 1) {
-        if (yk_v3_dot(outward, yk_v3_sub(in[0].at, origin)) <= 0)
+        if (yk_v3_dot(outward, yk_v3_sub(in[0].at, origin)) <= slack)
             out[kept++] = in[0];
         return kept;
     }
 
-    /* Of each edge its inner end, and the cut where it crosses the plane. */
+    /* The inner end of each edge, and the cut where the edge crosses the plane. */
     int edges = count == 2 ? 1 : count;
     for (int i = 0; i < edges && kept + 2 < 2 * YK_POLYGON_MAX; i++) {
         const clip_point *p = &in[i], *q = &in[(i + 1) % count];
         double dp = yk_v3_dot(outward, yk_v3_sub(p->at, origin));
         double dq = yk_v3_dot(outward, yk_v3_sub(q->at, origin));
 
-        if (dp <= 0)
+        if (dp <= slack)
             out[kept++] = *p;
 
         /* A cut is named by its corner and the side that cut it, apart from all corners. */
-        if ((dp < 0 && dq > 0) || (dp > 0 && dq < 0)) {
+        if ((dp < -slack && dq > slack) || (dp > slack && dq < -slack)) {
             yk_vec3 cut = yk_v3_axpy(dp / (dp - dq), yk_v3_sub(q->at, p->at), p->at);
             out[kept++] = (clip_point){cut, (p->name & 31) * 32 + side + 1024};
         }
 
-        if (count == 2 && dq <= 0)
+        if (count == 2 && dq <= slack)
             out[kept++] = *q;
     }
 
+    return kept;
+}
+
+/* Contact points that are kept of two faces: the least number that carries any load. */
+enum { FACE_POINTS = 4 };
+
+/* Chooses four points of a convex polygon that keep its lowest point and much of its area: the lowest
+ * point, the point farthest from it, and on both sides of the line between these the point farthest
+ * from the line. Differences below `slack` do not count, so that a flat face keeps its choice from
+ * step to step. The points stay in their order. */
+static int choose_points(const yk_touch *all, int count, double slack, yk_touch *list)
+{
+    int chosen[FACE_POINTS] = {0, 0, -1, -1};
+    for (int i = 1; i < count; i++)
+        if (all[i].gap < all[chosen[0]].gap - slack)
+            chosen[0] = i;
+
+    yk_vec3 from = all[chosen[0]].point_a;
+    double farthest = 0;
+    for (int i = 0; i < count; i++) {
+        double distance = yk_v3_norm(yk_v3_sub(all[i].point_a, from));
+        if (distance > farthest + slack) {
+            farthest = distance;
+            chosen[1] = i;
+        }
+    }
+
+    yk_vec3 along = yk_v3_sub(all[chosen[1]].point_a, from);
+    yk_vec3 across = yk_v3_unit(yk_v3_cross(all[0].normal, along));
+    double reach[2] = {slack, slack};
+    for (int i = 0; i < count; i++) {
+        double offset = yk_v3_dot(across, yk_v3_sub(all[i].point_a, from));
+        int side = offset < 0;
+        if (i != chosen[0] && i != chosen[1] && fabs(offset) > reach[side] + slack) {
+            reach[side] = fabs(offset);
+            chosen[2 + side] = i;
+        }
+    }
+
+    int kept = 0;
+    for (int i = 0; i < count; i++)
+        if (i == chosen[0] || i == chosen[1] || i == chosen[2] || i == chosen[3])
+            list[kept++] = all[i];
     return kept;
 }
 
@@ -206,6 +255,9 @@ int yk_clip_polygons(const yk_vec3 *reference, int reference_count, yk_vec3 norm
     yk_vec3 middle = {0, 0, 0};
     for (int i = 0; i < reference_count; i++)
         middle = yk_v3_axpy(1.0 / reference_count, reference[i], middle);
+    double radius = 0;
+    for (int i = 0; i < reference_count; i++)
+        radius = fmax(radius, yk_v3_norm(yk_v3_sub(reference[i], middle)));
 
     /* Cut at each side of the reference polygon in turn. */
     for (int i = 0; i < reference_count && count > 0; i++) {
@@ -214,22 +266,15 @@ int yk_clip_polygons(const yk_vec3 *reference, int reference_count, yk_vec3 norm
         if (yk_v3_dot(outward, yk_v3_sub(reference[i], middle)) < 0)
             outward = yk_v3_neg(outward);
 
-        count = clip_at(points, count, reference[i], outward, (uint32_t)i, clipped);
+        double slack = CLIP_SLACK * radius * yk_v3_norm(edge);
+        count = clip_at(points, count, reference[i], outward, slack, (uint32_t)i, clipped);
         clip_point *cut = clipped;
         clipped = points;
         points = cut;
     }
 
-    /* Too many: every second point goes, as often as needed, which keeps those that are far
-     * apart. */
-    while (count > YK_MANIFOLD_MAX) {
-        int kept = 0;
-        for (int i = 0; i < count; i += 2)
-            points[kept++] = points[i];
-        count = kept;
-    }
-
     /* Points below the margin, and their feet on the reference face. */
+    yk_touch touches[2 * YK_POLYGON_MAX];
     int found = 0;
     for (int i = 0; i < count; i++) {
         yk_vec3 p = points[i].at;
@@ -237,7 +282,7 @@ int yk_clip_polygons(const yk_vec3 *reference, int reference_count, yk_vec3 norm
         if (gap >= margin)
             continue;
 
-        list[found++] = (yk_touch){
+        touches[found++] = (yk_touch){
             .point_a = yk_v3_axpy(-gap, normal, p),
             .point_b = p,
             .normal = normal,
@@ -246,6 +291,9 @@ int yk_clip_polygons(const yk_vec3 *reference, int reference_count, yk_vec3 norm
         };
     }
 
+    if (found > FACE_POINTS)
+        return choose_points(touches, found, CLIP_SLACK * radius, list);
+    memcpy(list, touches, (size_t)found * sizeof *list);
     return found;
 }
 

@@ -238,6 +238,71 @@ static void test_box_on_box(void **state)
 }
 
 /* Pairs that go through libccd: normal and gap where they are known. */
+/* Bricks of a wall are flush with each other up to small motions, which must not rename contacts: the
+ * solver starts from the impulse of the contact with the same name. */
+static void test_flush_boxes_keep_their_names(void **state)
+{
+    (void)state;
+    uint64_t seed = 7;
+    uint32_t names[4] = {0};
+    for (int k = 0; k < 200; k++) {
+        yk_solid low = solid(YK_SOLID_BOX, yk_v3(1, 0.5, 0.3), yk_v3(0, 0, 0));
+        yk_solid high = low;
+        double small = 2e-4;
+        high.position = yk_v3(small * (uniform(&seed) - 0.5), small * (uniform(&seed) - 0.5), 0.6);
+        yk_vec3 turn = {0, 0, small * (uniform(&seed) - 0.5)};
+        high.rotation = yk_q_matrix(yk_so3_exp(turn));
+
+        yk_touch list[YK_MANIFOLD_MAX];
+        assert_int_equal(yk_collide(&low, &high, 0.01, list), 4);
+        for (int i = 0; i < 4; i++) {
+            if (k == 0)
+                names[i] = list[i].feature;
+            assert_int_equal(list[i].feature, names[i]);
+        }
+    }
+}
+
+/* Two squares at 45 degrees overlap in an octagon, of which four points are kept: the lowest one, and
+ * points that enclose the middle. */
+static void test_crossed_faces_have_four_points(void **state)
+{
+    (void)state;
+    yk_touch list[YK_MANIFOLD_MAX];
+    static const yk_vec3 square[4] = {{-1, -1, 0}, {1, -1, 0}, {1, 1, 0}, {-1, 1, 0}};
+    for (int k = 0; k < 16; k++) {
+        /* Leaning towards one corner of the octagon after another. */
+        double direction = YK_PI / 8 * k + 0.1;
+        yk_vec3 turned[4];
+        for (int i = 0; i < 4; i++) {
+            double angle = YK_PI / 2 * i;
+            turned[i] = yk_v3_scale(sqrt(2), yk_v3(cos(angle), sin(angle), 0));
+            turned[i].z = 0.01 * sqrt(2) * sin(angle - direction);
+        }
+
+        int count = yk_clip_polygons(square, 4, yk_v3(0, 0, 1), turned, 4, 0.1, list);
+        assert_int_equal(count, 4);
+        double lowest = INFINITY;
+        yk_vec3 ends[2] = {{9, 9, 9}, {-9, -9, -9}};
+        for (int i = 0; i < count; i++) {
+            lowest = fmin(lowest, list[i].gap);
+            yk_vec3 p = list[i].point_b;
+            ends[0] = yk_v3(fmin(ends[0].x, p.x), fmin(ends[0].y, p.y), 0);
+            ends[1] = yk_v3(fmax(ends[1].x, p.x), fmax(ends[1].y, p.y), 0);
+        }
+
+        /* Points of the octagon are 1 / cos(pi / 8) from the middle. */
+        double radius = 1 / cos(YK_PI / 8), deepest = 0;
+        for (int i = 0; i < 8; i++) {
+            double angle = YK_PI / 8 + YK_PI / 4 * i;
+            double drop = radius * 0.01 * sin(angle - direction);
+            deepest = fmin(deepest, drop);
+        }
+        assert_near(lowest, deepest, 2e-3);
+        assert_true(ends[0].x < -0.3 && ends[0].y < -0.3 && ends[1].x > 0.3 && ends[1].y > 0.3);
+    }
+}
+
 static void test_convex_pairs(void **state)
 {
     (void)state;
@@ -516,6 +581,8 @@ int main(void)
         cmocka_unit_test(test_cavities),
         cmocka_unit_test(test_standing_and_lying_cylinder),
         cmocka_unit_test(test_box_on_box),
+        cmocka_unit_test(test_flush_boxes_keep_their_names),
+        cmocka_unit_test(test_crossed_faces_have_four_points),
         cmocka_unit_test(test_convex_pairs),
         cmocka_unit_test(test_masses_are_exact),
         cmocka_unit_test(test_masses),
