@@ -1,30 +1,27 @@
-/* The contract of a subsystem: everything that moves and can be coupled.
+/* The contract of a subsystem: anything that moves and can be coupled.
  *
- * A multibody mechanism, a box of particles, a hydraulic circuit, an FMU, a program behind a
- * socket or a tape of recorded motion: each is an object whose first member points to a constant
- * table of operations. This header and status.h are all that a plug-in needs.
+ * A multibody mechanism, a box of particles, a hydraulic circuit, an FMU, a program behind a socket or a recording of a
+ * motion is an object whose first member points to a constant table of operations. A plug-in needs this header and status.h
+ * only.
  *
  *        time t                                                          t + h
  *          |-------------------------- macro step -------------------------|
- *   inputs: one polynomial per connected port, valid over the whole step
- *   step:   advances the state from t to t + h with these inputs
- *   output: motion and wrench of a port at the end of the last step (or of the trial that is open)
+ *   inputs:          one polynomial per connected port, valid over the whole step
+ *   step:            advances the state from t to t + h with these inputs
+ *   get_port_value:  motion and wrench of a port at the end of the last step, or of the open trial
  *
- * Ports. A port is a named place where the subsystem meets the world. Motion and wrench are power
- * conjugates: wrench . rate is the power that flows INTO the subsystem. A port is connected in
- * one of two ways:
+ * Ports. A port is a named place where a subsystem meets others. Motion and wrench are power conjugates: wrench . rate is
+ * the power that flows INTO the subsystem. A port is connected in one of two ways:
  *
- *   YK_CAUSALITY_WRENCH_INPUT   the world applies a wrench to the subsystem, the subsystem answers with its motion
- *   YK_CAUSALITY_MOTION_INPUT   the world prescribes the motion, the subsystem answers with the wrench that it needed
- *                     from the world to follow (so the partner receives the opposite)
+ *   YK_CAUSALITY_WRENCH_INPUT   The subsystem receives a wrench and answers with its motion.
+ *   YK_CAUSALITY_MOTION_INPUT   The subsystem receives a motion and answers with the wrench that had to act on it. The
+ *                               partner receives the opposite wrench.
  *
- * Signal ports carry one number without power, in one direction: a measured length to a
- * controller, a command to a valve. They are connected by wires as YK_CAUSALITY_SIGNAL_INPUT or
- * YK_CAUSALITY_SIGNAL_OUTPUT.
+ * Signal ports carry one number in one direction, without power: a measured length to a controller, a command to a valve.
+ * Wires connect an output (YK_CAUSALITY_SIGNAL_OUTPUT) with inputs (YK_CAUSALITY_SIGNAL_INPUT).
  *
- * Units are the subsystem's own (SI unless it says otherwise), radians, seconds. All vectors are
- * in the global frame of the subsystem; quaternions rotate from the marker's frame to the global
- * frame. */
+ * Quantities are in the units of the subsystem (SI unless it is given a yk_transform), radians and seconds. All vectors are
+ * in the global frame of the subsystem. Quaternions rotate from the frame of a marker to the global frame. */
 #ifndef YOKE_SUBSYSTEM_H
 #define YOKE_SUBSYSTEM_H
 
@@ -54,29 +51,27 @@ typedef struct yk_mat3 {
 
 /* The numbers are sent to partners (frame 3 of docs/protocol.md). Do not change a number. */
 typedef enum yk_port_kind {
-    /* one coordinate: position (m), velocity, acceleration; force (N); or their rotational kin */
+    /* One coordinate: position (m), velocity, acceleration and force (N), or an angle and a torque. */
     YK_PORT_SCALAR = 0,
-    /* a frame on a body: six coordinates on R3 x SO(3); wrench at the marker's origin */
+    /* A frame on a body: six coordinates on R3 x SO(3), and a wrench at the origin of the frame. */
     YK_PORT_MARKER = 1,
-    /* a number without power, where scalar ports have their position; its rate, if known, as
-     * velocity */
+    /* A number without power, stored as the position of a scalar port; its rate, if known, as the velocity. */
     YK_PORT_SIGNAL = 2
 } yk_port_kind;
 
-/* How a port may be, or is, connected. */
+/* How a port is connected. Bits, because a port may allow several. */
 typedef enum yk_causality {
     YK_CAUSALITY_NONE = 0,
     YK_CAUSALITY_WRENCH_INPUT = 1,
     YK_CAUSALITY_MOTION_INPUT = 2,
-    YK_CAUSALITY_SIGNAL_INPUT = 4, /* signal ports: an input ... */
-    /* ... or an output, which any number of wires may read and nobody connects */
-    YK_CAUSALITY_SIGNAL_OUTPUT = 8,
-    /* with YK_CAUSALITY_SIGNAL_INPUT: unless it is connected, the subsystem has a value of its own for it */
+    YK_CAUSALITY_SIGNAL_INPUT = 4,
+    YK_CAUSALITY_SIGNAL_OUTPUT = 8, /* Any number of wires may read it; it is never connected. */
+    /* With YK_CAUSALITY_SIGNAL_INPUT: the subsystem has a value of its own while the port is not connected. */
     YK_OPTIONAL_SIGNAL = 16
 } yk_causality;
 
-/* The six relative motions of a marker, in the axes of the marker that takes the motion. */
-enum {
+/* Bits of the six relative motions of two markers, in the axes of the marker that receives the motion. */
+typedef enum yk_axis {
     YK_AXIS_X = 1,
     YK_AXIS_Y = 2,
     YK_AXIS_Z = 4,
@@ -86,10 +81,10 @@ enum {
     YK_AXES_TRANSLATION = 7,
     YK_AXES_ROTATION = 56,
     YK_AXES_ALL = 63,
-    YK_AXIS_DISTANCE = 64 /* of joints between ports, alone: the distance of the two origins */
-};
+    YK_AXIS_DISTANCE = 64 /* The distance of the two origins; not combined with other axes. */
+} yk_axis;
 
-/* A prescribed relative motion: value (m, rad) with its first and second derivative by time. */
+/* A prescribed relative motion: the value (m, rad) and its first and second derivatives with respect to time. */
 typedef struct yk_relative_motion {
     void (*evaluate)(void *user, double t, double value[3]); /* NULL: at rest */
     void *user;
@@ -98,12 +93,11 @@ typedef struct yk_relative_motion {
 typedef struct yk_port {
     const char *name;
     yk_port_kind kind;
-    unsigned
-        allowed_causalities; /* mask of the yk_causality values that it can be connected with */
+    unsigned allowed_causalities; /* yk_causality bits */
 } yk_port;
 
 typedef struct yk_motion {
-    yk_vec3 position; /* scalar ports use the x components only, and no rotation */
+    yk_vec3 position; /* Scalar ports use the x components only, and no rotation. */
     yk_vec3 velocity;
     yk_vec3 acceleration;
     yk_quat orientation;
@@ -111,7 +105,7 @@ typedef struct yk_motion {
     yk_vec3 angular_acceleration;
 } yk_motion;
 
-/* A force (scalar ports: its x component) and a torque about the marker's origin. */
+/* A force and a torque about the origin of the marker. Scalar ports use the x component of the force only. */
 typedef struct yk_wrench {
     yk_vec3 force;
     yk_vec3 torque;
@@ -119,27 +113,25 @@ typedef struct yk_wrench {
 
 typedef struct yk_port_value {
     yk_motion motion;
-    yk_wrench wrench; /* on the subsystem, from the world */
+    yk_wrench wrench; /* On the subsystem, from its partner. */
 } yk_port_value;
 
 enum { YK_INPUT_DEGREE_MAX = 3, YK_INPUT_COEFFICIENT_COUNT = YK_INPUT_DEGREE_MAX + 1 };
 
-/* What one input does over a macro step that starts at local time 0: sum of coefficient[i] *
- * time^i.
+/* An input over a macro step that starts at local time 0: the sum of coefficient[i] * time^i.
  *
- * Wrench ports: linear = force, angular = torque. Motion ports: linear = position, angular =
- * rotation vector theta with orientation(time) = exp(theta(time)) * orientation. Velocities and
- * accelerations are the derivatives. Signal ports that take a signal: linear.x = its value. */
+ * Wrench ports: `linear` is the force, `angular` the torque. Motion ports: `linear` is the position, `angular` the rotation
+ * vector theta with orientation(time) = exp(theta(time)) * base_orientation; velocities and accelerations are the
+ * derivatives. Signal ports: linear.x is the value. */
 typedef struct yk_input {
-    int degree; /* 0 to YK_INPUT_DEGREE_MAX; coefficients above it are not read */
+    int degree; /* 0 to YK_INPUT_DEGREE_MAX; higher coefficients are not read. */
     yk_vec3 linear[YK_INPUT_COEFFICIENT_COUNT];
-    yk_vec3 angular[YK_INPUT_COEFFICIENT_COUNT]; /* not read for scalar and signal ports */
-    yk_quat base_orientation; /* base orientation; marker ports that take motion only */
+    yk_vec3 angular[YK_INPUT_COEFFICIENT_COUNT]; /* Marker ports only. */
+    yk_quat base_orientation;                    /* Marker ports that receive a motion only. */
 } yk_input;
 
-/* The state image is an array of 8-byte words. The first `continuous` of them are doubles that
- * may be perturbed one by one (finite differences); the rest is opaque (counters, caches) and
- * only ever copied. */
+/* The state image is an array of 8-byte words. The first `continuous_count` words are doubles that may be perturbed one by
+ * one (finite differences). The other words are opaque (counters, caches) and are only copied. */
 typedef struct yk_state_layout {
     size_t word_count;
     size_t continuous_count;
@@ -147,38 +139,37 @@ typedef struct yk_state_layout {
 
 /* How a run uses state images of a subsystem. */
 typedef enum yk_state_use {
-    YK_STATES_UNUSED,  /* no image is taken */
-    YK_STATES_SAVED,   /* images are taken, for checkpoints, and never set at an earlier time */
-    YK_STATES_RESTORED /* the run may return to an earlier state */
+    YK_STATES_UNUSED,  /* No image is read. */
+    YK_STATES_SAVED,   /* Images are read for checkpoints, but never set at an earlier time. */
+    YK_STATES_RESTORED /* The run may return to an earlier state. */
 } yk_state_use;
 
-/* Energies in joules. dissipated and work count from start; without numerical errors
+/* Energies (J). `dissipated` and `work` count from the start. Without numerical errors
  * kinetic + potential + dissipated - work is constant. */
 typedef struct yk_energy {
     double kinetic;
     double potential;
-    double dissipated; /* by dampers, friction, impacts */
-    double work;       /* done on the subsystem: external forces and all ports */
-    /* Of that work, what came through connected ports; the rest was fed in from outside. Callers
-     * set it to NaN: one that stays so, or stays zero while work is done at the ports, is not
-     * known, and the coupling takes its own account. */
+    double dissipated; /* By dampers, friction and impacts. */
+    double work;       /* On the subsystem, by external forces and by all ports. */
+    /* The part of `work` that came through connected ports. The caller sets it to NaN before the call. If it is still NaN
+     * afterwards, or zero although the ports did work, then it is unknown and the coupling uses its own account. */
     double port_work;
 } yk_energy;
 
-/* What one solver iteration achieved (see iterate). */
+/* Result of one solver iteration (yk_iteration_ops). */
 typedef struct yk_iteration_report {
-    /* norm of the change of the iterate, relative to the solver's own tolerance */
-    double correction;
-    /* non-zero: another iteration with the same inputs would change nothing of weight */
-    int converged;
+    double
+        correction; /* Norm of the change of the iterate, relative to the tolerance of the solver. */
+    bool
+        converged; /* Another iteration with the same inputs would not change the result notably. */
 } yk_iteration_report;
 
 /* A named quantity inside a subsystem that can be recorded. */
 typedef struct yk_channel {
     const char *name; /* "crank.reaction" */
-    /* An SI unit, "N": then the numbers are in the corresponding unit of the subsystem's own
-     * system (see yk_transform), and records convert them. Any other unit, "bar", is the one that
-     * the numbers are in. "" for pure numbers. */
+    /* "" for pure numbers. If this is an SI unit ("N"), the values are in the corresponding unit of the subsystem's own
+     * system of units (yk_transform), and records convert them. Values with any other unit ("bar") are recorded as they
+     * are. */
     const char *unit;
     int component_count;
 } yk_channel;
@@ -187,50 +178,50 @@ typedef struct yk_channel {
  * docs/report.md) and sent to partners (frame 22, see docs/protocol.md), and the viewer has the same
  * numbers (viewer/src/data.ts). Do not change a number; a new kind gets the next one. */
 typedef enum yk_shape_kind {
-    YK_SHAPE_SPHERE = 0,          /* size.x radius */
-    YK_SHAPE_BOX = 1,             /* size half edges */
-    YK_SHAPE_CYLINDER = 2,        /* size.x radius, size.z half height, axis z */
-    YK_SHAPE_CAPSULE = 3,         /* size.x radius, size.z half length of the axis z */
-    YK_SHAPE_LINE = 4,            /* from the origin to `size`: the axis of something slender */
-    YK_SHAPE_THIN_LINE = 5,       /* from the origin to `size`: an edge of a body, or a spring */
-    YK_SHAPE_ACTUATOR = 6,        /* from the origin to `size`: a hydraulic cylinder, for example */
-    YK_SHAPE_HULL = 7,            /* convex hull of `points`; three points are a triangle */
-    YK_SHAPE_BOX_CAVITY = 8,      /* hollow, size half edges */
-    YK_SHAPE_CYLINDER_CAVITY = 9, /* hollow, size.x radius, size.z half height, axis z */
-    YK_SHAPE_PLANE = 10,          /* z = 0, solid below, unbounded */
-    YK_SHAPE_JOINT = 11,          /* position of a joint: the origin */
-    YK_SHAPE_ELLIPSOID = 12       /* size half axes */
+    YK_SHAPE_SPHERE = 0,          /* size.x: radius */
+    YK_SHAPE_BOX = 1,             /* size: half edges */
+    YK_SHAPE_CYLINDER = 2,        /* Axis z; size.x: radius, size.z: half height */
+    YK_SHAPE_CAPSULE = 3,         /* Axis z; size.x: radius, size.z: half length of the axis */
+    YK_SHAPE_LINE = 4,            /* From the origin to `size`: the axis of a slender part. */
+    YK_SHAPE_THIN_LINE = 5,       /* From the origin to `size`: an edge of a body, or a spring. */
+    YK_SHAPE_ACTUATOR = 6,        /* From the origin to `size`, such as a hydraulic cylinder. */
+    YK_SHAPE_HULL = 7,            /* Convex hull of `points`; three points are a triangle. */
+    YK_SHAPE_BOX_CAVITY = 8,      /* Hollow; size: half edges */
+    YK_SHAPE_CYLINDER_CAVITY = 9, /* Hollow, axis z; size.x: radius, size.z: half height */
+    YK_SHAPE_PLANE = 10,          /* Half space below z = 0. */
+    YK_SHAPE_JOINT = 11,          /* Position of a joint: the origin. */
+    YK_SHAPE_ELLIPSOID = 12       /* size: half axes */
 } yk_shape_kind;
 
 /* Number of kinds of shapes. Not an enumerator of yk_shape_kind, so that compilers report a switch
  * without `default` that does not handle a kind. */
 enum { YK_SHAPE_KIND_COUNT = 13 };
 
-/* Walls of a cavity that are left out. */
-enum {
+/* Walls of a cavity, as bits. */
+typedef enum yk_cavity_wall {
     YK_WALL_LEFT = 1,    /* -x of a box cavity; the side wall of a cylinder cavity */
     YK_WALL_RIGHT = 2,   /* +x */
     YK_WALL_FRONT = 4,   /* -y */
     YK_WALL_BACK = 8,    /* +y */
     YK_WALL_BOTTOM = 16, /* -z */
     YK_WALL_TOP = 32     /* +z */
-};
+} yk_cavity_wall;
 
 enum { YK_SCENE_GROUND = -1 };
 
-/* Something to draw, fixed to a body of the scene. */
+/* A shape to draw, fixed to a body of the scene. */
 typedef struct yk_shape {
     yk_shape_kind kind;
-    const char *name; /* of the joint, beam, spring or port that it shows; NULL: the body's */
-    int body;         /* that it is fixed to; YK_SCENE_GROUND: the ground */
-    yk_vec3 position; /* on the body, in its axes */
+    const char
+        *name; /* Name of the joint, beam, spring or port that is shown; NULL: of the body. */
+    int body;  /* YK_SCENE_GROUND: the ground. */
+    yk_vec3 position; /* On the body, in its axes. */
     yk_quat orientation;
     yk_vec3 size;
-    /* Of a line whose end is on another body: that body, and `size` is the point on it; else the
-     * same as `body`. */
+    /* A line may end on another body: `size` is then a point in the axes of `end_body`. Otherwise the same as `body`. */
     int end_body;
-    unsigned open_walls;   /* of a cavity: mask of the walls that are left out */
-    const yk_vec3 *points; /* of a hull, in the axes of the shape */
+    unsigned open_walls;   /* Cavities: yk_cavity_wall bits of the walls that are left out. */
+    const yk_vec3 *points; /* Hulls: corners in the axes of the shape. */
     int point_count;
 } yk_shape;
 
@@ -238,31 +229,31 @@ typedef struct yk_shape {
  * yk_shape_kind. Do not change a number. */
 typedef enum yk_scene_motion {
     YK_SCENE_MOTION_FIXED = 0,
-    YK_SCENE_MOTION_POINT = 1, /* has no orientation that matters: particles, points of a line */
+    YK_SCENE_MOTION_POINT = 1, /* Without an orientation: particles, points of a line. */
     YK_SCENE_MOTION_FULL = 2
 } yk_scene_motion;
 
 /* A frame that shapes are fixed to. */
 typedef struct yk_scene_body {
-    const char *name; /* as channels have it; NULL: none, as of a particle */
+    const char *name; /* As in channels; NULL: no name, as for particles. */
     yk_scene_motion motion;
-    int part_index; /* of a merged subsystem: which part it came from; else 0 */
-    int has_strain; /* non-zero: its strain is known, see yk_scene_pose */
+    int part_index;  /* Part of a merged subsystem that the body belongs to; otherwise 0. */
+    bool has_strain; /* yk_scene_pose.strain is known. */
 } yk_scene_body;
 
 typedef struct yk_scene_pose {
-    yk_vec3 position; /* not finite: the body is not there now, and nothing of it is drawn */
+    yk_vec3 position; /* Not finite: the body does not exist at present and is not drawn. */
     yk_quat orientation;
-    /* Of a beam there: the strain whose uniform extension would store the same energy, which for
-     * bending is the curvature times the section's radius of gyration. */
+    /* Beams: the uniform extension that would store the same energy. For bending, the curvature times the radius of
+     * gyration of the section. */
     double strain;
 } yk_scene_pose;
 
-/* A contact point of the last step, with the mean force over it on the body that the normal points
- * to. In the subsystem's units and axes. */
+/* A contact point of the last step, with the mean force during the step on the body that the normal points to. In the
+ * units and axes of the subsystem. */
 typedef struct yk_contact_point {
     yk_vec3 point;
-    yk_vec3 normal; /* unit */
+    yk_vec3 normal; /* Unit vector. */
     yk_vec3 force;
 } yk_contact_point;
 
@@ -271,7 +262,7 @@ typedef struct yk_body_state {
     yk_vec3 position;
     yk_quat orientation;
     yk_vec3 velocity;
-    yk_vec3 angular_velocity; /* global axes */
+    yk_vec3 angular_velocity; /* In global axes. */
 } yk_body_state;
 
 /* A number of a model that may be changed between steps. */
@@ -283,97 +274,90 @@ typedef struct yk_parameter {
 
 typedef struct yk_subsystem yk_subsystem;
 
-/* The units and axes of a subsystem, where they are not those of the system (SI, seconds
- * everywhere): a point that the subsystem calls x is at position + orientation(length * x). Paper
- * tight (20). */
+/* Units and axes of a subsystem. A point with the coordinates x in the subsystem is at position + orientation(length_unit
+ * * x) in the system. The unit of time is the second everywhere (Zhang et al. 2020, equation 20). */
 typedef struct yk_transform {
     yk_vec3 position;    /* m */
-    yk_quat orientation; /* from the subsystem's axes to the system's */
-    double length_unit;  /* m per unit of length: 1e-3 for millimetres */
-    double mass_unit;    /* kg per unit of mass: 1e-3 for grams */
+    yk_quat orientation; /* From the axes of the subsystem to those of the system. */
+    double length_unit;  /* m per unit of length: 1e-3 for millimetres. */
+    double mass_unit;    /* kg per unit of mass: 1e-3 for grams. */
 } yk_transform;
 
-/* A rigid connection between two ports of the parts that are merged (see merge). */
+/* A joint between two ports of the parts of a merged subsystem (yk_merge_ops). */
 typedef struct yk_merge_joint {
     int part_a, port_a;
     int part_b, port_b;
-    unsigned constrained_axes; /* YK_AXIS mask in the frame of b; scalar ports: YK_AXIS_X */
-    /* Of a's marker in the frame of b's, in metres: six, x to rz; with YK_AXIS_DISTANCE the first
-     * is the distance. NULL: none. */
+    unsigned constrained_axes; /* yk_axis bits in the frame of b; scalar ports: YK_AXIS_X. */
+    /* Motion of marker a in the frame of marker b (m, rad): six components, x to rz. With YK_AXIS_DISTANCE the first is the
+     * distance. NULL: at rest. */
     const yk_relative_motion *drive;
 } yk_merge_joint;
 
-/* What is merged to one subsystem (see merge). */
+/* The parts of a merged subsystem and their joints (yk_merge_ops). */
 typedef struct yk_merge_def {
     yk_subsystem *const *parts;
     int part_count;
-    /* of the parts in the whole; NULL: all have its units and axes */
-    const yk_transform *transforms;
+    const yk_transform
+        *transforms; /* One per part; NULL: all have the units and axes of the whole. */
     const yk_merge_joint *joints;
     int joint_count;
-    double length_unit; /* m per unit of length of the whole */
-    int separate_parts; /* non-zero: the parts of the whole are to be relaxed one by one, see relax */
+    double length_unit;  /* m per unit of length of the whole. */
+    bool separate_parts; /* The parts will be relaxed one by one (yk_relaxed_ops). */
 } yk_merge_def;
 
-/* A mechanism as its partners feel it over the next step (see interface_model): the velocities w
- * of its connected wrench ports, all of them coupled, under wrenches f that stay over the time
- * tau <= h,
+/* A mechanism as its partners see it over the next step: the velocities w of all its connected wrench ports under wrenches
+ * f that are constant over the time tau <= h,
  *
- *   w(t + tau) = w(t) + tau (rate + inverse_mass f)
+ *   w(t + tau) = w(t) + tau (free_acceleration + inverse_mass f)
  *
- * Rows and columns: connected wrench ports in port order, velocity 3 and angular velocity 3
- * (force 3 and torque 3) of a marker, one of a scalar port. inverse_mass is the inverse of the
- * effective mass, which exists where the effective mass does not (motions that joints suppress);
- * the effective force is its inverse times `rate`. */
+ * Rows and columns: connected wrench ports in the order of the ports; velocity 3 and angular velocity 3 (force 3 and torque
+ * 3) for a marker, one for a scalar port. `inverse_mass` is the inverse of the effective mass. It also exists for motions
+ * that joints suppress, which have no effective mass. The effective force is the effective mass times
+ * `free_acceleration`. */
 typedef struct yk_interface_model {
-    int row_count;             /* set by the caller, as are the arrays */
-    double *inverse_mass;      /* size x size, row-major */
-    double *free_acceleration; /* size: acceleration without wrenches at these ports */
-    /* Where the ports will be: x(t + tau) = x(t) + tau ((1 - lead) w(t) + lead w(t + tau)), as
-     * the subsystem's own method moves them in one step. 1: semi-implicit Euler; 1/2: methods of
-     * second order. */
+    int row_count;             /* Set by the caller, as are the arrays. */
+    double *inverse_mass;      /* row_count x row_count, row-major. */
+    double *free_acceleration; /* row_count: acceleration without wrenches at these ports. */
+    /* The positions of the ports as the subsystem's own method moves them in one step:
+     * x(t + tau) = x(t) + tau ((1 - theta) w(t) + theta w(t + tau)). 1: semi-implicit Euler; 1/2: methods of second order. */
     double theta;
 } yk_interface_model;
 
-/* The next step of a mechanism as its own method makes it (see step_model), linear in the
- * wrenches f at its connected wrench ports:
+/* The next step of a mechanism with its own method, linearized in the wrenches f at its connected wrench ports:
  *
- *   w(t + h) = velocity + mobility (f - f0)      displacement over the step = displacement + lead h mobility (f - f0)
+ *   w(t + h)               = velocity + mobility (f - f0)
+ *   displacement over h    = displacement + theta h mobility (f - f0)
  *
- * f0: the wrenches of the inputs. Rows and columns as in yk_interface_model, which is the
- * mechanism without the method: a method with a memory answers to a wrench of one step over
- * several. Displacements of markers: position 3, and the rotation vector (global axes) 3 from the
- * orientation at t to that at t + h. */
+ * f0 are the wrenches of the inputs. Rows and columns as in yk_interface_model. That model describes the mechanism without
+ * the method: a method with a memory answers to a wrench of one step during several steps. Displacements of markers:
+ * position 3, and the rotation vector 3 (global axes) from the orientation at t to that at t + h. */
 typedef struct yk_step_model {
-    int row_count; /* set by the caller, as are the arrays */
-    /* likewise: equal ones from t to t + h, with one wrench over all of them; 0 counts as 1 */
+    int row_count; /* Set by the caller, as are the arrays. */
+    /* Set by the caller: number of equal substeps from t to t + h, with one wrench over all of them. 0 counts as 1. */
     int substep_count;
     double *velocity;
     double *displacement;
-    double *mobility; /* size x size, row-major */
+    double *mobility; /* row_count x row_count, row-major. */
     double theta;
-    /* Where in the step a constant wrench acts, as far as positions tell: 1, at its end (implicit
-     * methods that evaluate forces there), 1/2, all over it; 0, at its start (semi-implicit
-     * Euler). */
+    /* Time within the step at which a constant wrench appears to act on the positions. 1: at the end (implicit methods that
+     * evaluate forces there); 1/2: over the whole step; 0: at the start (semi-implicit Euler). */
     double wrench_point;
-    /* What constant wrenches f of this step, f1 of the last and f2 of the one before it add to
-     * the velocity of a free mass in this step, y h / mass with y = weight[0] f + weight[1] f1 +
-     * weight[2] f2 - memory y1, y1 that of the last step. 1, 0, 0 and 0 for methods without a
-     * memory. */
+    /* Memory of the method. Constant wrenches f of this step, f1 of the last step and f2 of the step before change the
+     * velocity of a free mass in this step by y h / mass with
+     * y = wrench_weights[0] f + wrench_weights[1] f1 + wrench_weights[2] f2 - memory_factor y1, where y1 belongs to the last
+     * step. Methods without a memory have the weights 1, 0, 0 and the factor 0. */
     double wrench_weights[3], memory_factor;
 } yk_step_model;
 
-/* Capabilities
- * -------------------------------------------------------------------------------------------------------
+/* Capabilities ---------------------------------------------------------------------------------
  *
- * What a subsystem can do beyond stepping, in groups. A group is a constant table, stamped as the
- * table of the subsystem is with the size that it had when it was compiled. It is absent (NULL)
- * or whole; schemes ask for groups before a run starts. */
+ * What a subsystem can do beyond stepping, in groups. A group is a constant table that begins with its size. It is either
+ * absent (NULL) or complete. Schemes ask for groups before a run starts. */
 
-/* Rollback, checkpoint, finite differences; after start. Set after get restores bit for bit, and
- * discards an open trial. */
+/* Rollback, checkpoints and finite differences, after initialize. Setting an image that was read before restores the state
+ * bit for bit and discards an open trial. */
 typedef struct yk_rollback_ops {
-    size_t size; /* sizeof(yk_rollback_ops), and so on below */
+    size_t size; /* sizeof(yk_rollback_ops); likewise in all groups below. */
     yk_state_layout (*layout)(const yk_subsystem *self);
     void (*get)(const yk_subsystem *self, double *image);
     yk_status (*set)(yk_subsystem *self, const double *image);
@@ -382,129 +366,118 @@ typedef struct yk_rollback_ops {
 /* Single iterations of the solver. */
 typedef struct yk_iteration_ops {
     size_t size;
-    /* One iteration towards the state at t + h. The first call after step, start or a rollback
-     * opens a trial from the predicted state; outputs are those of the trial until step closes
-     * it. */
+    /* One iteration towards the state at t + h. The first call after step, initialize or a rollback opens a trial from the
+     * predicted state. Outputs are those of the trial until step closes it. */
     yk_status (*iterate)(yk_subsystem *self, double t, double h, const yk_input *inputs,
                          yk_iteration_report *report);
 } yk_iteration_ops;
 
-/* Derivatives of a step by its inputs. */
+/* Derivatives of a step with respect to its inputs. */
 typedef struct yk_sensitivity_ops {
     size_t size;
-    /* As step of the subsystem, and the derivatives of the motions at t + h of all ports that
-     * take a wrench, by the coefficients 0 to `degree` of their inputs. Row-major. Rows: per such
-     * port, in the order of the ports, position 3, rotation 3 (a rotation vector in global axes),
-     * velocity 3, angular velocity 3, acceleration 3, angular acceleration 3; of a scalar port
-     * position, velocity, acceleration. Columns: per such port, per power of time, force 3 and
-     * torque 3; of a scalar port one. */
+    /* Makes a step, and fills the derivatives of the motions at t + h of all connected wrench ports with respect to the
+     * coefficients 0 to `degree` of their inputs. Row-major. Rows, by port: position 3, rotation 3 (a rotation vector in
+     * global axes), velocity 3, angular velocity 3, acceleration 3, angular acceleration 3; for a scalar port position,
+     * velocity and acceleration. Columns, by port, then by power of time: force 3 and torque 3; one for a scalar port. */
     yk_status (*step_with_sensitivity)(yk_subsystem *self, double t, double h,
                                        const yk_input *inputs, int degree, double *matrix);
 } yk_sensitivity_ops;
 
-/* The reduced interface model. */
+/* The interface model (yk_interface_model). */
 typedef struct yk_interface_model_ops {
     size_t size;
-    /* For a step from t to t + h, at the present state: papers rim (5)-(7), with contact and
-     * friction (36)-(44). Contacts keep the state that they had in the last step, sticking,
-     * slipping or open, unless the wrenches of that step would now close or open them; a step in
-     * which they keep it gives the velocities of the model, up to terms of second order in the
-     * rotations over h. Of the inputs those of motion ports are read, wrenches count as zero.
-     * State and outputs stay as they are. */
+    /* Evaluates the model for a step from t to t + h at the present state (paper rim, equations 5 to 7; with contact and
+     * friction 36 to 44). Contacts keep the state of the last step (sticking, slipping or open), unless the wrenches of that
+     * step would now open or close them. If they keep it, a step gives the velocities of the model, except for terms of
+     * second order in the rotations over h. Only the inputs of motion ports are read; wrenches count as zero. State and
+     * outputs do not change. */
     yk_status (*evaluate)(yk_subsystem *self, double t, double h, const yk_input *inputs,
                           yk_interface_model *model);
 } yk_interface_model_ops;
 
-/* The next step as the solver would make it. */
+/* The step model (yk_step_model). */
 typedef struct yk_step_model_ops {
     size_t size;
-    /* What the step from t to t + h with these inputs will do to the ports that take a wrench,
-     * without taking it: the equations of the step, linear around the solver's prediction. Costs
-     * a part of a step. State and outputs stay as they are. */
+    /* Evaluates the model for a step from t to t + h with these inputs, linearized around the prediction of the solver.
+     * Cheaper than a step. State and outputs do not change. */
     yk_status (*evaluate)(yk_subsystem *self, double t, double h, const yk_input *inputs,
                           yk_step_model *model);
 } yk_step_model_ops;
 
-/* New subsystems of the same kind. */
+/* Creation of new subsystems of the same kind. */
 typedef struct yk_merge_ops {
     size_t size;
-    /* One subsystem made of parts of the same kind, rigidly joined; its ports are those of the
-     * parts in order, all unconnected, in the units and axes of the whole. So are its channels,
-     * in the units and axes of their part, with others of its own after them. The parts stay as
-     * they are. The reference of every coupling scheme. */
+    /* Creates one subsystem from parts of the same kind that joints connect. Its ports are those of the parts in order, all
+     * unconnected, in the units and axes of the whole. Its channels are those of the parts in order, in the units and axes of
+     * their part, followed by channels of its own. The parts do not change. The merged subsystem is the reference for every
+     * coupling scheme. */
     yk_status (*merge)(const yk_merge_def *def, yk_subsystem **merged);
-    /* A free mass at rest, in the subsystem's units of mass, with the same integrator and
-     * options: one port of the given kind, whose motion along x is that of the mass; a marker
-     * begins at the origin, a scalar port at 1. The limits of coupling schemes are found on it.
-     * YK_ERROR_CAPABILITY where there is no such port. */
+    /* Creates a free mass at rest, in the units of mass of the subsystem, with the same integrator and options. It has one
+     * port of the given kind, whose motion along x is that of the mass. A marker starts at the origin, a scalar port at 1.
+     * Analyses use it to find the stability limits of coupling schemes. YK_ERROR_CAPABILITY: there is no such port. */
     yk_status (*create_free_mass)(const yk_subsystem *self, double mass, yk_port_kind kind,
                                   yk_subsystem **made);
 } yk_merge_ops;
 
-/* Relaxed coupling (paper relaxed, section 4): the parts of a merged subsystem move one by one,
- * each by its own equations with what is known of the others. Subsystems that have this group
- * give it to what is merged from them. */
+/* Relaxed coupling (paper relaxed, section 4): the parts of a merged subsystem move one by one, each by its own equations
+ * with the present coordinates of the others. A subsystem with this group passes the group on to merged subsystems. */
 typedef struct yk_relaxed_ops {
     size_t size;
-    /* One relaxation of a part towards t + h, with the coordinates of the others as the trial has
-     * them. The first call after start, step or a rollback opens the trial; step accepts it as it
-     * stands. What it keeps for later steps is part of the state. *change: the largest change
-     * that it made in a velocity of the part, as a fraction of the typical velocity of the
-     * whole. */
+    /* One relaxation of a part towards t + h, with the coordinates of the other parts in the trial. The first call after
+     * initialize, step or a rollback opens the trial; step accepts the trial without further iterations. Data that are kept
+     * for later steps are part of the state. *change: the largest change of a velocity of the part, as a fraction of the
+     * typical velocity of the whole. */
     yk_status (*relax_part)(yk_subsystem *self, int part, double t, double h,
                             const yk_input *inputs, double *change);
-    /* What a trial knows of a part, as *words doubles for another subsystem that was merged from
-     * the same parts and has the same state; YK_ERROR_CAPABILITY if its parts cannot be relaxed,
-     * and message says why. The first *unknowns of them are what the part solves for, and others
-     * may be set instead. Takes what memory relaxing needs. After start; get and set in an open
-     * trial. */
+    /* The coordinates of a part in a trial, as *words doubles, for another subsystem that was merged from the same parts and
+     * has the same state. The first *unknowns words are those that the part solves for; others may be set instead.
+     * Allocates the memory for relaxing. After initialize; get and set in an open trial. YK_ERROR_CAPABILITY: the parts cannot
+     * be relaxed, and last_message() has the reason. */
     yk_status (*part_state_size)(yk_subsystem *self, int part, size_t *words, size_t *unknowns);
     void (*get_part_state)(yk_subsystem *self, int part, double *words);
     void (*set_part_state)(yk_subsystem *self, int part, const double *words);
 } yk_relaxed_ops;
 
-/* Jumps of its own. */
+/* Discontinuities of the subsystem's own. */
 typedef struct yk_event_ops {
     size_t size;
-    /* The first time after t at which something of the subsystem's own jumps or has a kink, as
-     * far as it knows: a given function of time, a sample; infinity: nothing. Macro steps end
-     * there, and nothing is extrapolated over it, unless events of one subsystem follow each
-     * other as fast as macro steps do. */
+    /* The first time after t at which a quantity of the subsystem jumps or has a kink, as far as the subsystem knows: a
+     * function of time, a sample. Infinity: none. Macro steps end there and nothing is extrapolated over that time, unless
+     * the events of one subsystem follow each other as fast as macro steps. */
     double (*next_time)(const yk_subsystem *self, double t);
 } yk_event_ops;
 
-/* Its energies. */
+/* Energies. */
 typedef struct yk_energy_ops {
     size_t size;
     void (*read)(const yk_subsystem *self, yk_energy *energy);
 } yk_energy_ops;
 
-/* What can be recorded besides the ports: reactions, body motions, pressures. */
+/* Quantities that can be recorded in addition to those of the ports: reactions, body motions, pressures. */
 typedef struct yk_channel_ops {
     size_t size;
-    /* The channels, valid and constant as long as the subsystem lives; returns their number. */
+    /* The channels, constant as long as the subsystem exists; returns their number. */
     int (*list)(const yk_subsystem *self, const yk_channel **list);
     void (*read)(const yk_subsystem *self, int channel, double *values);
 } yk_channel_ops;
 
-/* What it looks like: bodies, which move, and shapes, which are fixed to them. */
+/* Geometry for pictures: bodies, which move, and shapes, which are fixed to bodies. */
 typedef struct yk_scene_ops {
     size_t size;
-    /* After start, and constant from then on. Fill at most `capacity` entries, and return how
-     * many there are. */
+    /* After initialize, and constant from then on. Each fills at most `capacity` entries and returns the total number. */
     int (*bodies)(const yk_subsystem *self, yk_scene_body *list, int capacity);
     int (*shapes)(const yk_subsystem *self, yk_shape *list, int capacity);
-    /* Where all bodies are now. */
+    /* The present poses of all bodies. */
     void (*poses)(const yk_subsystem *self, yk_scene_pose *list);
-    /* Which way is down: the acceleration of gravity, zero where there is none. */
+    /* The acceleration of gravity; zero without gravity. */
     yk_vec3 (*gravity)(const yk_subsystem *self);
 } yk_scene_ops;
 
-/* Where its bodies touch each other. */
+/* Contact points. */
 typedef struct yk_contact_point_ops {
     size_t size;
-    /* Fills at most `capacity` points, those with the largest forces, and returns their number;
-     * with a capacity of 0 the most that there can be. */
+    /* Fills at most `capacity` points, those with the largest forces, and returns their number. With a capacity of 0:
+     * returns the largest possible number. */
     int (*list)(const yk_subsystem *self, yk_contact_point *list, int capacity);
 } yk_contact_point_ops;
 
@@ -537,116 +510,108 @@ typedef struct yk_parameter_ops {
     yk_status (*set)(yk_subsystem *self, int parameter, double value);
 } yk_parameter_ops;
 
-/* Of a subsystem in another process: steps that are begun before anybody waits for them, so that
- * several processes compute at the same time, and a state that is kept where it is. */
+/* Subsystems in other processes: steps that begin before the caller waits for them, so that several processes compute at the
+ * same time, and a state that stays in the other process. */
 typedef struct yk_remote_ops {
     size_t size;
-    /* Sends the inputs of a step ahead, with `left` more steps that will follow it in the same way;
-     * all of them begin with the last. The calls of `step` that come next, with the same times,
-     * wait for what these steps did, one after the other. */
+    /* Sends the inputs of a step ahead. `left` more steps will follow in the same way; all of them begin when the last one is
+     * sent. The following calls of `step` with the same times wait for the results of these steps, one after another. */
     yk_status (*begin_step)(yk_subsystem *self, double t, double h, const yk_input *inputs,
                             int left);
-    /* Likewise the question for a step model, of which `size` and `steps` are set, where there is
-     * one. */
+    /* Sends the request for a step model ahead; row_count and substep_count of the model are set. */
     yk_status (*begin_step_model)(yk_subsystem *self, double t, double h, const yk_input *inputs,
                                   const yk_step_model *model);
-    /* Likewise a relaxation of a part, from the state of an image where one is given. */
+    /* Sends the request for a relaxation of a part ahead, from the state of an image if one is given. */
     yk_status (*begin_relax)(yk_subsystem *self, int part, double t, double h,
                              const yk_input *inputs, const double *image);
-    /* Keeps the state, and sets it as it was kept last. Neither waits: what fails is the outcome of
-     * the call that follows. */
+    /* Saves the state in the other process, and restores the state that was saved last. Neither waits: an error is reported
+     * by the next call. */
     void (*save_state)(yk_subsystem *self);
     yk_status (*restore_state)(yk_subsystem *self);
-    /* The outcome of calls that have none of their own, such as those that read the state, energies
-     * and channels: what they returned counts where this is YK_OK. */
+    /* The status of calls that return none, such as those that read the state, energies and channels. Their results are
+     * valid if this is YK_OK. */
     yk_status (*last_status)(const yk_subsystem *self);
 } yk_remote_ops;
 
-/* Of a subsystem whose other half is carried by another master, such as a coupling library that meets
- * its partners once in a time window. It is called after all others of its macro step: motions that
- * it takes are those that were reached, and the wrenches that it answers with are those of the next
- * step. The other master may ask for a window once more, until its own iterations have converged. */
+/* Subsystems that an external coupling library controls, which exchanges data once per time window. Such a subsystem is
+ * called after all others of its macro step: it receives motions that were reached, and its wrenches are those of the next
+ * step. The library may ask for a window again until its own iterations converge. */
 typedef struct yk_time_window_ops {
     size_t size;
-    /* The length (s) of windows that may have to be repeated, which must be the macro step; 0: none
-     * is. After start. */
+    /* Length of windows that may have to be repeated (s), which must be the macro step. 0: no window is repeated. After
+     * initialize. */
     double (*repeatable_window)(const yk_subsystem *self);
-    /* Whether the macro step that was just made is to be made again. All others have then returned to
-     * its start, and outputs are as at its start but for what the other master now offers. */
+    /* Whether the macro step that was just made must be repeated. All other subsystems have then returned to its start, and
+     * outputs are those at its start, except for the data that the library now offers. */
     bool (*must_repeat)(const yk_subsystem *self);
 } yk_time_window_ops;
 
 /* The table of a subsystem --------------------------------------------------------------------- */
 
 typedef struct yk_subsystem_ops {
-    /* sizeof(yk_subsystem_ops) of the header that the implementation was compiled with */
-    size_t size;
-    const char *kind; /* "oscillator", "smooth", ... */
+    size_t
+        size; /* sizeof(yk_subsystem_ops) of the header that the implementation was compiled with. */
+    const char *kind; /* "oscillator", "multibody" */
 
     /* Required. */
 
-    /* The ports, valid and constant as long as the subsystem lives; returns their number. */
+    /* The ports, constant as long as the subsystem exists; returns their number. */
     int (*ports)(const yk_subsystem *self, const yk_port **list);
-    /* Fixes how a port is used; called before start, at most once per port. `constrained` is the
-     * mask of the motions that are prescribed (YK_CAUSALITY_MOTION_INPUT) or along which wrenches arrive
+    /* Determines the causality of a port, before initialize and at most once per port. `constrained` has the yk_axis bits of
+     * the motions that are prescribed (YK_CAUSALITY_MOTION_INPUT), or along which wrenches arrive
      * (YK_CAUSALITY_WRENCH_INPUT). */
     yk_status (*connect)(yk_subsystem *self, int port, yk_causality causality,
                          unsigned constrained);
-    /* Finds a consistent initial state at time t for steps of size h. Outputs are valid
-     * afterwards. Called again, it starts anew from the initial positions and velocities.
-     * `inputs` (one per port, at local time 0) bring the initial wrenches and accelerations
-     * consistent with the partners; NULL while nothing is known of them. */
+    /* Computes a consistent initial state at time t for steps of size h. Outputs are valid afterwards. A repeated call starts
+     * from the initial positions and velocities again. `inputs` (one per port, at local time 0) are initial wrenches and
+     * accelerations that are consistent with the partners; NULL: unknown. */
     yk_status (*initialize)(yk_subsystem *self, double t, double h, const yk_input *inputs);
-    /* Advances from t to t + h. One input per port in the order of the ports; those of
-     * unconnected ports are not read. An open trial is carried to convergence with these inputs
-     * and closed. */
+    /* Advances the state from t to t + h. `inputs` has one input per port in the order of the ports; inputs of ports that are
+     * not connected are not read. An open trial is iterated to convergence with these inputs and closed. */
     yk_status (*step)(yk_subsystem *self, double t, double h, const yk_input *inputs);
     void (*get_port_value)(const yk_subsystem *self, int port, yk_port_value *value);
     void (*destroy)(yk_subsystem *self);
 
-    /* May be NULL, and then have the default that is named. */
+    /* Optional. NULL has the effect of the default that is named. */
 
-    /* What went wrong, in words, after a call returned other than YK_OK; valid until the next
-     * call. Default: the text of the status. */
+    /* The message of a call that did not return YK_OK, valid until the next call. Default: the text of the status. */
     const char *(*last_message)(const yk_subsystem *self);
-    /* The motion at t + h as the solver extrapolates it before it knows the inputs; the state is
-     * not touched. Default: the coupling extrapolates the outputs. */
+    /* The motion at t + h as the solver extrapolates it before it knows the inputs. The state does not change. Default: the
+     * coupling extrapolates the outputs. */
     void (*predict)(const yk_subsystem *self, int port, double h, yk_motion *motion);
-    /* The asymptotic spectral radius of the method, 0 to 1, for extrapolations of the outputs over
-     * macro steps of several steps of its own. Default: 0.6. */
+    /* Asymptotic spectral radius of the method, 0 to 1, for extrapolations of outputs over macro steps with substeps.
+     * Default: 0.6. */
     double (*rho_inf)(const yk_subsystem *self);
-    /* The degree of polynomials in time up to which one step follows a wrench. Default: 0, one
-     * value or the mean counts. */
+    /* Degree of the polynomials in time up to which one step follows a wrench. Default: 0, one value or the mean. */
     int (*max_input_degree)(const yk_subsystem *self);
-    /* Moves a marker port on its body, before it is connected: with the body where it was defined
-     * to start, the port's origin is at `position` and its axes are `orientation`, in the
-     * subsystem's global frame; NULL: as they were. Default: ports cannot be moved. */
+    /* Moves a marker port on its body, before it is connected. With the body in its initial pose, the origin of the port is
+     * at `position` and its axes are `orientation`, in the global frame of the subsystem; NULL: unchanged. Default: ports
+     * cannot be moved. */
     yk_status (*move_port)(yk_subsystem *self, int port, const yk_vec3 *position,
                            const yk_quat *orientation);
 
-    /* Whether state images mean something in this process only, such as the number of a state that
-     * another program keeps: they cannot go to a file then. After start. Default: they can. */
+    /* Whether state images are valid in this process only, such as the number of a state that another program keeps. Such
+     * images cannot be written to a file. After initialize. Default: false. */
     bool (*is_state_process_local)(const yk_subsystem *self);
-    /* How the run will use state images. Called before start, and again after it if the use grows;
-     * the size of an image (layout) is asked for only if images are used. For subsystems that must
-     * prepare for images or pay for them, such as FMUs. Default: nothing to prepare. */
+    /* Announces how the run will use state images. Called before initialize, and after it if the use grows. The layout of
+     * images is asked for only if images are used. For subsystems that must prepare for images, such as FMUs. Default: no
+     * preparation. */
     void (*expect_states)(yk_subsystem *self, yk_state_use use);
-    /* The unit of a number of a port, which is at this offset in yk_port_value counted in doubles;
-     * NULL or "": not known. Default: SI units of the quantities, and none of a signal. */
+    /* The unit of a number of a port; `offset` is its position in yk_port_value, counted in doubles. NULL or "": unknown.
+     * Default: SI units of the quantities, and no unit for signals. */
     const char *(*port_unit)(const yk_subsystem *self, int port, int offset);
-    /* Plain data that it counts since start and shows in channels, beside its state: where it is,
-     * and its bytes. A run that is taken up from a checkpoint has it back. Default: nothing. */
+    /* Plain data that count events since the start and appear in channels, but are not part of the state: sets their address
+     * and returns their size in bytes. A run that is resumed from a checkpoint restores them. Default: none. */
     size_t (*counters)(yk_subsystem *self, void **data);
 
-    /* Direct feed-through: whether what an output shows at the end of a step depends on the signal at
-     * an input port at that time, however short the step is. The output is a port, or with port -1 a
-     * channel, and one component of it as in wires. States do not: positions, velocities, integrals.
-     * Wires that feed back to themselves in this way are algebraic loops, which the coupling solves.
-     * Default: signal ports do, channels and ports with power do not. */
+    /* Direct feed-through: whether an output at the end of a step depends on the signal at an input port at that time,
+     * however short the step is. The output is a component of a port, or of a channel if `port` is -1. States (positions,
+     * velocities, integrals) do not depend on it. Wires that feed back to themselves in this way are algebraic loops, which
+     * the coupling solves. Default: true for signal ports, false for channels and ports with power. */
     bool (*feeds_through)(const yk_subsystem *self, int input, int port, int channel,
                           int component);
 
-    /* Capabilities: absent when NULL. */
+    /* Capabilities; NULL: absent. */
 
     const yk_rollback_ops *rollback;
     const yk_iteration_ops *iteration;
@@ -666,7 +631,7 @@ typedef struct yk_subsystem_ops {
     const yk_parameter_ops *parameters;
 } yk_subsystem_ops;
 
-/* Implementations embed this as their first member. */
+/* Implementations have this as their first member. */
 struct yk_subsystem {
     const yk_subsystem_ops *ops;
 };

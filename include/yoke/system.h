@@ -329,6 +329,21 @@ int yk_system_scheme_statistics(const yk_system *system,
 yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system, int subsystem);
 yk_interface_statistics yk_system_interface_statistics(const yk_system *system, int interface);
 
+/* The last failure of a subsystem as data; yk_last_message() has the words. */
+typedef struct yk_failure {
+    yk_status status; /* YK_OK: no subsystem has failed. */
+    double time;      /* End of the step that failed, or the start (s). */
+    int64_t step;     /* Number of the step, from 1; 0: the start. */
+    int subsystem; /* The subsystem that failed; merged subsystems count as the first of them. -1: none. */
+    /* The interface that created most of the energy of an unstable coupling. -1: the coupling is not the cause, or the cause
+     * is unknown because some subsystem does not report its energy. */
+    int interface;
+    double energy; /* Energy that the coupling created (J), if the interface is known. */
+    bool is_cause_known;
+} yk_failure;
+
+yk_failure yk_system_last_failure(const yk_system *system);
+
 /* Steps that failed and were repeated by the failure policy. */
 typedef struct yk_system_failures {
     int64_t count;

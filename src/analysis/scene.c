@@ -57,7 +57,7 @@ static yk_status fill_bodies(yk_scene *scene)
                 .name = list[i].name,
                 .subsystem = subsystem,
                 .motion = list[i].motion,
-                .has_strain = list[i].has_strain != 0,
+                .has_strain = list[i].has_strain,
                 .position = to_system(&moving->transform, pose->position),
                 .orientation = yk_q_mul(moving->transform.orientation, pose->orientation),
             };

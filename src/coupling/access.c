@@ -1,9 +1,15 @@
 /* Access to a running system (yoke/access.h): bodies, wrenches on them, contacts, parameters, callbacks. Channels are in
  * channels.c, inputs in inputs.c, snapshots in snapshot.c. */
+#include "coupling/access.h"
+
 #include <math.h>
 #include <string.h>
 
+#include "coupling/arguments.h"
+#include "coupling/failure.h"
 #include "coupling/interface.h"
+#include "coupling/participant.h"
+#include "coupling/step_frame.h"
 #include "coupling/system.h"
 #include "math/so3.h"
 #include "math/vec3.h"

@@ -1,5 +1,7 @@
 /* Checks of the arguments that users pass to the functions of a system. Ids come from outside: they
  * may be those of another system, or YK_NO_ID of a part that could not be added. */
+#include "coupling/arguments.h"
+
 #include "base/context.h"
 #include "base/text.h"
 #include "coupling/merging.h"

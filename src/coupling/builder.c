@@ -7,6 +7,7 @@
 #include "base/context.h"
 #include "coupling/system.h"
 #include "coupling/system_arrays.h"
+#include "coupling/wiring.h"
 
 /* Defaults ------------------------------------------------------------------------------------- */
 

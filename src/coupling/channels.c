@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "coupling/arguments.h"
 #include "coupling/system.h"
 
 /* Tables --------------------------------------------------------------------------------------- */

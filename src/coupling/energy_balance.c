@@ -13,10 +13,13 @@
  *
  * defines the last term: what its integration made of the exchanged quantities that the exact
  * solution would not. */
+#include "coupling/energy_balance.h"
+
 #include <math.h>
 #include <string.h>
 
 #include "base/unit.h"
+#include "coupling/arguments.h"
 #include "coupling/constraint.h"
 #include "coupling/merging.h"
 

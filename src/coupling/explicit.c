@@ -1,23 +1,27 @@
-/* The explicit scheme: each subsystem is called once per macro step.
+/* The explicit scheme: each subsystem makes one step per macro step (paper explicit 3.1, figure 2).
  *
- * paper explicit 3.1, figure 2. Gauss-Seidel: the motion side of an interface goes first with the
- * motion that its partner predicts, the wrench side follows with the wrench that this took.
- * Jacobi: all go at once, wrench sides with the wrench of the last step. The inputs of motion
- * sides are those of (20), or of (25), (26). Interfaces that are balanced get their wrenches
- * before any subsystem moves (balance/balance.h); the order does not matter to them. */
+ * Gauss-Seidel: the motion side of an interface makes its step first, with the motion that the wrench side predicts; the
+ * wrench side follows with the wrench that this motion required. Jacobi: all subsystems step at the same time, and wrench
+ * sides use the wrench of the last step. Inputs of motion sides are those of equation (20), or modified inputs (25), (26).
+ * Interfaces with a wrench on both sides have their wrenches computed before any subsystem steps
+ * (force_force/balance.h), in either order. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
 
 #include "coupling/force_force/balance.h"
+#include "coupling/participant.h"
+#include "coupling/scheme_options.h"
+#include "coupling/step_frame.h"
 #include "coupling/system.h"
+#include "coupling/time_window.h"
 
 typedef struct explicit_scheme {
     yk_scheme base;
     yk_explicit_options options;
     const yk_input_weights *weights; /* NULL: original inputs */
     yk_input_weights own_weights;
-    yk_balance *balance; /* NULL: no interface is balanced */
+    yk_balance *balance; /* NULL: no interface has a wrench on both sides. */
 } explicit_scheme;
 
 static const yk_input_weights INDEX_2 = {1, 1, 0};
@@ -25,7 +29,7 @@ static const yk_input_weights INDEX_3 = {1, 0, 0};
 
 /* Steps ---------------------------------------------------------------------------------------- */
 
-/* The wrenches that the motion sides last needed, on a participant. */
+/* Applies the latest reaction wrenches to one participant. */
 static inline void set_wrench_inputs(yk_system *system, int participant)
 {
     const yk_participant *p = &system->participants[participant];
@@ -36,13 +40,13 @@ static inline void set_wrench_inputs(yk_system *system, int participant)
     yk_system_apply_wrenches(system, participant, p->fresh);
 }
 
-/* One after the other, motion sides before their wrench sides. */
-static yk_status gauss_seidel(const explicit_scheme *x, yk_system *system)
+/* Motion sides step before their wrench sides. */
+static yk_status step_in_sequence(const explicit_scheme *x, yk_system *system)
 {
     for (int index = 0; index < system->participant_count; index++) {
         int participant = system->sequence[index];
 
-        /* Motions as their partners have reached or predict them, wrenches as they were needed. */
+        /* A wrench side that has not stepped yet predicts its motion. */
         for (int i = 0; i < system->interface_count; i++) {
             const yk_interface *interface = &system->interfaces[i];
             bool a_advanced = interface->a_index < index;
@@ -57,7 +61,6 @@ static yk_status gauss_seidel(const explicit_scheme *x, yk_system *system)
         set_wrench_inputs(system, participant);
         yk_system_update_signals(system, participant);
 
-        /* Its one call in this macro step. */
         if (YK_FAILED(yk_system_advance_participant(system, participant)))
             return yk_system_report_failure(system, participant);
     }
@@ -65,10 +68,10 @@ static yk_status gauss_seidel(const explicit_scheme *x, yk_system *system)
     return YK_OK;
 }
 
-/* All at once, with what was known at the start of the step. */
-static yk_status jacobi(const explicit_scheme *x, yk_system *system)
+/* All subsystems step with the values at the start of the step. */
+static yk_status step_in_parallel(const explicit_scheme *x, yk_system *system)
 {
-    /* The wrenches of the last step belong to where the partners were at its end. */
+    /* The wrenches of the last step act at the positions of the wrench sides at its end. */
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
         interface->origin = yk_before_a(system, interface)->position;
@@ -79,12 +82,12 @@ static yk_status jacobi(const explicit_scheme *x, yk_system *system)
         yk_system_update_signals(system, i);
     }
 
-    /* Nobody has moved: all motions are predicted. */
+    /* No subsystem has advanced yet, so extrapolate every motion. */
     for (int i = 0; i < system->interface_count; i++)
         if (!yk_both_take_wrench(&system->interfaces[i]))
             yk_system_prescribe_weighted(system, i, x->weights, false);
 
-    /* All at the same time, those in other processes first; the first that failed is reported. */
+    /* Send the steps of subsystems in other processes ahead. Report the first failure. */
     for (int i = 0; i < system->participant_count; i++)
         yk_system_post(system, i);
     yk_system_advance_all(system, yk_system_advance_participant);
@@ -95,9 +98,8 @@ static yk_status jacobi(const explicit_scheme *x, yk_system *system)
     return YK_OK;
 }
 
-static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
+static yk_status explicit_step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
 {
-    /* Balanced interfaces have their wrenches before anything moves. */
     explicit_scheme *x = (explicit_scheme *)scheme;
     report->iterations = 1;
     if (x->balance) {
@@ -107,13 +109,13 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
     }
 
     if (x->options.sequence == YK_SEQUENCE_JACOBI)
-        return jacobi(x, system);
-    return gauss_seidel(x, system);
+        return step_in_parallel(x, system);
+    return step_in_sequence(x, system);
 }
 
 /* Life ----------------------------------------------------------------------------------------- */
 
-static yk_status create(yk_system *system, const void *options, yk_scheme **scheme)
+static yk_status explicit_create(yk_system *system, const void *options, yk_scheme **scheme)
 {
     explicit_scheme *x = yk_allocate(system->context, 1, sizeof *x);
     if (!x)
@@ -122,7 +124,7 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     x->options = *(const yk_explicit_options *)options;
     *scheme = &x->base;
 
-    /* Weights of their own, (26), are given per time, and belong to the macro step. */
+    /* Equation (26) with the macro step. */
     double h = system->step;
     x->own_weights.position = x->options.alpha * h * h;
     x->own_weights.velocity = x->options.beta * h;
@@ -136,40 +138,40 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     };
     x->weights = by_inputs[x->options.modified_inputs];
 
-    /* Only in the order of Jacobi do several subsystems move at the same time. */
+    /* Only Jacobi steps several subsystems at the same time. */
     yk_status status = yk_balance_create(system, &x->balance);
     if (status != YK_OK || x->options.sequence != YK_SEQUENCE_JACOBI)
         return status;
     return yk_system_use_threads(system, x->options.thread_count);
 }
 
-static void destroy(yk_scheme *scheme, yk_system *system)
+static void explicit_destroy(yk_scheme *scheme, yk_system *system)
 {
     yk_balance_destroy(((explicit_scheme *)scheme)->balance, system);
     yk_free(system->context, scheme);
 }
 
-static yk_status start(yk_scheme *scheme, yk_system *system)
+static yk_status explicit_initialize(yk_scheme *scheme, yk_system *system)
 {
     return yk_balance_start(((explicit_scheme *)scheme)->balance, system);
 }
 
-static yk_state_layout state_layout(const yk_scheme *scheme, const yk_system *system)
+static yk_state_layout explicit_state_layout(const yk_scheme *scheme, const yk_system *system)
 {
     (void)system;
     return yk_balance_layout(((const explicit_scheme *)scheme)->balance);
 }
 
-static void state_get(const yk_scheme *scheme, const yk_system *system, double *continuous,
-                      double *opaque)
+static void explicit_state_get(const yk_scheme *scheme, const yk_system *system, double *continuous,
+                               double *opaque)
 {
     (void)system;
     (void)opaque;
     yk_balance_get(((const explicit_scheme *)scheme)->balance, continuous);
 }
 
-static void state_set(yk_scheme *scheme, yk_system *system, const double *continuous,
-                      const double *opaque)
+static void explicit_state_set(yk_scheme *scheme, yk_system *system, const double *continuous,
+                               const double *opaque)
 {
     (void)opaque;
     yk_balance *balance = ((explicit_scheme *)scheme)->balance;
@@ -237,12 +239,12 @@ static const yk_scheme_variant variants[] = {
     {0},
 };
 
-static unsigned traits(const void *own)
+static unsigned explicit_traits(const void *own)
 {
     const yk_explicit_options *o = own;
     unsigned set = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_EXCHANGES_MOTION;
 
-    /* Without a weight of the position nothing pulls the sides together. */
+    /* Without a weight of the position, the sides may drift apart. */
     bool original = o->modified_inputs == YK_MODIFIED_INPUTS_NONE;
     if (original || (o->modified_inputs == YK_MODIFIED_INPUTS_WEIGHTED && !(o->alpha > 0)))
         set |= YK_SCHEME_IGNORES_POSITIONS;
@@ -253,25 +255,25 @@ static unsigned traits(const void *own)
     return set;
 }
 
-static void derive(void *own, uint64_t given)
+static void explicit_derive(void *own, uint64_t given)
 {
     yk_explicit_options *o = own;
     if (given >> EXCHANGE_ROW & 1)
         return;
 
-    /* Who asks for inputs by name wants a motion to be prescribed. */
+    /* `inputs` apply to prescribed motions only. */
     o->exchange = YK_EXCHANGE_AUTO;
     if (given >> INPUTS_ROW & 1)
         o->exchange = YK_EXCHANGE_FORCE_MOTION;
 }
 
-static yk_status check(yk_context *context, const void *own)
+static yk_status explicit_check(yk_context *context, const void *own)
 {
     const yk_explicit_options *o = own;
     if (o->modified_inputs != YK_MODIFIED_INPUTS_WEIGHTED)
         return YK_OK;
 
-    /* Their sum is the divisor of (26). */
+    /* The sum of the weights is the divisor in equation (26). */
     double sum = o->alpha + o->beta + o->gamma;
     bool negative = o->alpha < 0 || o->beta < 0 || o->gamma < 0;
     if (!negative && sum > 0 && isfinite(sum))
@@ -282,20 +284,20 @@ static yk_status check(yk_context *context, const void *own)
                    o->alpha, o->beta, o->gamma);
 }
 
-static void simplify(void *own, double tolerance)
+static void explicit_configure_for_trial(void *own, double tolerance)
 {
-    /* Trials with it are small. */
+    /* Trials have two bodies. */
     (void)tolerance;
     ((yk_explicit_options *)own)->thread_count = 1;
 }
 
-static void title(const void *own, char *text, size_t capacity)
+static void explicit_display_name(const void *own, char *text, size_t capacity)
 {
     const yk_explicit_options *o = own;
     snprintf(text, capacity, "explicit, %s", yk_order_words[o->sequence].name);
 }
 
-static yk_causality second_side(const void *own, const yk_port_pair *joined)
+static yk_causality explicit_second_side_causality(const void *own, const yk_port_pair *joined)
 {
     return yk_balance_second_side(((const yk_explicit_options *)own)->exchange, joined);
 }
@@ -309,19 +311,19 @@ const yk_scheme_ops *yk_scheme_explicit(void)
         .options_size = sizeof(yk_explicit_options),
         .options = options,
         .variants = variants,
-        .traits = traits,
-        .create = create,
-        .destroy = destroy,
-        .initialize = start,
-        .step = step,
-        .derive = derive,
-        .check = check,
-        .configure_for_trial = simplify,
-        .display_name = title,
-        .second_side_causality = second_side,
-        .state_layout = state_layout,
-        .state_get = state_get,
-        .state_set = state_set,
+        .traits = explicit_traits,
+        .create = explicit_create,
+        .destroy = explicit_destroy,
+        .initialize = explicit_initialize,
+        .step = explicit_step,
+        .derive = explicit_derive,
+        .check = explicit_check,
+        .configure_for_trial = explicit_configure_for_trial,
+        .display_name = explicit_display_name,
+        .second_side_causality = explicit_second_side_causality,
+        .state_layout = explicit_state_layout,
+        .state_get = explicit_state_get,
+        .state_set = explicit_state_set,
     };
 
     return &ops;

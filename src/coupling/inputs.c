@@ -5,7 +5,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "coupling/arguments.h"
 #include "coupling/system.h"
+#include "coupling/wire.h"
 
 /* Where the port of a subsystem is, also after merging. */
 static yk_status resolve_input(const yk_system *system, const yk_system_input_def *def,

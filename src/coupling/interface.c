@@ -1,5 +1,6 @@
 #include "coupling/interface.h"
 
+#include "coupling/axes.h"
 #include "math/so3.h"
 
 const yk_input_weights yk_weights_index1 = {2, 2, 1};
@@ -103,15 +104,14 @@ static rotation_gap gap_of_rotation(unsigned constrained, const yk_motion *b, co
 {
     yk_vec3 relative = yk_v3_sub(a->angular_velocity, b->angular_velocity);
 
-    /* Bits 0, 1 and 2 are the rotations about x, y and z. */
-    switch (constrained >> 3 & 7) {
+    switch (yk_rotation_axes(constrained)) {
     case 0: return (rotation_gap){{0, 0, 0}, {0, 0, 0}};
-    case 1: return gap_of_perpendicular_axes(b, a, relative, 0);
-    case 2: return gap_of_perpendicular_axes(b, a, relative, 1);
-    case 4: return gap_of_perpendicular_axes(b, a, relative, 2);
-    case 6: return gap_of_parallel_axes(b, a, relative, 0);
-    case 5: return gap_of_parallel_axes(b, a, relative, 1);
-    case 3: return gap_of_parallel_axes(b, a, relative, 2);
+    case YK_AXIS_X: return gap_of_perpendicular_axes(b, a, relative, 0);
+    case YK_AXIS_Y: return gap_of_perpendicular_axes(b, a, relative, 1);
+    case YK_AXIS_Z: return gap_of_perpendicular_axes(b, a, relative, 2);
+    case YK_AXIS_Y | YK_AXIS_Z: return gap_of_parallel_axes(b, a, relative, 0);
+    case YK_AXIS_X | YK_AXIS_Z: return gap_of_parallel_axes(b, a, relative, 1);
+    case YK_AXIS_X | YK_AXIS_Y: return gap_of_parallel_axes(b, a, relative, 2);
     default: return gap_of_orientation(b, a, relative);
     }
 }
@@ -170,13 +170,6 @@ static yk_vec3 weighted3(const yk_input_weights *w, double h, yk_vec3 displaceme
                  weighted(w, h, displacement.z, a_velocity.z, b_velocity.z, a_acceleration.z));
 }
 
-/* One rotation is constrained: a universal joint, whose reaction torque depends on both sides. */
-static bool is_universal(unsigned constrained)
-{
-    unsigned rotations = constrained >> 3 & 7;
-    return rotations == 1 || rotations == 2 || rotations == 4;
-}
-
 /* The motion that the marker of A would have if the joint held: constrained coordinates and rates
  * from B, free ones from A, because reactions act at the place of A along directions that follow
  * it. Free rotations of other joints than universal ones change neither, and are those of B. */
@@ -184,7 +177,7 @@ static yk_motion joined_motion(unsigned constrained, const yk_motion *a, const y
 {
     yk_motion joined = *b;
 
-    if ((constrained & YK_AXES_TRANSLATION) != YK_AXES_TRANSLATION) {
+    if (!yk_joins_origins(constrained)) {
         yk_quat frame = b->orientation;
         yk_vec3 reach = yk_v3_sub(a->position, b->position);
         yk_vec3 carried = yk_v3_add(b->velocity, yk_v3_cross(b->angular_velocity, reach));
@@ -197,7 +190,7 @@ static yk_motion joined_motion(unsigned constrained, const yk_motion *a, const y
         joined.velocity = yk_v3_add(carried, yk_q_rotate(frame, slip));
     }
 
-    if (is_universal(constrained)) {
+    if (yk_is_universal(constrained)) {
         rotation_gap gap = gap_of_rotation(constrained, b, a);
         joined.orientation = yk_q_mul(yk_so3_exp(yk_v3_neg(gap.rotation)), a->orientation);
         joined.angular_velocity = a->angular_velocity;
@@ -229,7 +222,7 @@ void yk_input_modified(yk_port_kind kind, unsigned constrained, const yk_input_w
 
     /* paper explicit (32b), with the part of the rotation that the reactions depend on. */
     yk_vec3 rotation = gap_of_rotation(constrained, &start, a_end).rotation;
-    if (is_universal(constrained))
+    if (yk_is_universal(constrained))
         rotation = rotation_between(start.orientation, a_end->orientation);
     yk_vec3 spin = weighted3(weights, h, rotation, a_end->angular_velocity, start.angular_velocity,
                              a_end->angular_acceleration);
@@ -430,7 +423,7 @@ yk_interface_gap yk_compute_interface_gap(yk_port_kind kind, unsigned constraine
      * of b. Markers that slide are far apart, and the axes of b carry a with them. */
     yk_vec3 position = yk_v3_sub(a->position, b->position);
     yk_vec3 velocity = yk_v3_sub(a->velocity, b->velocity);
-    if ((constrained & YK_AXES_TRANSLATION) != YK_AXES_TRANSLATION) {
+    if (!yk_joins_origins(constrained)) {
         velocity = yk_v3_sub(velocity, yk_v3_cross(b->angular_velocity, position));
         velocity = along_axes(constrained, b->orientation, velocity);
         position = along_axes(constrained, b->orientation, position);

@@ -1,16 +1,15 @@
-/* Interface wrenches that depend on each other, as one vector x: the fixed point that the tight
- * scheme and the consistent start look for.
+/* Interface wrenches that depend on each other, as one vector x. The accelerated scheme tight and the consistent start look
+ * for the fixed point x = H(x):
  *
- *   x   the wrenches that are applied to the wrench sides
- *   H   those that the motion sides need to follow the motion that comes of it
+ *   x   wrenches that are applied to the wrench sides
+ *   H   wrenches that the motion sides need to follow the motions that x causes
  *
- * All interfaces of subsystems that are joined, directly or over others, are one vector: in a
- * chain the wrench at one cut moves the next cut too, and an acceleration that sees only one of
- * them does not converge.
+ * All interfaces of subsystems that are connected, directly or through others, share one vector: in a chain, the wrench at
+ * one interface also moves the next one, and an acceleration that sees a single interface does not converge.
  *
- * Where interfaces run in a circle no order has every wrench side before its motion side. The
- * motion that such a motion side is given, and the value of a wire that runs against the order,
- * are unknowns then as the wrenches are: x has what was given, H(x) what came out. */
+ * If interfaces form a circle, no order has every wrench side before its motion side. The motion that is given to such a
+ * motion side, and the value of a wire against the order, are then unknowns too: x has the given value, H(x) the value that
+ * results. */
 #ifndef YK_COUPLING_UNKNOWNS_H
 #define YK_COUPLING_UNKNOWNS_H
 
@@ -20,36 +19,36 @@
 
 typedef struct yk_accelerator yk_accelerator;
 
-/* For vectors of n components; `columns` earlier iterations are remembered at most. */
+/* For vectors of n components. Keeps at most `columns` earlier iterations. */
 yk_status yk_accelerator_create(yk_context *context, yk_acceleration kind, int n, int columns,
                                 yk_accelerator **accelerator);
 void yk_accelerator_destroy(yk_context *context, yk_accelerator *accelerator);
 
-/* Components from `first` to the next block on are of another unit than those before: in the
- * least squares every block counts as much as the first. At most as many blocks as components. */
+/* Starts a block of components with another unit at `first`. In the least squares each block has the same weight. At most as
+ * many blocks as components. */
 void yk_accelerator_block(yk_accelerator *accelerator, int first);
 
-/* Forgets everything: a new fixed point begins. */
+/* Starts a new fixed point without data from earlier ones. */
 void yk_accelerator_restart(yk_accelerator *accelerator);
-/* A new fixed point of nearly the same map begins: differences are kept. */
+/* Starts a new fixed point of nearly the same map: differences are kept. */
 void yk_accelerator_begin(yk_accelerator *accelerator);
-/* From x and H(x) the next x. */
+/* Computes the next x from x and H(x). */
 void yk_accelerator_next(yk_accelerator *accelerator, const double *x, const double *hx,
                          double *next);
 
-/* The x with the smallest residual since the fixed point began, if that is known. */
+/* Sets x to the iterate with the smallest residual of this fixed point, if there is one. */
 void yk_accelerator_best(const yk_accelerator *accelerator, double *x);
 
-/* What is kept from one fixed point to the next, as words of a state image. */
+/* The data that are kept from one fixed point to the next, as words of a state image. */
 size_t yk_accelerator_words(const yk_accelerator *accelerator);
 void yk_accelerator_get(const yk_accelerator *accelerator, double *words);
 void yk_accelerator_set(yk_accelerator *accelerator, const double *words);
 bool yk_accelerator_is_valid(const yk_accelerator *accelerator, const double *words);
 
-/* Wrenches and what else is unknown: interface_fixed_point.c --------------------------------------------------*/
+/* The unknowns: interface_fixed_point.c --------------------------------------------------*/
 
 typedef struct yk_unknowns {
-    /* Of the system, ascending; those whose motions are unknowns too; wires whose values are. */
+    /* Ascending indices: interfaces of the vector, those with unknown motions, and wires with unknown values. */
     int interface_count;
     int *interfaces;
     int lagged_count;
@@ -57,33 +56,31 @@ typedef struct yk_unknowns {
     int wire_count;
     int *wires;
 
-    /* Of a consistent start: motions are accelerations. */
-    bool start;
-
-    /* Rates at the end are given besides the displacement over the step. */
-    bool rates;
+    bool start; /* Consistent start: motions are accelerations. */
+    bool rates; /* Unknown motions include the velocity at the end of the step. */
     double tolerance, relative_tolerance;
 
-    /* Per interface: wrench of any iteration of the step; what is rounding beside it has
-     * converged. */
+    /* Per interface: largest wrench of the iterations of the step. A change that is rounding relative to it has converged. */
     double *largest;
 
-    /* x, H(x), and the x that is tried next; the x before, to which a step that fails goes back. */
+    /* x, H(x), the next x, and the x before, to which an iteration that fails returns. */
     int size;
     double *applied, *fresh, *next;
     double *tried;
     yk_accelerator *accelerator;
 } yk_unknowns;
 
+typedef enum yk_unknowns_scope {
+    YK_UNKNOWNS_OF_SIDES,  /* One vector for each wrench side. */
+    YK_UNKNOWNS_OF_JOINED, /* One vector for all participants that interfaces and wires connect. */
+    YK_UNKNOWNS_AT_START   /* The same for a consistent start. */
+} yk_unknowns_scope;
+
 typedef struct yk_unknowns_def {
     yk_acceleration kind;
 
-    /* One vector for each wrench side; one for all that are joined by interfaces and wires; the
-     * same, for a consistent start. */
-    enum { YK_UNKNOWNS_OF_SIDES, YK_UNKNOWNS_OF_JOINED, YK_UNKNOWNS_AT_START } what;
-
-    /* Motions are given with the velocity at their end. */
-    bool rates;
+    yk_unknowns_scope what;
+    bool rates; /* Unknown motions include the velocity at the end of the step. */
     double tolerance, relative_tolerance;
 } yk_unknowns_def;
 
@@ -92,13 +89,12 @@ yk_status yk_unknowns_create(const yk_system *system, const yk_unknowns_def *def
                              yk_unknowns **list, int *count);
 void yk_unknowns_destroy(yk_context *context, yk_unknowns *list, int count);
 
-/* Reads x from the interfaces, and H(x) from the outputs of all sides. */
+/* Reads x from the interfaces and H(x) from the outputs of both sides. */
 void yk_unknowns_read(const yk_system *system, yk_unknowns *w);
-/* Applies a vector: to the wrench sides, and to what is given. */
+/* Applies a vector to the wrench sides, and to the given motions and signals. */
 void yk_unknowns_apply(yk_system *system, const yk_unknowns *w, const double *x);
-/* Whether H(x) and x differ by no more than the tolerance at each interface; *change is raised to
- * the largest difference (N or N m), and what is left beyond the tolerance is kept at each
- * interface. */
+/* Whether H(x) and x differ by at most the tolerance at each interface. Raises *change to the largest difference (N or N m),
+ * and stores differences above the tolerance as the residuals of their interfaces. */
 bool yk_unknowns_settled(yk_system *system, const yk_unknowns *w, double *change);
 
 #endif

@@ -24,6 +24,8 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "coupling/arguments.h"
+#include "coupling/loops.h"
 #include "coupling/system.h"
 #include "math/dense.h"
 #include "math/eigen.h"

@@ -18,12 +18,18 @@
  * A loop through a participant that has interfaces, or that cannot be rolled back, is solved in this way at the start
  * only, where an evaluation starts the participants again with the interface wrenches of the moment. In steps its
  * signals depend on the wrenches: a scheme that iterates finds both together, and other schemes lag by a step. */
+#include "coupling/loops.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "base/text.h"
+#include "coupling/arguments.h"
+#include "coupling/state.h"
+#include "coupling/step_frame.h"
 #include "coupling/system.h"
+#include "coupling/wire.h"
 #include "math/dense.h"
 #include "math/eigen.h"
 

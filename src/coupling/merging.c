@@ -9,6 +9,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "coupling/energy_balance.h"
+#include "coupling/failure.h"
+#include "coupling/scheme_options.h"
+
 enum { NAME_LENGTH = 128 };
 
 /* Groups --------------------------------------------------------------------------------------- */

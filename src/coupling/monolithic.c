@@ -5,6 +5,7 @@
 #include <stddef.h>
 
 #include "coupling/merging.h"
+#include "coupling/participant.h"
 
 /* Relative change of a wire that counts as none. */
 static const double SETTLED = 1e-10;
@@ -66,7 +67,7 @@ typedef struct monolithic {
     yk_monolithic_options options;
 } monolithic;
 
-static yk_status create(yk_system *system, const void *options, yk_scheme **scheme)
+static yk_status monolithic_create(yk_system *system, const void *options, yk_scheme **scheme)
 {
     monolithic *x = yk_allocate(system->context, 1, sizeof *x);
     if (!x)
@@ -77,18 +78,18 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     return YK_OK;
 }
 
-static void destroy(yk_scheme *scheme, yk_system *system)
+static void monolithic_destroy(yk_scheme *scheme, yk_system *system)
 {
     yk_free(system->context, scheme);
 }
 
-static yk_status start(yk_scheme *scheme, yk_system *system)
+static yk_status monolithic_initialize(yk_scheme *scheme, yk_system *system)
 {
     (void)scheme;
     return yk_system_initialize_wrenches(system);
 }
 
-static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
+static yk_status monolithic_step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
 {
     return yk_merging_step(system, ((monolithic *)scheme)->options.max_iterations, NULL, NULL,
                            report);
@@ -120,10 +121,10 @@ const yk_scheme_ops *yk_scheme_monolithic(void)
         .options = options,
         .variants = variants,
         .constant_traits = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_MERGES | YK_SCHEME_IS_REFERENCE,
-        .create = create,
-        .destroy = destroy,
-        .initialize = start,
-        .step = step,
+        .create = monolithic_create,
+        .destroy = monolithic_destroy,
+        .initialize = monolithic_initialize,
+        .step = monolithic_step,
     };
 
     return &ops;

@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "coupling/scheme_options.h"
 #include "coupling/system.h"
 
 const yk_option_choice yk_order_words[] = {

@@ -4,10 +4,15 @@
  * Every call of a subsystem for a step lies between begin_call and end_call, which keep the time
  * that it took and read the outputs. The wrench of a participant with substeps is the mean over
  * them: what its partner receives is then the whole impulse. */
+#include "coupling/participant.h"
+
 #include <string.h>
 
 #include "base/clock.h"
+#include "coupling/energy_balance.h"
+#include "coupling/loops.h"
 #include "coupling/system.h"
+#include "coupling/wire.h"
 
 /* Steps that are shorter than this (s) are timed only now and then: reading the clock would cost
  * more than they do. */

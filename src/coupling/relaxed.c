@@ -23,6 +23,8 @@
 
 #include "coupling/interface_fixed_point.h"
 #include "coupling/merging.h"
+#include "coupling/participant.h"
+#include "coupling/scheme_options.h"
 
 /* A change that grows by this over its smallest value, after some sweeps, will not come down
  * again. */
@@ -73,7 +75,7 @@ typedef struct relaxed {
 
 /* Life ----------------------------------------------------------------------------------------- */
 
-static void destroy(yk_scheme *scheme, yk_system *system)
+static void relaxed_destroy(yk_scheme *scheme, yk_system *system)
 {
     relaxed *x = (relaxed *)scheme;
     yk_context *context = system->context;
@@ -94,7 +96,7 @@ static void destroy(yk_scheme *scheme, yk_system *system)
     yk_free(context, x);
 }
 
-static yk_status create(yk_system *system, const void *options, yk_scheme **scheme)
+static yk_status relaxed_create(yk_system *system, const void *options, yk_scheme **scheme)
 {
     yk_context *context = system->context;
     relaxed *x = yk_allocate(context, 1, sizeof *x);
@@ -144,7 +146,7 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     return yk_system_use_threads(system, x->options.thread_count);
 }
 
-static yk_status start(yk_scheme *scheme, yk_system *system)
+static yk_status relaxed_initialize(yk_scheme *scheme, yk_system *system)
 {
     relaxed *x = (relaxed *)scheme;
     yk_context *context = system->context;
@@ -415,7 +417,7 @@ static yk_status sweep(yk_system *system, int participant, void *user)
     return not_converged(group, YK_NOT_CONVERGED, worst, limit, change);
 }
 
-static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
+static yk_status relaxed_step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
 {
     /* Subsystems in the sequence of their wires, merged ones after their sweeps. */
     relaxed *x = (relaxed *)scheme;
@@ -463,7 +465,7 @@ static const yk_scheme_variant variants[] = {
     {0},
 };
 
-static unsigned traits(const void *own)
+static unsigned relaxed_traits(const void *own)
 {
     const yk_relaxed_options *o = own;
     unsigned set = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_MERGES | YK_SCHEME_SOLVES_PARTS_SEPARATELY;
@@ -475,7 +477,7 @@ static unsigned traits(const void *own)
 }
 
 /* A scenario that has 0 for another scheme means nothing by it here. */
-static void derive(void *own, uint64_t given)
+static void relaxed_derive(void *own, uint64_t given)
 {
     (void)given;
     yk_relaxed_options *o = own;
@@ -483,7 +485,7 @@ static void derive(void *own, uint64_t given)
         o->relative_tolerance = 1e-10;
 }
 
-static yk_status check(yk_context *context, const void *own)
+static yk_status relaxed_check(yk_context *context, const void *own)
 {
     const yk_relaxed_options *o = own;
     if (o->relative_tolerance > 0)
@@ -493,13 +495,14 @@ static yk_status check(yk_context *context, const void *own)
                    o->relative_tolerance);
 }
 
-static void title(const void *own, char *text, size_t capacity)
+static void relaxed_display_name(const void *own, char *text, size_t capacity)
 {
     const yk_relaxed_options *o = own;
     snprintf(text, capacity, "relaxed, %s", yk_order_words[o->sequence].name);
 }
 
-static int statistics(const yk_scheme *scheme, const yk_system *system, yk_scheme_statistic *rows)
+static int relaxed_statistics(const yk_scheme *scheme, const yk_system *system,
+                              yk_scheme_statistic *rows)
 {
     /* Where all of them are here there is nothing to tell that the sweeps do not. */
     (void)system;
@@ -512,7 +515,7 @@ static int statistics(const yk_scheme *scheme, const yk_system *system, yk_schem
     return 2;
 }
 
-static void simplify(void *own, double tolerance)
+static void relaxed_configure_for_trial(void *own, double tolerance)
 {
     (void)tolerance;
     ((yk_relaxed_options *)own)->thread_count = 1;
@@ -529,16 +532,16 @@ const yk_scheme_ops *yk_scheme_relaxed(void)
         .options_size = sizeof(yk_relaxed_options),
         .options = options,
         .variants = variants,
-        .traits = traits,
-        .create = create,
-        .destroy = destroy,
-        .initialize = start,
-        .step = step,
-        .derive = derive,
-        .check = check,
-        .configure_for_trial = simplify,
-        .display_name = title,
-        .statistics = statistics,
+        .traits = relaxed_traits,
+        .create = relaxed_create,
+        .destroy = relaxed_destroy,
+        .initialize = relaxed_initialize,
+        .step = relaxed_step,
+        .derive = relaxed_derive,
+        .check = relaxed_check,
+        .configure_for_trial = relaxed_configure_for_trial,
+        .display_name = relaxed_display_name,
+        .statistics = relaxed_statistics,
     };
 
     return &ops;

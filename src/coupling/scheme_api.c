@@ -2,6 +2,9 @@
  * its sides, and the beginning and end of a step. */
 #include <math.h>
 
+#include "coupling/energy_balance.h"
+#include "coupling/loops.h"
+#include "coupling/step_frame.h"
 #include "coupling/system.h"
 #include "math/integrators.h"
 #include "math/so3.h"

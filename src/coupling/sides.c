@@ -14,7 +14,10 @@
 #include <string.h>
 
 #include "base/context.h"
+#include "coupling/axes.h"
+#include "coupling/scheme_options.h"
 #include "coupling/system.h"
+#include "coupling/wiring.h"
 #include "math/vec3.h"
 
 /* Mobilities below this fraction of the largest mobility of a port are rounding errors. */
@@ -322,8 +325,8 @@ static int missing_freedoms(const sides *s, int participant)
  * marker: they must be common to both sides, or not matter. */
 static bool is_symmetric(unsigned constrained)
 {
-    unsigned translations = constrained & YK_AXES_TRANSLATION;
-    unsigned rotations = (constrained & YK_AXES_ROTATION) / YK_AXIS_RX;
+    unsigned translations = yk_translation_axes(constrained);
+    unsigned rotations = yk_rotation_axes(constrained);
     if (constrained & YK_AXIS_DISTANCE)
         return false;
     if (rotations == YK_AXES_TRANSLATION)
@@ -334,9 +337,8 @@ static bool is_symmetric(unsigned constrained)
     /* Two rotations leave the third axis in common: motions along it, or across it in both
      * directions. */
     unsigned common = YK_AXES_TRANSLATION & ~rotations;
-    bool one_axis = common == YK_AXIS_X || common == YK_AXIS_Y || common == YK_AXIS_Z;
     unsigned across = translations & rotations;
-    return one_axis && (across == 0 || across == rotations);
+    return yk_is_single_axis(common) && (across == 0 || across == rotations);
 }
 
 static bool takes_motion(const yk_system *system, const yk_interface_def *def)

@@ -2,6 +2,8 @@
 #include <string.h>
 
 #include "base/text.h"
+#include "coupling/access.h"
+#include "coupling/arguments.h"
 #include "coupling/channels.h"
 #include "coupling/system.h"
 

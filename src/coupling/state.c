@@ -14,12 +14,19 @@
  * of it: the mean wrenches of the last macro step and the motion before it.
  *
  * What is counted, and what was shown and given last, is no state: checkpoints keep it besides. */
+#include "coupling/state.h"
+
 #include <math.h>
 #include <stdint.h>
 #include <string.h>
 
 #include "base/restored.h"
 #include "base/text.h"
+#include "coupling/arguments.h"
+#include "coupling/failure.h"
+#include "coupling/participant.h"
+#include "coupling/scheme_options.h"
+#include "coupling/step_control.h"
 #include "coupling/system.h"
 
 enum {

@@ -14,8 +14,12 @@
  * what iterations of a solver or of the coupling leave. Where several steps in a row are too
  * inaccurate at the smallest size this is no impact, and what they have in common is taken for
  * the floor; steps then grow again as long as their error stays near it. */
+#include "coupling/step_control.h"
+
 #include <math.h>
 
+#include "coupling/failure.h"
+#include "coupling/step_frame.h"
 #include "coupling/system.h"
 #include "math/so3.h"
 
@@ -365,7 +369,7 @@ static yk_status try_step(yk_system *system, double t, double h, yk_step_report 
     return status;
 }
 
-bool yk_step_can_be_mended(yk_status status)
+bool yk_step_is_recoverable(yk_status status)
 {
     /* What depends on the size of the step, or on the wrenches. */
     return status == YK_NOT_CONVERGED || status == YK_ERROR_SINGULAR ||
@@ -428,7 +432,7 @@ yk_status yk_controller_step(yk_system *system, double t, double left, double *t
         yk_status status = try_step(system, t, h, report, &error, &order);
         bool failed = YK_FAILED(status);
         bool smallest = h <= c->def.min_step * (1 + SLIVER);
-        if (failed && (smallest || !yk_step_can_be_mended(status)))
+        if (failed && (smallest || !yk_step_is_recoverable(status)))
             return status;
 
         /* Two attempts at one step show by which power of its size the error falls; where it

@@ -2,15 +2,27 @@
  *
  * yk_system_step ends at the next multiple of the macro step, whatever happens in between: the
  * clock counts whole steps, and only the time from one count to the next is cut, at events, where
- * step control asks for it (step_control.c), and where a step failed (failure.c). So neither
+ * step control asks for it (step_control.c), and where a step failed (failure_policy.c). So neither
  * the clock nor the times of results depend on them. */
 #include "coupling/system.h"
 
 #include <float.h>
 #include <math.h>
 
+#include "coupling/access.h"
+#include "coupling/energy_balance.h"
+#include "coupling/failure.h"
 #include "coupling/interface_fixed_point.h"
+#include "coupling/loops.h"
 #include "coupling/merging.h"
+#include "coupling/participant.h"
+#include "coupling/scheme_options.h"
+#include "coupling/state.h"
+#include "coupling/step_control.h"
+#include "coupling/step_frame.h"
+#include "coupling/time_window.h"
+#include "coupling/wire.h"
+#include "coupling/wiring.h"
 
 /* Fraction of the step that a step may be longer or shorter to end on the grid or an event. */
 static const double SLIVER = 1e-9;
@@ -124,7 +136,7 @@ yk_status yk_system_make(yk_context *context, const yk_system_description *def, 
     made->start = def->start;
     made->step = def->step;
     made->h = def->step;
-    made->failed = -1;
+    made->failure = (yk_failure){.subsystem = -1, .interface = -1};
 
     /* A system that was built in part knows what of it is there. */
     yk_status status = build(made, def);
@@ -460,7 +472,11 @@ static yk_status start_participant(yk_system *system, int participant, const yk_
 
     /* By itself it can only be its own fault, and others may not have started yet. */
     if (YK_FAILED(p->status)) {
-        system->failed = participant;
+        system->failure = (yk_failure){.status = p->status,
+                                       .time = system->start,
+                                       .subsystem = participant,
+                                       .interface = -1,
+                                       .is_cause_known = true};
         return yk_fail(system->context, p->status,
                        "at t = %g s (before the first step) subsystem '%s' failed: %s",
                        system->start, p->name, yk_participant_message(p));

@@ -4,6 +4,11 @@
  * In an implicit coupling of that master the macro step is one of its time windows: while its
  * iterations have not converged, all that can return goes back to the start of the step, and makes it
  * again with what the master now offers. */
+#include "coupling/time_window.h"
+
+#include "coupling/participant.h"
+#include "coupling/scheme_options.h"
+#include "coupling/state.h"
 #include "coupling/system.h"
 
 #include <math.h>

@@ -4,9 +4,13 @@
  * target sees a line between the two where the source has advanced, and the former where it has
  * not; so what a scheme knows decides, and schemes only say when: carry before advance. Nothing
  * of a wire is state: both values follow from the source's. */
+#include "coupling/wire.h"
+
 #include <math.h>
 
 #include "base/unit.h"
+#include "coupling/arguments.h"
+#include "coupling/scheme_options.h"
 #include "coupling/system.h"
 
 /* Creation ------------------------------------------------------------------------------------- */

@@ -1,11 +1,16 @@
 /* Creation of what a system consists of: every mistake in the wiring, and in the tables of a
  * subsystem, is found here, before anything moves. */
+#include "coupling/wiring.h"
+
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
 
 #include "coupling/interface_fixed_point.h"
+#include "coupling/loops.h"
+#include "coupling/scheme_options.h"
 #include "coupling/system.h"
+#include "coupling/wire.h"
 
 /* Participants --------------------------------------------------------------------------------- */
 

@@ -550,7 +550,7 @@ static yk_status iterate(yk_multibody *smooth, double t, double h, yk_iteration_
     yk_status status = travel_from_state(smooth, t, h);
     smooth->work.open = status == YK_OK;
     report->correction = 0;
-    report->converged = 1;
+    report->converged = true;
     return status;
 }
 

@@ -570,7 +570,7 @@ static yk_status remote_iterate(yk_subsystem *self, double t, double h, const yk
 
     /* The trial stays open there; its outputs are what the scheme reads next. */
     report->correction = yk_get_number(&r->body);
-    report->converged = (int)yk_get_whole(&r->body);
+    report->converged = yk_get_whole(&r->body) != 0;
     read_state(r, &r->body);
     return done(r, status);
 }
@@ -1071,7 +1071,7 @@ static yk_status read_scene(remote *r)
 
         one->motion = (yk_scene_motion)yk_get_whole(body);
         one->part_index = (int)yk_get_whole(body);
-        one->has_strain = (int)yk_get_whole(body);
+        one->has_strain = yk_get_whole(body) != 0;
     }
 
     /* The shapes on them, some with points of their own. */

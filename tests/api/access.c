@@ -336,7 +336,12 @@ static void test_wrench_survives_a_failure(void **state)
         assert_ok(context, yk_system_apply_body_wrench(system, 0, 0, push, NULL));
         if (!policy) {
             assert_refused(context, yk_system_step(system, NULL), YK_ERROR_DIVERGED);
-            part.longest = STEP;
+            yk_failure failure = yk_system_last_failure(system);
+            assert_int_equal(failure.status, YK_ERROR_DIVERGED);
+            assert_int_equal(failure.subsystem, 1);
+            assert_int_equal(failure.interface, -1);
+            assert_int_equal(failure.step, 4);
+            assert_near(failure.time, 4 * STEP, 1e-15);
         } else {
             assert_ok(context, yk_system_step(system, NULL));
             assert_int_equal(part.failures, 2);

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "coupling/system.h"
+#include "coupling/wiring.h"
 #include "inputs.h"
 #include "math/polynomial.h"
 #include "math/so3.h"

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "any_scheme.h"
+#include "coupling/step_frame.h"
 #include "coupling/system.h"
 #include "math/integrators.h"
 #include "math/so3.h"

@@ -4,6 +4,8 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "coupling/participant.h"
+#include "coupling/step_frame.h"
 #include "math/so3.h"
 
 /* Weights of g / h^2, g' / h and g'' in the condition at the end of a step. */

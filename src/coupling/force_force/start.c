@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "coupling/force_force/balance.h"
+#include "coupling/participant.h"
 
 enum { CORRECTIONS = 3 };
 static const double CHANGE = 1; /* N, N m */

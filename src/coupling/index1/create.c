@@ -5,6 +5,7 @@
 
 #include "base/restored.h"
 #include "coupling/index1/index1.h"
+#include "coupling/participant.h"
 
 /* A Jacobian of the interfaces and of so many of the wires that are solved for. */
 static yk_status create_jacobian(yk_system *system, const yk_jacobian_def *sizes, int wires,
@@ -425,7 +426,7 @@ static yk_status start_all(yk_system *system, bool response)
 /* Relative accelerations, and what relations leave; returns the largest, against those of the
  * sides. *scale is the largest acceleration of a side in all evaluations: a system in equilibrium
  * has none left once its wrenches are found. */
-static double evaluate(const yk_system *system, double *residual, double *scale)
+static double index1_evaluate_start(const yk_system *system, double *residual, double *scale)
 {
     double largest = 0;
     double relations = 0;
@@ -621,7 +622,7 @@ yk_status yk_index1_start(yk_scheme *scheme, yk_system *system)
                 return status;
         }
 
-        double left = evaluate(system, x->correction, &scale);
+        double left = index1_evaluate_start(system, x->correction, &scale);
         consistent = i == START_CORRECTIONS && left <= NOTABLE;
         if (i == START_CORRECTIONS)
             break;

@@ -21,6 +21,8 @@
 #include <stddef.h>
 #include <string.h>
 
+#include "coupling/participant.h"
+#include "coupling/step_control.h"
 #include "math/polynomial.h"
 
 /* Limit of corrections where the scheme must iterate although one correction was asked for. */
@@ -274,7 +276,7 @@ static double motion_size(yk_port_kind kind, const yk_motion *m, double h)
 }
 
 /* The scaled conditions of paper index1 (22). */
-static void evaluate(const yk_system *system, double *residual, newton *n)
+static void index1_evaluate(const yk_system *system, double *residual, newton *n)
 {
     const yk_index1 *x = yk_index1_of(system);
     const yk_index1_basis *basis = x->basis;
@@ -555,7 +557,7 @@ static void retreat(yk_system *system, newton *n)
 }
 
 /* Newton's method for the parameters of all multipliers. */
-static yk_status iterate(yk_system *system, newton *n)
+static yk_status index1_iterate(yk_system *system, newton *n)
 {
     yk_index1 *x = yk_index1_of(system);
     for (;; n->corrections++) {
@@ -566,7 +568,7 @@ static yk_status iterate(yk_system *system, newton *n)
         /* Wrenches that are far off may be too much for a subsystem; those halfway there need not
          * be. */
         yk_status status = run_all(system, !first, n->response);
-        if (status != YK_OK && can_retreat && yk_step_can_be_mended(status)) {
+        if (status != YK_OK && can_retreat && yk_step_is_recoverable(status)) {
             retreat(system, n);
             continue;
         }
@@ -601,7 +603,7 @@ static yk_status iterate(yk_system *system, newton *n)
         if (status != YK_OK)
             return status;
 
-        evaluate(system, x->correction, n);
+        index1_evaluate(system, x->correction, n);
         hold_parameters(system, x->held);
         yk_jacobian_solve(x->jacobian, x->correction, x->held);
         n->last_change = n->change;
@@ -659,7 +661,7 @@ static bool foretells(const yk_scheme *scheme, const yk_system *system)
     return x->last_step > 0 && !x->jumped;
 }
 
-static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
+static yk_status index1_step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
 {
     yk_index1 *x = (yk_index1 *)scheme;
     predict(system);
@@ -682,7 +684,7 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
     other = other || x->jacobian_degree != x->basis->degree;
     n.response = !kept || other || x->last_rate > RENEWAL_RATE;
 
-    yk_status status = iterate(system, &n);
+    yk_status status = index1_iterate(system, &n);
     if (YK_FAILED(status))
         return status;
 
@@ -724,7 +726,7 @@ static bool is_exact(const yk_system *system)
     return true;
 }
 
-static double order(const yk_scheme *scheme, const yk_system *system)
+static double index1_order(const yk_scheme *scheme, const yk_system *system)
 {
     const yk_index1 *x = (const yk_index1 *)scheme;
 
@@ -742,8 +744,8 @@ static bool predicts_errors(const yk_scheme *scheme, const yk_system *system)
 
 /* The difference of prediction and result is the error of the prediction, which is of lower order
  * than the result's and therefore errs on the safe side. */
-static double estimate(const yk_scheme *scheme, const yk_system *system, double *speed,
-                       double *spin)
+static double index1_estimate_error(const yk_scheme *scheme, const yk_system *system, double *speed,
+                                    double *spin)
 {
     const yk_index1 *x = (const yk_index1 *)scheme;
     for (int i = 0; i < system->interface_count; i++) {
@@ -759,7 +761,7 @@ static double estimate(const yk_scheme *scheme, const yk_system *system, double 
 }
 
 /* What was learned before a jump says nothing about what follows. */
-static void event(yk_scheme *scheme, yk_system *system)
+static void index1_handle_event(yk_scheme *scheme, yk_system *system)
 {
     yk_index1 *x = (yk_index1 *)scheme;
 
@@ -817,14 +819,14 @@ static const yk_scheme_variant variants[] = {
     {0},
 };
 
-static void sharpen(void *own)
+static void index1_tighten_tolerances(void *own)
 {
     yk_index1_options *o = own;
     o->tolerance = 0;
     o->relative_tolerance = 1e-13;
 }
 
-static void tolerances(const void *own, double *absolute, double *relative)
+static void index1_tolerances(const void *own, double *absolute, double *relative)
 {
     const yk_index1_options *o = own;
     *absolute = o->tolerance;
@@ -850,7 +852,7 @@ static int substeps(const void *own, const yk_subsystem *subsystem, int *fewest)
 
 /* Wrenches on both sides. A scalar port that takes motion only is given one: a relation and no
  * constraint. */
-static yk_causality second_side(const void *own, const yk_port_pair *joined)
+static yk_causality index1_second_side_causality(const void *own, const yk_port_pair *joined)
 {
     (void)own;
     const yk_port *ports;
@@ -869,7 +871,8 @@ static const char *remedy(const yk_scheme *scheme)
     return "more iterations or a smaller macro step";
 }
 
-static int statistics(const yk_scheme *scheme, const yk_system *system, yk_scheme_statistic *rows)
+static int index1_statistics(const yk_scheme *scheme, const yk_system *system,
+                             yk_scheme_statistic *rows)
 {
     const yk_index1 *x = (const yk_index1 *)scheme;
     double runs = 0;
@@ -897,24 +900,24 @@ const yk_scheme_ops *yk_scheme_index1(void)
         .create = yk_index1_create,
         .destroy = yk_index1_destroy,
         .initialize = yk_index1_start,
-        .step = step,
-        .tighten_tolerances = sharpen,
-        .tolerances = tolerances,
+        .step = index1_step,
+        .tighten_tolerances = index1_tighten_tolerances,
+        .tolerances = index1_tolerances,
         .default_substeps = substeps,
-        .second_side_causality = second_side,
+        .second_side_causality = index1_second_side_causality,
         .convergence_hint = remedy,
         .state_layout = yk_index1_layout,
         .state_get = yk_index1_get,
         .state_set = yk_index1_set,
         .is_valid_state = yk_index1_is_valid,
-        .order = order,
+        .order = index1_order,
         .predicts_step = predicts_errors,
-        .estimate_error = estimate,
-        .handle_event = event,
+        .estimate_error = index1_estimate_error,
+        .handle_event = index1_handle_event,
         .after_substep = yk_index1_substep,
         .substep_input = yk_index1_substep_input,
         .interface_work = yk_index1_work,
-        .statistics = statistics,
+        .statistics = index1_statistics,
     };
 
     return &ops;

@@ -9,6 +9,7 @@
 #include <string.h>
 
 #include "coupling/index1/index1.h"
+#include "coupling/participant.h"
 
 /* Changes of a parameter, relative to the largest multiplier: large against the rounding of
  * motions, and so small that the rotation of bodies under it does not show. What is left of that

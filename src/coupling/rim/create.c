@@ -1,6 +1,8 @@
 /* Creation of the scheme rim: who is fast, how often they exchange, and memory for the models. */
 #include <string.h>
 
+#include "coupling/energy_balance.h"
+#include "coupling/participant.h"
 #include "coupling/rim/rim.h"
 
 enum {

@@ -15,7 +15,9 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "coupling/participant.h"
 #include "coupling/rim/rim.h"
+#include "coupling/state.h"
 
 /* Whether a participant reports its model; by trial steps it is found even where it does, if that
  * is asked for and it can be rolled back. */

@@ -36,6 +36,10 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "coupling/failure.h"
+#include "coupling/participant.h"
+#include "coupling/scheme_options.h"
+#include "coupling/step_frame.h"
 #include "math/so3.h"
 
 /* Motion of the models ------------------------------------------------------------------------- */
@@ -443,7 +447,7 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
     return YK_OK;
 }
 
-static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
+static yk_status rim_step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
 {
     yk_rim *rim = (yk_rim *)scheme;
     bool jacobi = rim->options.sequence == YK_SEQUENCE_JACOBI;
@@ -592,7 +596,7 @@ static const yk_scheme_variant variants[] = {
     {0},
 };
 
-static unsigned traits(const void *own)
+static unsigned rim_traits(const void *own)
 {
     const yk_rim_options *o = own;
     unsigned set = YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_NEEDS_INTERFACES | YK_SCHEME_TRIES_STEPS;
@@ -601,13 +605,13 @@ static unsigned traits(const void *own)
     return set;
 }
 
-static void derive(void *own, uint64_t given)
+static void rim_derive(void *own, uint64_t given)
 {
     if (!(given >> EXCHANGE_ROW & 1))
         ((yk_rim_options *)own)->exchange = YK_EXCHANGE_AUTO;
 }
 
-static void title(const void *own, char *text, size_t capacity)
+static void rim_display_name(const void *own, char *text, size_t capacity)
 {
     const yk_rim_options *o = own;
     if (o->extrapolation == YK_EXTRAPOLATION_INTERFACE_MODEL)
@@ -622,7 +626,7 @@ static void title(const void *own, char *text, size_t capacity)
 }
 
 /* Those that are fast are prescribed motions. */
-static yk_causality second_side(const void *own, const yk_port_pair *joined)
+static yk_causality rim_second_side_causality(const void *own, const yk_port_pair *joined)
 {
     const yk_rim_options *o = own;
     for (int i = 0; i < o->fast_subsystems.count; i++)
@@ -644,14 +648,14 @@ const yk_scheme_ops *yk_scheme_rim(void)
         .options_size = sizeof(yk_rim_options),
         .options = options,
         .variants = variants,
-        .traits = traits,
+        .traits = rim_traits,
         .create = yk_rim_create,
         .destroy = yk_rim_destroy,
         .initialize = yk_rim_start,
-        .step = step,
-        .derive = derive,
-        .display_name = title,
-        .second_side_causality = second_side,
+        .step = rim_step,
+        .derive = rim_derive,
+        .display_name = rim_display_name,
+        .second_side_causality = rim_second_side_causality,
         .state_layout = yk_rim_layout,
         .state_get = yk_rim_get,
         .state_set = yk_rim_set,

@@ -17,7 +17,9 @@
 #include <math.h>
 #include <string.h>
 
+#include "coupling/participant.h"
 #include "coupling/tight/tight.h"
+#include "coupling/wire.h"
 
 /* How often in a step, and by which factor, the change to an x that cannot be stepped is
  * shortened. */

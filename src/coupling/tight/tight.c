@@ -12,6 +12,11 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "coupling/loops.h"
+#include "coupling/participant.h"
+#include "coupling/scheme_options.h"
+#include "coupling/step_frame.h"
+
 /* Inputs --------------------------------------------------------------------------------------- */
 
 /* A side that makes several steps, or follows polynomials in one, follows a cubic. One that makes
@@ -129,7 +134,7 @@ static void set_wrench_inputs(const yk_tight *x, yk_system *system, int particip
 }
 
 /* Sweeps over all participants until no wrench changes, or the limit is reached (figure 3). */
-static yk_status iterate(const yk_tight *x, yk_system *system, yk_step_report *report)
+static yk_status tight_iterate(const yk_tight *x, yk_system *system, yk_step_report *report)
 {
     int limit = x->options.max_iterations;
     if (limit > 0)
@@ -214,15 +219,15 @@ static yk_status iterate(const yk_tight *x, yk_system *system, yk_step_report *r
 /* Steps ---------------------------------------------------------------------------------------- */
 
 /* From t to t + h, in one go or in two halves. */
-static yk_status take(yk_tight *x, yk_system *system, double t, double h, int halvings,
-                      yk_step_report *report)
+static yk_status tight_step_or_halve(yk_tight *x, yk_system *system, double t, double h,
+                                     int halvings, yk_step_report *report)
 {
     yk_system_begin_part(system, t, h);
     yk_status status;
     if (x->unknowns)
         status = yk_tight_iterate_accelerated(x, system, report);
     else
-        status = iterate(x, system, report);
+        status = tight_iterate(x, system, report);
     if (status != YK_NOT_CONVERGED || halvings == 0)
         return status;
 
@@ -238,20 +243,20 @@ static yk_status take(yk_tight *x, yk_system *system, double t, double h, int ha
     report->halved = true;
 
     /* Each half as a step of its own. */
-    yk_status first = take(x, system, t, h / 2, halvings - 1, report);
+    yk_status first = tight_step_or_halve(x, system, t, h / 2, halvings - 1, report);
     if (YK_FAILED(first))
         return first;
 
     yk_system_end_part(system);
     keep_wrenches(x, system);
-    yk_status second = take(x, system, t + h / 2, h / 2, halvings - 1, report);
+    yk_status second = tight_step_or_halve(x, system, t + h / 2, h / 2, halvings - 1, report);
 
     if (second != YK_OK)
         return second;
     return first;
 }
 
-static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
+static yk_status tight_step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
 {
     /* Balanced interfaces are those of the loose scheme, whose one sweep takes their wrenches as
      * they are. */
@@ -264,12 +269,12 @@ static yk_status step(yk_scheme *scheme, yk_system *system, yk_step_report *repo
 
     if (x->options.max_iterations > 0)
         keep_wrenches(x, system);
-    return take(x, system, system->t, system->h, x->options.max_halvings, report);
+    return tight_step_or_halve(x, system, system->t, system->h, x->options.max_halvings, report);
 }
 
 /* Life ----------------------------------------------------------------------------------------- */
 
-static yk_status create(yk_system *system, const void *options, yk_scheme **scheme)
+static yk_status tight_create(yk_system *system, const void *options, yk_scheme **scheme)
 {
     yk_context *context = system->context;
     yk_tight *x = yk_allocate(context, 1, sizeof *x);
@@ -339,7 +344,7 @@ static yk_status create(yk_system *system, const void *options, yk_scheme **sche
     return yk_unknowns_create(system, &def, &x->unknowns, &x->unknowns_count);
 }
 
-static void destroy(yk_scheme *scheme, yk_system *system)
+static void tight_destroy(yk_scheme *scheme, yk_system *system)
 {
     yk_tight *x = (yk_tight *)scheme;
     yk_balance_destroy(x->balance, system);
@@ -349,7 +354,7 @@ static void destroy(yk_scheme *scheme, yk_system *system)
     yk_free(system->context, x);
 }
 
-static yk_status start(yk_scheme *scheme, yk_system *system)
+static yk_status tight_initialize(yk_scheme *scheme, yk_system *system)
 {
     yk_tight *x = (yk_tight *)scheme;
     for (int i = 0; i < x->unknowns_count; i++)
@@ -357,7 +362,7 @@ static yk_status start(yk_scheme *scheme, yk_system *system)
     return yk_balance_start(x->balance, system);
 }
 
-static yk_state_layout state_layout(const yk_scheme *scheme, const yk_system *system)
+static yk_state_layout tight_state_layout(const yk_scheme *scheme, const yk_system *system)
 {
     (void)system;
     const yk_tight *x = (const yk_tight *)scheme;
@@ -368,8 +373,8 @@ static yk_state_layout state_layout(const yk_scheme *scheme, const yk_system *sy
     return layout;
 }
 
-static void state_get(const yk_scheme *scheme, const yk_system *system, double *continuous,
-                      double *opaque)
+static void tight_state_get(const yk_scheme *scheme, const yk_system *system, double *continuous,
+                            double *opaque)
 {
     (void)system;
     const yk_tight *x = (const yk_tight *)scheme;
@@ -382,8 +387,8 @@ static void state_get(const yk_scheme *scheme, const yk_system *system, double *
     }
 }
 
-static void state_set(yk_scheme *scheme, yk_system *system, const double *continuous,
-                      const double *opaque)
+static void tight_state_set(yk_scheme *scheme, yk_system *system, const double *continuous,
+                            const double *opaque)
 {
     yk_tight *x = (yk_tight *)scheme;
 
@@ -397,8 +402,8 @@ static void state_set(yk_scheme *scheme, yk_system *system, const double *contin
     }
 }
 
-static bool is_valid_state(const yk_scheme *scheme, const yk_system *system,
-                           const double *continuous, const double *opaque)
+static bool tight_is_valid_state(const yk_scheme *scheme, const yk_system *system,
+                                 const double *continuous, const double *opaque)
 {
     (void)system;
     (void)continuous;
@@ -483,7 +488,7 @@ static const yk_scheme_variant variants[] = {
     {0},
 };
 
-static unsigned traits(const void *own)
+static unsigned tight_traits(const void *own)
 {
     const yk_tight_options *o = own;
     unsigned set =
@@ -502,7 +507,7 @@ static unsigned traits(const void *own)
 }
 
 /* Acceleration learns before it converges: kinks of contact and friction take long. */
-static void derive_tight(void *own, uint64_t given)
+static void tight_derive(void *own, uint64_t given)
 {
     yk_tight_options *o = own;
     bool accelerated = o->acceleration != YK_ACCELERATION_NONE;
@@ -520,7 +525,7 @@ static void derive_loose(void *own, uint64_t given)
         ((yk_tight_options *)own)->exchange = YK_EXCHANGE_AUTO;
 }
 
-static void simplify(void *own, double tolerance)
+static void tight_configure_for_trial(void *own, double tolerance)
 {
     yk_tight_options *o = own;
     o->tolerance = tolerance;
@@ -528,14 +533,14 @@ static void simplify(void *own, double tolerance)
     o->max_halvings = 0;
 }
 
-static void tolerances(const void *own, double *absolute, double *relative)
+static void tight_tolerances(const void *own, double *absolute, double *relative)
 {
     const yk_tight_options *o = own;
     *absolute = o->tolerance;
     *relative = o->relative_tolerance;
 }
 
-static void title(const void *own, char *text, size_t capacity)
+static void tight_display_name(const void *own, char *text, size_t capacity)
 {
     const yk_tight_options *o = own;
     const char *name = "tight";
@@ -544,7 +549,7 @@ static void title(const void *own, char *text, size_t capacity)
     snprintf(text, capacity, "%s", name);
 }
 
-static yk_causality second_side(const void *own, const yk_port_pair *joined)
+static yk_causality tight_second_side_causality(const void *own, const yk_port_pair *joined)
 {
     const yk_tight_options *o = own;
 
@@ -555,14 +560,15 @@ static yk_causality second_side(const void *own, const yk_port_pair *joined)
 }
 
 /* Halved steps begin anew for all. */
-static bool rewinds(const yk_scheme *scheme, const yk_system *system, int participant)
+static bool tight_needs_rollback_of(const yk_scheme *scheme, const yk_system *system,
+                                    int participant)
 {
     (void)system;
     const yk_tight *x = (const yk_tight *)scheme;
     return !x->iterates[participant] || x->options.max_halvings > 0;
 }
 
-static const char *remedy(const yk_scheme *scheme)
+static const char *tight_convergence_hint(const yk_scheme *scheme)
 {
     const yk_tight *x = (const yk_tight *)scheme;
     if (x->options.acceleration != YK_ACCELERATION_QUASI_NEWTON)
@@ -570,13 +576,15 @@ static const char *remedy(const yk_scheme *scheme)
     return "more iterations or a smaller macro step";
 }
 
-#define OPERATIONS                                                                             \
-    .size = sizeof(yk_scheme_ops), .options_size = sizeof(yk_tight_options), .traits = traits, \
-    .create = create, .destroy = destroy, .initialize = start, .step = step,                   \
-    .configure_for_trial = simplify, .tolerances = tolerances, .display_name = title,          \
-    .second_side_causality = second_side, .needs_rollback_of = rewinds,                        \
-    .convergence_hint = remedy, .state_layout = state_layout, .state_get = state_get,          \
-    .state_set = state_set, .is_valid_state = is_valid_state
+#define OPERATIONS                                                                            \
+    .size = sizeof(yk_scheme_ops), .options_size = sizeof(yk_tight_options),                  \
+    .traits = tight_traits, .create = tight_create, .destroy = tight_destroy,                 \
+    .initialize = tight_initialize, .step = tight_step,                                       \
+    .configure_for_trial = tight_configure_for_trial, .tolerances = tight_tolerances,         \
+    .display_name = tight_display_name, .second_side_causality = tight_second_side_causality, \
+    .needs_rollback_of = tight_needs_rollback_of, .convergence_hint = tight_convergence_hint, \
+    .state_layout = tight_state_layout, .state_get = tight_state_get,                         \
+    .state_set = tight_state_set, .is_valid_state = tight_is_valid_state
 
 const yk_scheme_ops *yk_scheme_tight(void)
 {
@@ -586,7 +594,7 @@ const yk_scheme_ops *yk_scheme_tight(void)
         .description = "the macro step is repeated until the interface wrenches converge",
         .options = tight_rows,
         .variants = variants,
-        .derive = derive_tight,
+        .derive = tight_derive,
     };
 
     return &ops;

@@ -1,5 +1,19 @@
-/* The inside of the scheme tight, and of loose, which is the same without repetitions; see
- * tight.c and accelerated.c. */
+/* The schemes tight and loose. Loose is tight without repetitions.
+ *
+ * A sweep advances all participants once over the macro step, from the state that was saved at its start. Sweeps differ
+ * with the variant:
+ *
+ *   plain (tight.c)              motion sides first. The first sweep prescribes predicted motions and applies the wrenches of
+ *                                these motion sides. Each later sweep starts from the motions that the wrench sides reached in
+ *                                the sweep before. A wrench side with a solver that iterates makes one iteration of it per
+ *                                sweep and is not rolled back.
+ *   accelerated (accelerated.c)  wrench sides first. The first sweep applies the wrenches at the end of the step before. Each
+ *                                later sweep applies the wrenches that the acceleration computed from all sweeps of the step
+ *                                (quasi-Newton: also of earlier steps), and prescribes the motions that these wrenches caused.
+ *                                All participants are rolled back before each sweep.
+ *
+ * Loose makes the first plain sweep only. Algebraic loops of wires through participants with interfaces always use
+ * quasi-Newton. */
 #ifndef YK_COUPLING_TIGHT_H
 #define YK_COUPLING_TIGHT_H
 
@@ -9,37 +23,33 @@
 typedef struct yk_tight {
     yk_scheme base;
     yk_tight_options options;
-    /* Loose only; NULL: no interface is balanced. */
-    yk_balance *balance;
+    yk_balance *balance; /* Loose only; NULL: no interface is balanced. */
 
-    /* Per participant: it takes wrenches only, and offers single iterations of its solver; it sees
-     * what happens within the macro step, by several steps or by following polynomials in one. */
-    bool *iterates, *looks_inside;
+    /* Plain sweeps. Per participant: it receives wrenches only, and its solver offers single iterations. */
+    bool *iterates;
+    /* Per participant: its result depends on the input within the macro step, because it has substeps or follows polynomials. */
+    bool *looks_inside;
 
-    /* Of the last A side in the sequence. */
-    int last_wrench_index;
+    int last_wrench_index; /* Of the last wrench side in the sequence of plain sweeps. */
+    yk_wrench *before;     /* Per interface: reaction wrench at the start of the step. */
 
-    /* Per interface: what balanced B's wrench at the start of the step. */
-    yk_wrench *before;
-
-    /* With an acceleration only. */
+    /* Accelerated sweeps only. */
     int unknowns_count;
     yk_unknowns *unknowns;
 } yk_tight;
 
-/* Relative change of a wire that counts as none. */
+/* Relative change of a signal that counts as converged. */
 #define YK_TIGHT_SIGNAL_TOLERANCE 1e-9
 
-/* The motion of an interface's wrench side over the step, to this end, as it is prescribed to the
- * other. */
+/* Prescribes to the motion side of an interface the motion of the wrench side over the step, which ends at `end`. */
 void yk_tight_motion_input(const yk_tight *x, yk_system *system, int interface,
                            const yk_motion *end);
-/* The wrench that is applied at an interface, or at all of a participant, as inputs of side A
- * over the step. */
+/* Turns the applied wrench of an interface, or of all interfaces of a participant, into inputs of the wrench side over the
+ * step. */
 void yk_tight_wrench_input(const yk_tight *x, const yk_system *system, int interface);
 void yk_tight_wrench_inputs(const yk_tight *x, yk_system *system, int participant);
 
-/* accelerated.c: one macro step with an acceleration. */
+/* accelerated.c: one macro step with accelerated sweeps. */
 yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_report *report);
 
 #endif

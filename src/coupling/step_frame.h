@@ -1,0 +1,25 @@
+/* The step that is being made: its start, its parts and its end (scheme_api.c). Schemes that subdivide a step use these
+ * functions in addition to those of yoke/scheme_ops.h. */
+#ifndef YK_COUPLING_STEP_FRAME_H
+#define YK_COUPLING_STEP_FRAME_H
+
+#include "coupling/system.h"
+
+/* Sets the modified inputs of a motion side from the motion of the wrench side at the end of the step, which is predicted if
+ * the wrench side has not advanced. Without weights: original inputs. */
+void yk_system_prescribe_weighted(yk_system *system, int interface, const yk_input_weights *weights,
+                                  bool a_advanced);
+
+/* Saves the present motions as those at the start of the next step. */
+void yk_system_keep_start(yk_system *system);
+/* Ends an accepted step: adds errors and work of the interfaces to the statistics, and saves the motions at its start, from
+ * which participants with substeps are predicted. These belong to the state image, so that they are saved here and not at the
+ * next start. */
+void yk_system_keep_step(yk_system *system);
+/* Starts a part of the step at t with the size h, and ends it: the next part starts from its result. */
+void yk_system_begin_part(yk_system *system, double t, double h);
+void yk_system_end_part(yk_system *system);
+/* Tells the scheme that forces may jump at the present time. */
+void yk_system_announce_event(yk_system *system);
+
+#endif

@@ -1,0 +1,25 @@
+/* Wires and inputs of the program: numbers that are carried to signal ports. */
+#ifndef YK_COUPLING_WIRE_H
+#define YK_COUPLING_WIRE_H
+
+#include "coupling/system.h"
+
+/* Checks and connects the wires of a description. */
+yk_status yk_wires_create(yk_system *system, const yk_system_description *def);
+void yk_wires_destroy(yk_system *system);
+/* Checks and connects the inputs of the program, after the wires (inputs.c). */
+yk_status yk_inputs_create(yk_system *system, const yk_system_description *def);
+
+/* Reads the values of all wires with this source. */
+void yk_wires_read(yk_participant *participant);
+/* As yk_system_update_signals(), but wires against the sequence carry their given value at the end of the step. */
+double yk_system_carry_given_signals(yk_system *system, int participant);
+/* Carries signals in the same way as the scheme did last, for participants of a loop that the scheme has not reached yet. */
+void yk_wires_carry_again(yk_system *system, int participant);
+/* At the start: carries the present values. */
+void yk_wires_carry_start(yk_system *system, int participant);
+/* At the start: the largest difference between a wire and the value that its target started with, relative to its size or
+ * to 1. */
+double yk_wires_start_change(const yk_system *system);
+
+#endif
