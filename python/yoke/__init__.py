@@ -15,13 +15,16 @@ Quantities are in SI units.
 
 from __future__ import annotations
 
+from . import multibody, nonsmooth
 from ._core import text as _text
 from ._native import lib as _lib
 from .analysis import advise, check, compare, convergence, error_bars, modes, stability, sweep
+from .build import System
 from .errors import ClosedError, Diagnostic, Error, RunError, ScenarioError
 from .library import models
 from .results import Channel, Results, Spectrum, open
 from .scenario import Scenario, load
+from .schema import describe
 from .simulation import Body, BusyError, Simulation, State, rollout
 from .subsystem import Input, Output, Port, Subsystem
 from .verdict import Finding, Remedy, Verdict
@@ -48,15 +51,19 @@ __all__ = [
     "Spectrum",
     "State",
     "Subsystem",
+    "System",
     "Verdict",
     "advise",
     "check",
     "compare",
     "convergence",
+    "describe",
     "error_bars",
     "load",
     "models",
     "modes",
+    "multibody",
+    "nonsmooth",
     "open",
     "rollout",
     "stability",

@@ -140,6 +140,12 @@ class Scenario(MutableMapping[str, Any]):
         """The scenario as YAML text, with all changes, without defaults."""
         return yaml.dump(self.to_dict())
 
+    def to_python(self) -> str:
+        """Python code that builds the scenario with :class:`yoke.System`."""
+        from .build import to_python
+
+        return to_python(self.to_dict())
+
     def save(self, path: str | os.PathLike[str]) -> None:
         """Writes the scenario to a YAML file."""
         pathlib.Path(path).write_text(self.to_yaml())
