@@ -23,6 +23,7 @@ local contents = {
       "docs/schemes.md",
       "docs/checkpoints.md",
       "docs/c-api.md",
+      "docs/python.md",
       "docs/plugins.md",
       "docs/processes.md",
       "docs/fmi.md",
