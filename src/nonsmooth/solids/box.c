@@ -1,12 +1,12 @@
 /* A box with half edges `size`, and where two of them touch: by the separating-axis theorem. */
 #include "nonsmooth/solids/solid.h"
 
-static bool valid(const yk_solid *solid)
+static bool box_is_valid(const yk_solid *solid)
 {
     return solid->size.x > 0 && solid->size.y > 0 && solid->size.z > 0;
 }
 
-static double mass(const yk_solid *solid, double density, yk_mat3 *inertia)
+static double box_mass(const yk_solid *solid, double density, yk_mat3 *inertia)
 {
     yk_vec3 s = solid->size;
 
@@ -17,18 +17,18 @@ static double mass(const yk_solid *solid, double density, yk_mat3 *inertia)
     return m;
 }
 
-static double radius(const yk_solid *solid)
+static double box_radius(const yk_solid *solid)
 {
     return yk_v3_norm(solid->size);
 }
 
-static yk_vec3 support(const yk_solid *solid, yk_vec3 d)
+static yk_vec3 box_support(const yk_solid *solid, yk_vec3 d)
 {
     yk_vec3 s = solid->size;
     return yk_v3(yk_sign(d.x) * s.x, yk_sign(d.y) * s.y, yk_sign(d.z) * s.z);
 }
 
-static double thickness(const yk_solid *solid)
+static double box_thickness(const yk_solid *solid)
 {
     yk_vec3 s = solid->size;
     return fmin(s.x, fmin(s.y, s.z));
@@ -36,7 +36,7 @@ static double thickness(const yk_solid *solid)
 
 /* A corner is varied along the axes to which the normal is nearly perpendicular: none gives a
  * corner, one an edge, two a face. */
-static int face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
+static int box_face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
 {
     const double d[3] = {n.x, n.y, n.z};
     const double half[3] = {solid->size.x, solid->size.y, solid->size.z};
@@ -64,7 +64,7 @@ static int face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
     return count;
 }
 
-static yk_nearest nearest(const yk_solid *solid, yk_vec3 p)
+static yk_nearest box_nearest(const yk_solid *solid, yk_vec3 p)
 {
     yk_vec3 s = solid->size;
     yk_vec3 q = {yk_clamp(p.x, s.x), yk_clamp(p.y, s.y), yk_clamp(p.z, s.z)};
@@ -94,7 +94,7 @@ static yk_nearest nearest(const yk_solid *solid, yk_vec3 p)
 }
 
 /* Corners in the order of the bits of their number. */
-static void extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes *set)
+static void box_extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes *set)
 {
     (void)wall;
     yk_vec3 s = solid->size;
@@ -288,7 +288,7 @@ static int collide_boxes(const yk_solid *a, const yk_solid *b, double margin, yk
     return count;
 }
 
-static bool contains(const yk_solid *solid, yk_vec3 p)
+static bool box_contains(const yk_solid *solid, yk_vec3 p)
 {
     yk_vec3 s = solid->size;
     return fabs(p.x) <= s.x && fabs(p.y) <= s.y && fabs(p.z) <= s.z;
@@ -297,15 +297,15 @@ static bool contains(const yk_solid *solid, yk_vec3 p)
 const yk_solid_ops yk_box_ops = {
     .name = "box",
     .place_in_pair = YK_PLACE_BOX,
-    .valid = valid,
-    .mass = mass,
-    .contains = contains,
+    .valid = box_is_valid,
+    .mass = box_mass,
+    .contains = box_contains,
     .shape = YK_SHAPE_BOX,
-    .radius = radius,
-    .support = support,
-    .thickness = thickness,
-    .face = face,
-    .nearest = nearest,
-    .extremes = extremes,
+    .radius = box_radius,
+    .support = box_support,
+    .thickness = box_thickness,
+    .face = box_face,
+    .nearest = box_nearest,
+    .extremes = box_extremes,
     .collide_own_kind = collide_boxes,
 };

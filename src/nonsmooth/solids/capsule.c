@@ -1,13 +1,13 @@
 /* A capsule: a line of half length size.z along z under a skin of thickness size.x. */
 #include "nonsmooth/solids/solid.h"
 
-static bool valid(const yk_solid *solid)
+static bool capsule_is_valid(const yk_solid *solid)
 {
     return solid->size.x > 0 && solid->size.z >= 0;
 }
 
 /* A cylinder and two half spheres, whose centres of mass are 3/8 r beyond its ends. */
-static double mass(const yk_solid *solid, double density, yk_mat3 *inertia)
+static double capsule_mass(const yk_solid *solid, double density, yk_mat3 *inertia)
 {
     double r = solid->size.x, rr = r * r, half = solid->size.z;
     double rod = density * 2 * YK_PI * rr * half;
@@ -21,19 +21,19 @@ static double mass(const yk_solid *solid, double density, yk_mat3 *inertia)
     return rod + ends;
 }
 
-static double radius(const yk_solid *solid)
+static double capsule_radius(const yk_solid *solid)
 {
     return solid->size.x + solid->size.z;
 }
 
-static yk_vec3 support(const yk_solid *solid, yk_vec3 d)
+static yk_vec3 capsule_support(const yk_solid *solid, yk_vec3 d)
 {
     yk_vec3 end = yk_v3_scale(solid->size.x, yk_v3_unit(d));
     end.z += yk_sign(d.z) * solid->size.z;
     return end;
 }
 
-static yk_vec3 under_skin(const yk_solid *solid, yk_vec3 direction)
+static yk_vec3 capsule_under_skin(const yk_solid *solid, yk_vec3 direction)
 {
     yk_vec3 axis = yk_m3_column(&solid->rotation, 2);
     double end = yk_sign(yk_v3_dot(axis, direction)) * solid->size.z;
@@ -41,7 +41,7 @@ static yk_vec3 under_skin(const yk_solid *solid, yk_vec3 direction)
 }
 
 /* The line of its side, where that looks along the normal; else the point of one end. */
-static int face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
+static int capsule_face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
 {
     yk_vec3 skin = yk_v3_scale(solid->size.x, n);
     double up = yk_sign(n.z) * solid->size.z;
@@ -54,13 +54,13 @@ static int face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
     return 2;
 }
 
-static yk_nearest nearest(const yk_solid *solid, yk_vec3 p)
+static yk_nearest capsule_nearest(const yk_solid *solid, yk_vec3 p)
 {
     yk_vec3 on_axis = {0, 0, yk_clamp(p.z, solid->size.z)};
     return yk_nearest_of_point(p, on_axis, yk_v3(1, 0, 0));
 }
 
-static void extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes *set)
+static void capsule_extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes *set)
 {
     (void)wall;
     set->rounding = solid->size.x;
@@ -72,13 +72,13 @@ static void extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes *se
 const yk_solid_ops yk_capsule_ops = {
     .name = "capsule",
     .place_in_pair = YK_PLACE_CAPSULE,
-    .valid = valid,
-    .mass = mass,
+    .valid = capsule_is_valid,
+    .mass = capsule_mass,
     .shape = YK_SHAPE_CAPSULE,
-    .radius = radius,
-    .support = support,
-    .under_skin = under_skin,
-    .face = face,
-    .nearest = nearest,
-    .extremes = extremes,
+    .radius = capsule_radius,
+    .support = capsule_support,
+    .under_skin = capsule_under_skin,
+    .face = capsule_face,
+    .nearest = capsule_nearest,
+    .extremes = capsule_extremes,
 };

@@ -1,12 +1,12 @@
 /* A cylinder of radius size.x and half height size.z about the axis z. */
 #include "nonsmooth/solids/ellipse.h"
 
-static bool valid(const yk_solid *solid)
+static bool cylinder_is_valid(const yk_solid *solid)
 {
     return solid->size.x > 0 && solid->size.z > 0;
 }
 
-static double mass(const yk_solid *solid, double density, yk_mat3 *inertia)
+static double cylinder_mass(const yk_solid *solid, double density, yk_mat3 *inertia)
 {
     double r = solid->size.x, rr = r * r, half = solid->size.z;
     double m = density * 2 * YK_PI * rr * half;
@@ -17,25 +17,25 @@ static double mass(const yk_solid *solid, double density, yk_mat3 *inertia)
     return m;
 }
 
-static double radius(const yk_solid *solid)
+static double cylinder_radius(const yk_solid *solid)
 {
     return sqrt(solid->size.x * solid->size.x + solid->size.z * solid->size.z);
 }
 
-static yk_vec3 support(const yk_solid *solid, yk_vec3 d)
+static yk_vec3 cylinder_support(const yk_solid *solid, yk_vec3 d)
 {
     double radial = sqrt(d.x * d.x + d.y * d.y);
     double scale = radial > 0 ? solid->size.x / radial : 0;
     return yk_v3(scale * d.x, scale * d.y, yk_sign(d.z) * solid->size.z);
 }
 
-static double thickness(const yk_solid *solid)
+static double cylinder_thickness(const yk_solid *solid)
 {
     return fmin(solid->size.x, solid->size.z);
 }
 
 /* A cap as an octagon, the line of its side, or a point of its rim. */
-static int face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
+static int cylinder_face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
 {
     double r = solid->size.x;
     double up = yk_sign(n.z) * solid->size.z;
@@ -60,12 +60,12 @@ static int face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
 
 /* Its side is, like a capsule, a line with a skin; of a rim only the point that looks along the
  * direction is known, which does not determine the direction itself. */
-static double face_skin(const yk_solid *solid, int count)
+static double cylinder_face_skin(const yk_solid *solid, int count)
 {
     return count == 2 ? solid->size.x : -1;
 }
 
-static yk_nearest nearest(const yk_solid *solid, yk_vec3 p)
+static yk_nearest cylinder_nearest(const yk_solid *solid, yk_vec3 p)
 {
     yk_vec3 size = solid->size;
     double radial = sqrt(p.x * p.x + p.y * p.y);
@@ -128,7 +128,7 @@ static int add_points_at_curved_wall(const yk_solid *solid, double z, yk_vec3 d,
 
 /* The point of each rim that is nearest to the wall, and four fixed ones if a cap faces it: a standing
  * cylinder needs several feet, and fixed ones do not wander. */
-static void extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes *set)
+static void cylinder_extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes *set)
 {
     double r = solid->size.x;
     yk_vec3 *own = set->own;
@@ -152,7 +152,7 @@ static void extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes *se
     set->count = count;
 }
 
-static bool contains(const yk_solid *solid, yk_vec3 p)
+static bool cylinder_contains(const yk_solid *solid, yk_vec3 p)
 {
     return fabs(p.z) <= solid->size.z && p.x * p.x + p.y * p.y <= solid->size.x * solid->size.x;
 }
@@ -160,15 +160,15 @@ static bool contains(const yk_solid *solid, yk_vec3 p)
 const yk_solid_ops yk_cylinder_ops = {
     .name = "cylinder",
     .place_in_pair = YK_PLACE_CYLINDER,
-    .valid = valid,
-    .mass = mass,
-    .contains = contains,
+    .valid = cylinder_is_valid,
+    .mass = cylinder_mass,
+    .contains = cylinder_contains,
     .shape = YK_SHAPE_CYLINDER,
-    .radius = radius,
-    .support = support,
-    .thickness = thickness,
-    .face = face,
-    .face_skin = face_skin,
-    .nearest = nearest,
-    .extremes = extremes,
+    .radius = cylinder_radius,
+    .support = cylinder_support,
+    .thickness = cylinder_thickness,
+    .face = cylinder_face,
+    .face_skin = cylinder_face_skin,
+    .nearest = cylinder_nearest,
+    .extremes = cylinder_extremes,
 };

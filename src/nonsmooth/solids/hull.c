@@ -82,7 +82,7 @@ void yk_points_extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes 
     set->count = solid->point_count;
 }
 
-static bool valid(const yk_solid *solid)
+static bool hull_is_valid(const yk_solid *solid)
 {
     return solid->points && solid->point_count >= 4;
 }
@@ -240,7 +240,7 @@ static hull_moments integrate(const yk_solid *solid)
     return m;
 }
 
-static yk_vec3 centre(const yk_solid *solid)
+static yk_vec3 hull_centre(const yk_solid *solid)
 {
     hull_moments m = integrate(solid);
     if (!(m.volume > 0))
@@ -248,7 +248,7 @@ static yk_vec3 centre(const yk_solid *solid)
     return yk_v3_scale(1 / m.volume, m.first);
 }
 
-static double mass(const yk_solid *solid, double density, yk_mat3 *inertia)
+static double hull_mass(const yk_solid *solid, double density, yk_mat3 *inertia)
 {
     hull_moments m = integrate(solid);
     if (!(m.volume > 0))
@@ -277,9 +277,9 @@ const yk_solid_ops yk_hull_ops = {
     .name = "hull",
     .place_in_pair = YK_PLACE_HULL,
     .from_points = true,
-    .valid = valid,
-    .centre = centre,
-    .mass = mass,
+    .valid = hull_is_valid,
+    .centre = hull_centre,
+    .mass = hull_mass,
     .shape = YK_SHAPE_HULL,
     .radius = yk_points_radius,
     .support = yk_points_support,

@@ -2,13 +2,13 @@
  * Both sides can be touched, unless the mesh is closed and meets another one. */
 #include "nonsmooth/solids/solid.h"
 
-static bool valid(const yk_solid *solid)
+static bool triangle_is_valid(const yk_solid *solid)
 {
     return solid->points && solid->point_count == 3;
 }
 
 /* Weights of the corners from the Voronoi regions of the triangle. */
-static yk_nearest nearest(const yk_solid *solid, yk_vec3 p)
+static yk_nearest triangle_nearest(const yk_solid *solid, yk_vec3 p)
 {
     const yk_vec3 *corner = solid->points;
     yk_vec3 ab = yk_v3_sub(corner[1], corner[0]);
@@ -57,7 +57,7 @@ static yk_nearest nearest(const yk_solid *solid, yk_vec3 p)
     return result;
 }
 
-static yk_vec3 plane_normal(const yk_solid *solid)
+static yk_vec3 triangle_plane_normal(const yk_solid *solid)
 {
     const yk_vec3 *corner = solid->points;
     yk_vec3 ab = yk_v3_sub(corner[1], corner[0]);
@@ -209,13 +209,13 @@ const yk_solid_ops yk_triangle_ops = {
     .name = "mesh",
     .place_in_pair = YK_PLACE_TRIANGLE,
     .from_points = true,
-    .valid = valid,
+    .valid = triangle_is_valid,
     .shape = YK_SHAPE_HULL,
     .radius = yk_points_radius,
     .support = yk_points_support,
     .face = yk_points_face,
-    .nearest = nearest,
-    .plane_normal = plane_normal,
+    .nearest = triangle_nearest,
+    .plane_normal = triangle_plane_normal,
     .extremes = yk_points_extremes,
     .collide_own_kind = collide_triangles,
 };

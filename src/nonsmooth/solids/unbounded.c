@@ -202,7 +202,7 @@ bool yk_sphere_at_wall(const yk_solid *outside, uint32_t wall, yk_vec3 centre, d
 
 /* Planes --------------------------------------------------------------------------------------- */
 
-static bool plane_valid(const yk_solid *solid)
+static bool plane_is_valid(const yk_solid *solid)
 {
     (void)solid;
     return true;
@@ -239,7 +239,7 @@ static bool plane_contains(const yk_solid *solid, yk_vec3 point)
 const yk_solid_ops yk_plane_ops = {
     .name = "plane",
     .place_in_pair = YK_PLACE_PLANE,
-    .valid = plane_valid,
+    .valid = plane_is_valid,
     .contains = plane_contains,
     .clearance = plane_clearance,
     .walls = 1u << 0,
@@ -250,12 +250,12 @@ const yk_solid_ops yk_plane_ops = {
 
 /* Cavities of boxes, half edges `size` --------------------------------------------------------- */
 
-static bool box_valid(const yk_solid *solid)
+static bool box_cavity_is_valid(const yk_solid *solid)
 {
     return solid->size.x > 0 && solid->size.y > 0 && solid->size.z > 0;
 }
 
-static double box_clearance(const yk_solid *solid, yk_vec3 p)
+static double box_cavity_clearance(const yk_solid *solid, yk_vec3 p)
 {
     unsigned open = solid->open;
     double room = clearance_of_ends(solid, p);
@@ -271,8 +271,8 @@ static double box_clearance(const yk_solid *solid, yk_vec3 p)
     return room;
 }
 
-static int box_collide_finite(const yk_solid *finite, const yk_solid *solid, double margin,
-                              yk_touch *list)
+static int box_cavity_collide_finite(const yk_solid *finite, const yk_solid *solid, double margin,
+                                     yk_touch *list)
 {
     return meet_flat_walls(finite, solid, 1, margin, list, 0);
 }
@@ -280,22 +280,22 @@ static int box_collide_finite(const yk_solid *finite, const yk_solid *solid, dou
 const yk_solid_ops yk_box_cavity_ops = {
     .name = "box-cavity",
     .place_in_pair = YK_PLACE_BOX_CAVITY,
-    .valid = box_valid,
+    .valid = box_cavity_is_valid,
     .shape = YK_SHAPE_BOX_CAVITY,
-    .clearance = box_clearance,
+    .clearance = box_cavity_clearance,
     .walls = 63u << 1,
     .wall = flat_wall,
-    .collide_finite = box_collide_finite,
+    .collide_finite = box_cavity_collide_finite,
 };
 
 /* Cavities of cylinders, radius size.x and |z| <= size.z --------------------------------------- */
 
-static bool cylinder_valid(const yk_solid *solid)
+static bool cylinder_cavity_is_valid(const yk_solid *solid)
 {
     return solid->size.x > 0 && solid->size.z > 0;
 }
 
-static double cylinder_clearance(const yk_solid *solid, yk_vec3 p)
+static double cylinder_cavity_clearance(const yk_solid *solid, yk_vec3 p)
 {
     double room = clearance_of_ends(solid, p);
     if (solid->open & YK_WALL_LEFT)
@@ -304,8 +304,8 @@ static double cylinder_clearance(const yk_solid *solid, yk_vec3 p)
 }
 
 /* Wall 0 is the curved one, bottom and top are numbered as in a box. */
-static bool cylinder_wall(const yk_solid *solid, uint32_t number, yk_vec3 at, double *height,
-                          yk_vec3 *inward)
+static bool cylinder_cavity_wall(const yk_solid *solid, uint32_t number, yk_vec3 at, double *height,
+                                 yk_vec3 *inward)
 {
     if (number > 0)
         return flat_wall(solid, number, at, height, inward);
@@ -325,8 +325,8 @@ static bool cylinder_wall(const yk_solid *solid, uint32_t number, yk_vec3 at, do
     return true;
 }
 
-static int cylinder_collide_finite(const yk_solid *finite, const yk_solid *solid, double margin,
-                                   yk_touch *list)
+static int cylinder_cavity_collide_finite(const yk_solid *finite, const yk_solid *solid,
+                                          double margin, yk_touch *list)
 {
     int count = 0;
     if (!(solid->open & YK_WALL_LEFT))
@@ -337,10 +337,10 @@ static int cylinder_collide_finite(const yk_solid *finite, const yk_solid *solid
 const yk_solid_ops yk_cylinder_cavity_ops = {
     .name = "cylinder-cavity",
     .place_in_pair = YK_PLACE_CYLINDER_CAVITY,
-    .valid = cylinder_valid,
+    .valid = cylinder_cavity_is_valid,
     .shape = YK_SHAPE_CYLINDER_CAVITY,
-    .clearance = cylinder_clearance,
+    .clearance = cylinder_cavity_clearance,
     .walls = 1u << 0 | 3u << 5,
-    .wall = cylinder_wall,
-    .collide_finite = cylinder_collide_finite,
+    .wall = cylinder_cavity_wall,
+    .collide_finite = cylinder_cavity_collide_finite,
 };
