@@ -1,15 +1,15 @@
 /* Bodies with frictional contact: rigid bodies, containers and particles, stepped at the level of
  * impulses.
  *
- *      o  o o        particles: spheres and others, added one by one or as a packing that has settled in its cavity
- *     |o o o |       shapes: what bodies and the ground touch with; a cavity is everything around a box or a cylinder
+ *      o  o o        particles: spheres and other shapes, added one by one or as a settled packing
+ *     |o o o |       shapes: the surfaces of bodies and of the ground; a cavity is solid around a box or a cylinder
  *     |_o_o__|       joints, forces, ports: as in every mechanism                              (yoke/mechanics.h)
  *        |
- *      port          where another subsystem carries the container
+ *      port          a marker at which another subsystem carries the container
  *
- * A body's frame is its centre of mass. Bodies that are `fixed`, or whose motion is prescribed,
- * act like bodies of infinite mass. Contacts are found when they are close, solved together with
- * all joints once per step, and impacts happen within a step: their times are not resolved.
+ * The origin of a body is its centre of mass. Bodies that are `fixed`, or whose motion is prescribed,
+ * act like bodies of infinite mass. Each step finds the contacts that can close within it, and solves
+ * all contacts and joints together, once. The times of impacts within a step are not resolved.
  *
  *   yk_nonsmooth_def def = yk_nonsmooth_default();
  *   yk_nonsmooth_builder *box = yk_nonsmooth_begin(context, &def);
@@ -21,9 +21,9 @@
  *   yk_subsystem *subsystem;
  *   yk_status status = yk_nonsmooth_create(box, &subsystem);
  *
- * Mistakes are reported by yk_nonsmooth_create, as yoke/mechanics.h says; the subsystem is
- * destroyed by its operations table. Its channels are listed in docs/scenario.md. The same bits
- * come out for any number of threads. */
+ * yk_nonsmooth_create reports the errors of all calls before it (see yoke/mechanics.h). The operations
+ * table of the subsystem destroys it. docs/scenario.md lists the channels. Results are the same to the
+ * bit for any number of threads. */
 #ifndef YOKE_NONSMOOTH_H
 #define YOKE_NONSMOOTH_H
 
@@ -36,40 +36,41 @@ extern "C" {
 
 /* Surfaces and shapes -------------------------------------------------------------------------- */
 
-/* Of a surface. What counts where two touch is said by yk_material_combine, or for a pair of
- * surfaces by yk_nonsmooth_add_material_pair. */
+/* Properties of a surface. Those of a contact follow from both surfaces by yk_material_combine, or are
+ * given for a pair of surfaces by yk_nonsmooth_add_material_pair. */
 typedef struct yk_material {
     double friction;          /* coefficient of sliding (kinetic) friction */
     double restitution;       /* rebound over approach speed, 0 to 1 */
     double rolling_friction;  /* resisting torque over normal force (m) */
     double spinning_friction; /* the same about the normal (m) */
-    /* Paper rim (40): a contact point gives way under K times overlap plus D times its rate;
-     * friction creeps by as much of its force. 0: rigid. */
+    /* Paper rim (40): the force of a contact point is K times its overlap plus D times the rate of the
+     * overlap. Friction creeps with the same compliance. 0: rigid. */
     double stiffness; /* K (N/m) */
     double damping;   /* D (N s/m) */
-    /* Coefficient of what sticks, and the sliding speed (m/s) at which it has come down to that of
-     * what slides: mu_k + (mu_s - mu_k) exp(-(v / speed)^2). Below `friction`: as that; no speed:
-     * 1 mm/s. */
+    /* Coefficient of static friction mu_s, and the speed (m/s) of its decay to the coefficient of
+     * kinetic friction mu_k: mu_k + (mu_s - mu_k) exp(-(v / speed)^2). A coefficient below `friction`
+     * counts as `friction`; a speed of 0 as 1 mm/s. */
     double static_friction;
     double stribeck_velocity;
-    /* A contact point pulls with this force (N) while its gap is not above the range (m; 0: a
-     * hundredth of the envelope): it holds up to it, and friction is that of the force plus it. */
+    /* Attractive force (N) of a contact point whose gap is at most the range (m; 0: a hundredth of the
+     * envelope). The limit of friction is that of the normal force plus this force. */
     double cohesion;
     double cohesion_range;
-    /* E / (1 - nu^2) of an elastic surface (Pa); 0: rigid. Where a sphere or capsule touches, it
-     * yields by Hertz's law, 1 / E* = 1 / E1 + 1 / E2, with a damper that gives the restitution. */
+    /* E / (1 - nu^2) of an elastic surface (Pa); 0: rigid. Contacts of spheres and capsules follow
+     * Hertz's law with 1 / E* = 1 / E1 + 1 / E2, and have a damper that gives the restitution. */
     double plane_strain_modulus;
-    int surface_id; /* a positive number by which pairs refer to it; 0: none does */
+    int surface_id; /* positive number that yk_material_pair_def refers to; 0: none */
 } yk_material;
 
-/* Of two surfaces that touch: the smaller values; the stiffness and damping of the softer one, or
- * of the one that yields; of two moduli the reciprocal of the sum of the reciprocals. */
+/* Properties of the contact of two surfaces: the smaller values; stiffness and damping of the softer
+ * surface, or of the only compliant one; for the moduli, the reciprocal of the sum of the
+ * reciprocals. */
 yk_material yk_material_combine(const yk_material *a, const yk_material *b);
 
-/* What counts between two surfaces, in place of what their materials make of each other. */
+/* Properties of the contacts between two surfaces, which replace those of yk_material_combine. */
 typedef struct yk_material_pair_def {
     int surface_ids[2];   /* may be the same twice */
-    yk_material material; /* its own `surface` is not read */
+    yk_material material; /* surface_id is not read */
 } yk_material_pair_def;
 
 /* Kinds of solids: the kinds of shapes that can touch, with the numbers of yk_shape_kind. The numbers
@@ -179,52 +180,52 @@ typedef struct yk_sieve_point {
     double passing;  /* 0 of the first, rising to 1 of the last */
 } yk_sieve_point;
 
-/* Particles on their way to rest, for whoever wants to see them. */
+/* Progress of particles that settle. */
 typedef struct yk_settling {
-    const yk_subsystem *bed; /* they and their container, alone; it has a scene */
+    const yk_subsystem *bed; /* the particles and their container, with a scene */
     int count;
-    int container;        /* its body in that scene, which is as high as the lid now is */
-    yk_solid_kind cavity; /* the container as it will be ... */
+    int container;        /* body of the container in that scene, as high as the lid is now */
+    yk_solid_kind cavity; /* final kind and size of the container */
     yk_vec3 size;
-    yk_vec3 middle;    /* ... and where its middle is now (m) */
-    double time;       /* s, since the particles were let go */
-    double time_limit; /* s, after which the model is made though they still move */
-    double rms_speed;  /* m/s, root mean square of all */
+    yk_vec3 middle;    /* present position of the middle of the container (m) */
+    double time;       /* since the release of the particles (s) */
+    double time_limit; /* settling ends at this time even if particles still move (s) */
+    double rms_speed;  /* root mean square speed of the particles (m/s) */
 } yk_settling;
 
 typedef void (*yk_settling_function)(void *user, const yk_settling *settling);
 
-/* Particles in a cavity: set on a lattice with clearances, and where they are to be at rest, fallen
- * under gravity before the model is made; shaken by single cycles of a sine, with the lid lowered
- * to the highest particle after each, until the bed no longer falls (paper tight 3.2.1). Particles
- * that are not spheres stand on the lattice in random orientations, unless they are aligned. */
+/* Particles in a cavity. They start on a lattice with clearances. Settled particles have fallen under
+ * gravity before the model is made. They are shaken by single cycles of a sine, and the lid is lowered
+ * to the highest particle after each cycle, until the bed no longer falls (paper tight 3.2.1).
+ * Particles that are not spheres have random orientations on the lattice unless they are aligned. */
 typedef struct yk_packing_def {
     yk_solid_kind cavity; /* YK_SOLID_BOX_CAVITY or YK_SOLID_CYLINDER_CAVITY, axis z up */
     yk_vec3 size;         /* as of that solid (m) */
     int count;
     yk_particle_shape shape;
-    bool aligned;   /* the axes of all particles are those of the cavity */
+    bool aligned;   /* all particles have the axes of the cavity */
     double radius;  /* of a sphere with the particle's volume (m); 0: as large as the shape is */
     double spread;  /* see yk_size_distribution; 0: equal */
     double density; /* kg/m3 */
     yk_size_distribution size_distribution;
     double size_cutoff;
-    const yk_sieve_point *sieve_curve; /* in place of radius, spread and law, where there are any */
+    const yk_sieve_point *sieve_curve; /* replaces radius, spread and distribution; NULL: none */
     int sieve_point_count;
     yk_material material;
     double clearance;     /* of the lattice, in radii of the ball around the largest particle */
-    double jitter;        /* share of the clearance by which they are moved at random, in [0, 1] */
+    double jitter;        /* random displacement, as a fraction of the clearance, in [0, 1] */
     uint64_t seed;        /* of the random numbers */
     double gravity;       /* m/s2, along -z */
     double settling_step; /* of settling (s) */
-    /* root mean square of the speeds that counts as rest (m/s); 0: gravity times step / 10 */
+    /* particles are at rest below this root mean square speed (m/s); 0: gravity times step / 10 */
     double rest_speed;
     double max_settling_time; /* for each settling (s) */
-    int max_shakes;           /* at most; 0: the bed settles once and stays */
+    int max_shakes;           /* 0: the bed settles once and is not shaken */
     double shake_amplitude;   /* m */
     double shake_frequency;   /* Hz */
     yk_contact_options contact_options;
-    yk_settling_function show_settling; /* every 50 steps; NULL: nobody sees them */
+    yk_settling_function show_settling; /* called every 50 steps; NULL: never */
     void *show_settling_user;
 } yk_packing_def;
 
@@ -248,37 +249,37 @@ yk_nonsmooth_shape_def yk_packing_container_shape(const yk_packing_def *packing,
 
 /* Emitters and sinks --------------------------------------------------------------------------- */
 
-/* Brings particles into the run. They appear one by one at random places of a region in which
- * nothing else is; where all is taken, they wait, and come as soon as there is room.
+/* Adds particles during the run. They appear one by one at random free places of a region. If the
+ * region is full, they wait until there is room.
  *
  *     ____________
  *    |  o   o  o  |   region of the emitter: the cavity of its particles
  *    |____________|
  *     \   o  o   /
- *      \ o  o  o/      what enters and leaves counts as energy fed in and taken out
+ *      \ o  o  o/      the energy of particles that enter and leave counts as external work
  *       \ o  o /
  *    -----------------
- *         o   o       sink: whatever has its centre of mass in there is gone, and can be emitted again
+ *         o   o       sink: removes bodies whose centre of mass is inside; they can be emitted again
  *
- * Particles are made when the model is, as many as there may be at a time, and wait outside of it
- * until they are due: memory and state image have one size for the whole run. */
+ * All particles that can exist at a time are created with the model and are absent until they are due,
+ * so that memory and state image have one size for the whole run. */
 typedef struct yk_emitter_def {
     const char *name; /* of its channels */
-    /* `packing.count`: how many of its particles there may be at a time. The cavity with its
-     * position is where they appear, with this velocity and angular velocity each. Whether they
-     * are settled, and clearance and jitter of the lattice, do not count. */
+    /* `packing.count`: largest number of particles that exist at a time. Cavity and position define
+     * the region; each particle starts with the velocity and the angular velocity. `settled`,
+     * clearance and jitter are not read. */
     yk_particles_def particles;
     double rate;       /* particles per second; 0: by mass */
     double mass_rate;  /* kg/s */
-    double start_time; /* s; the first one is due a while later, 1 / rate or its mass / mass_rate */
+    double start_time; /* s; the first particle is due 1 / rate, or its mass / mass_rate, later */
     double end_time;   /* s */
-    int max_emitted;   /* so many are emitted at most; 0: no limit */
+    int max_emitted;   /* 0: no limit */
 } yk_emitter_def;
 
-/* A lattice's default particles, from 0 on without end; a name, and one of the rates are missing. */
+/* Default particles from time 0 without end. The caller sets a name and one of the rates. */
 yk_emitter_def yk_emitter_default(void);
 
-/* Takes particles out of the run: bodies without a name that nothing is joined to. */
+/* Removes particles during the run: bodies without a name, joints, forces or ports. */
 typedef struct yk_sink_def {
     const char *name;
     yk_solid_kind kind; /* box, cylinder, or plane: everything below z = 0 of its frame */
@@ -292,18 +293,18 @@ yk_sink_def yk_sink_default(void);
 
 /* Building ------------------------------------------------------------------------------------- */
 
-/* When bodies go to sleep: all bodies of an island, which contacts, joints and forces connect,
- * have been slower than the limits for a while. They cost next to nothing until something
- * disturbs them. Choose the limits above the noise of the solver and below any creeping that
- * matters: slower motion is lost, and counted as dissipated. */
+/* When bodies go to sleep. An island is a set of bodies that contacts, joints and forces connect. It
+ * sleeps after all its bodies have been slower than the limits for `delay`, and costs almost nothing
+ * until it is disturbed. Choose limits above the noise of the solver and below any slow motion that
+ * matters: slower motion is lost and counts as dissipated energy. */
 typedef struct yk_sleep_options {
     double speed_threshold;         /* m/s; 0: bodies never sleep */
     double angular_speed_threshold; /* rad/s; 0: the speed over the smallest radius that moves */
     double delay;                   /* s */
 } yk_sleep_options;
 
-/* What restitution does where several contacts meet an impact at once. Five equal balls in a row
- * that touch, restitution 1, the first one hitting with speed 1:
+/* Law of restitution for simultaneous contacts. Example: four equal balls touch in a row, and a fifth
+ * one hits them with speed 1; restitution 1:
  *
  *   Newton      -0.6  0.4  0.4  0.4  0.4      every contact gives back its own approach
  *   Poisson     -0.6  0.4  0.4  0.4  0.4      every contact gives back its own impulse
@@ -334,19 +335,19 @@ typedef struct yk_nonsmooth_def {
     yk_vec3 gravity; /* m/s2 */
     yk_periodic_box periodic;
     yk_contact_options contact_options;
-    /* contacts are seen from this gap on (m); 0: 3 % of the smallest radius that moves */
+    /* contacts exist below this gap (m); 0: 3 % of the radius of the smallest moving solid */
     double envelope;
-    /* extra reach of the list of near pairs, so that it serves several steps (m); 0: chosen */
+    /* extra reach of the list of near pairs, so that it serves several steps (m); 0: automatic */
     double skin;
-    /* overlaps are undone no faster than this (m/s); 0: as fast as a fall through one envelope
-     * ends, with meshes gravity times step (spheres on them as all others) */
+    /* largest speed at which overlaps are corrected (m/s); 0: speed after a free fall of one envelope,
+     * for contacts of meshes with solids other than spheres at most gravity times step */
     double max_recovery_speed;
     /* restitution acts on approach faster than this (m/s); 0: gravity times step */
     double min_bounce_speed;
     yk_impact_law impact_law;
-    /* contact points that are kept at most; 0: chosen from the number of solids */
+    /* largest number of contact points; 0: derived from the number of solids */
     int contact_capacity;
-    int thread_count; /* 0: as the context says */
+    int thread_count; /* 0: that of the context */
     yk_sleep_options sleeping;
 } yk_nonsmooth_def;
 
@@ -355,55 +356,56 @@ yk_nonsmooth_def yk_nonsmooth_default(void);
 
 typedef struct yk_nonsmooth_builder yk_nonsmooth_builder;
 
-/* NULL: the default def. Returns NULL when out of memory, which the functions below take and
- * yk_nonsmooth_create reports. */
+/* A NULL def is the default. Returns NULL if out of memory; the functions below accept NULL, and
+ * yk_nonsmooth_create reports the error. */
 yk_nonsmooth_builder *yk_nonsmooth_begin(yk_context *context, const yk_nonsmooth_def *def);
 
-/* A body whose motion an interface prescribes is stopped by nothing: how deep it went into what
- * never moves is watched, from this part of its radius on. Less is the accuracy of a model that
- * touches. */
+/* Contacts cannot stop a body whose motion an interface prescribes. Runs report its penetration of
+ * fixed shapes above this fraction of its radius; smaller values are within the accuracy of contact. */
 #define YK_NONSMOOTH_PENETRATION_LIMIT 0.01
 
 /* Each returns the id of what was added, or YK_NO_ID. */
 int yk_nonsmooth_add_body(yk_nonsmooth_builder *builder, const yk_nonsmooth_body_def *def);
 int yk_nonsmooth_add_shape(yk_nonsmooth_builder *builder, const yk_nonsmooth_shape_def *def);
-/* Before or after the shapes with these surfaces. */
+/* The shapes with these surfaces may be added before or after. */
 int yk_nonsmooth_add_material_pair(yk_nonsmooth_builder *builder, const yk_material_pair_def *def);
-/* After its bodies. */
+/* The bodies must be added before. */
 int yk_nonsmooth_add_exclusion(yk_nonsmooth_builder *builder, const yk_exclusion_def *def);
 int yk_nonsmooth_add_joint(yk_nonsmooth_builder *builder, const yk_joint_def *def);
-/* Loads are functions of time or signals: a feedback is refused. */
+/* Loads are functions of time or signals. Feedback loads are not supported. */
 int yk_nonsmooth_add_force(yk_nonsmooth_builder *builder, const yk_force_def *def);
 /* Signals come after all other ports. */
 int yk_nonsmooth_add_port(yk_nonsmooth_builder *builder, const yk_port_def *def);
 /* A port that is a marker of a body. */
 int yk_nonsmooth_add_marker_port(yk_nonsmooth_builder *builder, const char *name, int body,
                                  yk_marker marker);
-/* A solid sphere with its shape, in one call; the body. A million of these stay small. */
+/* Adds a homogeneous sphere with its shape and returns the body. Takes less memory than a body and a
+ * shape. */
 int yk_nonsmooth_add_sphere(yk_nonsmooth_builder *builder, yk_vec3 position, double radius,
                             double density, yk_material material);
-/* The first body; those that follow are numbered on. Settling takes its time here. */
+/* Returns the first body; the others have the ids that follow. Settles the particles if the def says
+ * so, which can take long. */
 int yk_nonsmooth_add_particles(yk_nonsmooth_builder *builder, const yk_particles_def *def);
-/* The same in a body: their cavity becomes a shape at its centre, and they start there, at rest in
- * its axes, whatever their own position and velocity say. */
+/* The same in a container body. The cavity becomes a shape at its centre, and the particles start at
+ * rest relative to the body. Position and velocity of the def are not read. */
 int yk_nonsmooth_add_particles_in_body(yk_nonsmooth_builder *builder, int body,
                                        const yk_particles_def *def);
-/* The emitter; its particles are bodies too, numbered on, which nothing can be joined to. */
+/* Returns the emitter. Its particles take body ids too; nothing can be joined to them. */
 int yk_nonsmooth_add_emitter(yk_nonsmooth_builder *builder, const yk_emitter_def *def);
 int yk_nonsmooth_add_sink(yk_nonsmooth_builder *builder, const yk_sink_def *def);
-/* All six motions of a body follow a function, or the functions of a path. */
+/* Prescribe all six motions of a body by a function, or by the functions of a path. */
 void yk_nonsmooth_prescribe_motion(yk_nonsmooth_builder *builder, int body,
                                    yk_motion_function function, void *user);
 void yk_nonsmooth_prescribe_path(yk_nonsmooth_builder *builder, int body,
                                  const yk_prescribed_path *path);
 
-/* Makes the subsystem of all that was added, and ends the builder whatever comes out.
- * YK_ERROR_ARGUMENT with the name of what is wrong. */
+/* Creates the subsystem and destroys the builder, also on failure. YK_ERROR_ARGUMENT: the message
+ * names the invalid item. */
 yk_status yk_nonsmooth_create(yk_nonsmooth_builder *builder, yk_subsystem **subsystem);
-/* The same in one word, for a system that adopts it: NULL after a mistake, which yk_system_create
- * then reports. */
+/* The same as an expression, for a system that adopts the subsystem. Returns NULL on failure, which
+ * yk_system_create reports. */
 yk_subsystem *yk_nonsmooth_create_or_null(yk_nonsmooth_builder *builder);
-/* Ends a builder from which nothing is to be made; NULL is allowed. */
+/* Destroys a builder without creating a subsystem. NULL is allowed. */
 void yk_nonsmooth_discard(yk_nonsmooth_builder *builder);
 
 #ifdef __cplusplus
