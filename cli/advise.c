@@ -1,5 +1,6 @@
 /* yoke advise: which coupling scheme and step to take for a scenario, found by trying them. */
 #define _XOPEN_SOURCE 700 /* realpath */
+#include <math.h>
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>
@@ -152,6 +153,50 @@ static void print_advice(const yk_scenario_info *info, const option_list *sets,
     print_notes(a, info);
 }
 
+static void write_json(const yk_scenario_info *info, const yk_advice_report *a, double tolerance)
+{
+    static const char *const outcomes[] = {
+        [YK_ADVICE_ACCEPTED] = "accepted",   [YK_ADVICE_INACCURATE] = "inaccurate",
+        [YK_ADVICE_UNSTABLE] = "unstable",   [YK_ADVICE_FAILED] = "failed",
+        [YK_ADVICE_NOT_TRIED] = "not_tried",
+    };
+
+    json_writer json = json_begin(stdout);
+    json_text(&json, "scenario", info->path);
+    json_number(&json, "tolerance", tolerance);
+    json_number(&json, "duration", a->duration);
+    json_text(&json, "reference", a->reference);
+    json_number(&json, "reference_error", a->reference_error);
+    json_open_array(&json, "schemes");
+    for (int i = 0; i < a->count; i++) {
+        const yk_advice_row *row = &a->rows[i];
+        json_open_object(&json, NULL);
+        json_text(&json, "name", row->name);
+        json_text(&json, "outcome", outcomes[row->outcome]);
+        json_number(&json, "step", row->step);
+        json_number(&json, "error", row->error);
+        json_text(&json, "worst_channel", row->worst_channel);
+        json_number(&json, "wall_time", row->wall_time);
+        json_integer(&json, "calls", row->call_count);
+        json_text(&json, "message", row->message);
+        json_open_array(&json, "overrides");
+        for (int k = 0; k < row->override_count; k++)
+            json_text(&json, NULL, row->overrides[k]);
+        json_close(&json);
+        json_close(&json);
+    }
+    json_close(&json);
+
+    json_open_array(&json, "recommendation");
+    for (int i = 0; a->best_row >= 0 && i < a->override_count; i++)
+        json_text(&json, NULL, a->overrides[i]);
+    json_close(&json);
+    json_number(&json, "verified_until", a->verified_until);
+    json_number(&json, "spectral_radius", a->has_stability ? a->stability.spectral_radius : NAN);
+    write_findings_json(&json, info, a->run_report.findings, a->run_report.finding_count);
+    json_end(&json);
+}
+
 /* Puts the advice into the scenario's file: under another name first, so that there is never half a
  * file, and with the rights that it had. */
 static int write_block(yk_context *context, const char *path, const yk_advice_report *a)
@@ -205,7 +250,7 @@ static int write_block(yk_context *context, const char *path, const yk_advice_re
     if (!good)
         return EXIT_FAILED;
 
-    print_out("\nwritten to %s\n", path);
+    print_err("yoke: written to %s\n", path);
     return EXIT_GOOD;
 }
 
@@ -214,6 +259,7 @@ int command_advise(int argc, char **argv)
     option_list sets = {0};
     option_list channels = {0};
     bool write = false;
+    bool as_json = false;
     yk_advice_options def = yk_advice_options_default();
 
     const option_row rows[] = {
@@ -232,6 +278,7 @@ int command_advise(int argc, char **argv)
          "Write the recommendation into the scenario file; comments and layout are preserved"},
         RENAMED_ROW("stretch", "duration"),
         RENAMED_ROW("seconds", "cpu-time"),
+        JSON_ROW(&as_json),
         {.kind = OPTION_END},
     };
 
@@ -268,16 +315,21 @@ int command_advise(int argc, char **argv)
     if (status != YK_OK) {
         code = print_refusal(context, diagnostics, status);
     } else {
-        print_out("tolerance %.3g %%, compared over %g s with the %s solution (own error %.2g)\n\n",
-                  100 * def.tolerance, a->duration, a->reference, a->reference_error);
+        if (as_json)
+            write_json(info, a, def.tolerance);
+        else
+            print_out(
+                "tolerance %.3g %%, compared over %g s with the %s solution (own error %.2g)\n\n",
+                100 * def.tolerance, a->duration, a->reference, a->reference_error);
 
-        print_advice(info, &sets, a);
+        if (!as_json)
+            print_advice(info, &sets, a);
         if (a->best_row < 0)
             code = EXIT_FAILED;
 
         /* The file is written last, so that the advice is seen even where that fails. */
         if (a->best_row >= 0 && write) {
-            if (sets.count > 0)
+            if (sets.count > 0 && !as_json)
                 print_out("\nNote: overrides given with --set are not written.\n");
             code = write_block(context, path, a);
         }

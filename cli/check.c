@@ -2,21 +2,92 @@
 #include <string.h>
 
 #include "cli.h"
+#include "json.h"
 #include "summary.h"
 
 static const char check_usage[] =
     "check SCENARIO [OPTIONS]\n\n"
     "Validate a scenario and report all errors with line, column and a suggestion.";
 
+static void write_diagnostics_json(json_writer *json, const yk_diagnostics *diagnostics)
+{
+    json_open_array(json, "diagnostics");
+    for (int i = 0; i < yk_diagnostics_count(diagnostics); i++) {
+        const yk_diagnostic *entry = yk_diagnostics_at(diagnostics, i);
+        json_open_object(json, NULL);
+        json_text(json, "severity", entry->severity == YK_SEVERITY_ERROR ? "error" : "warning");
+        json_text(json, "source", entry->source);
+        json_integer(json, "line", entry->line);
+        json_integer(json, "column", entry->column);
+        json_integer(json, "length", entry->length);
+        json_text(json, "path", entry->path);
+        json_text(json, "message", entry->message);
+        json_close(json);
+    }
+    json_close(json);
+}
+
+/* The messages and findings of a check as one JSON object. Returns the exit code. */
+static int check_as_json(const char *path, const option_list *sets)
+{
+    yk_context *context = open_context();
+    if (!context)
+        return EXIT_FAILED;
+
+    yk_scenario_def def = scenario_def(path, sets);
+    def.skip_settling = true;
+    yk_diagnostics *diagnostics = NULL;
+    yk_scenario *scenario = NULL;
+    yk_system *system = NULL;
+    yk_status status = yk_diagnostics_create(context, &diagnostics);
+    if (status == YK_OK)
+        status = yk_scenario_load(context, &def, diagnostics, &scenario);
+    if (!YK_FAILED(status))
+        status = yk_scenario_system(scenario, &system);
+    bool starts = !YK_FAILED(status) && !yk_system_uses_time_windows(system);
+    if (starts)
+        status = yk_system_initialize(system);
+
+    yk_run_report report = {0};
+    if (starts && !YK_FAILED(status))
+        status = yk_check_coupling_limits(context, scenario, &report);
+
+    bool valid = !YK_FAILED(status);
+    json_writer json = json_begin(stdout);
+    json_text(&json, "scenario", path);
+    json_bool(&json, "valid", valid);
+    json_text(&json, "message", valid ? NULL : yk_last_message(context));
+    if (diagnostics)
+        write_diagnostics_json(&json, diagnostics);
+    if (valid) {
+        const yk_scenario_info *info = yk_scenario_get_info(scenario);
+        json_integer(&json, "subsystem_count", info->subsystem_count);
+        json_integer(&json, "interface_count", info->interface_count);
+        json_integer(&json, "wire_count", info->wire_count);
+        json_integer(&json, "steps", info->step_count);
+        json_number(&json, "step", info->step);
+        write_findings_json(&json, info, report.findings, report.finding_count);
+    }
+    json_end(&json);
+
+    int code = valid ? EXIT_GOOD : input_code(status);
+    yk_scenario_destroy(scenario);
+    yk_diagnostics_destroy(diagnostics);
+    yk_context_destroy(context);
+    return code;
+}
+
 int command_check(int argc, char **argv)
 {
     option_list sets = {0};
     bool print = false;
+    bool as_json = false;
 
     const option_row rows[] = {
         SET_ROW(&sets),
         {"print", OPTION_FLAG, &print, NULL,
          "Print the scenario as it will run, with defaults and overrides"},
+        JSON_ROW(&as_json),
         {.kind = OPTION_END},
     };
 
@@ -24,6 +95,9 @@ int command_check(int argc, char **argv)
     int parsed = options_parse(check_usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
+
+    if (as_json)
+        return check_as_json(path, &sets);
 
     loaded l;
     if (!load_scenario(path, &sets, LOAD_TO_CHECK, &l))

@@ -117,6 +117,10 @@ typedef struct option_row {
         "set", OPTION_LIST, list, "PATH=VALUE",                                  \
             "Override a value of the scenario, e.g. --set coupling.scheme=tight" \
     }
+#define JSON_ROW(flag)                                                              \
+    {                                                                               \
+        "json", OPTION_FLAG, flag, NULL, "Print one JSON object instead of a table" \
+    }
 #define RENAMED_ROW(old, new)                                    \
     {                                                            \
         .name = (old), .kind = OPTION_RENAMED, .argument = (new) \

@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "cli.h"
 #include "gnuplot.h"
+#include "json.h"
 #include "mpi.h"
 
 enum { STEPS_MAX = 32, VARIANTS_MAX = 32, VARIANT_OVERRIDES_MAX = 16 };
@@ -73,7 +74,95 @@ static bool add_variant(variant_list *list, const char *text)
 
 /* Results -------------------------------------------------------------------------------------- */
 
-static int run_study(const yk_convergence_options *def, const char *output, const char *plot)
+static void write_json(const yk_convergence_options *def, const yk_convergence_row *rows,
+                       size_t count, const yk_convergence_report *report)
+{
+    static const char *const names[] = {
+        [YK_OUTCOME_OK] = "ok",
+        [YK_OUTCOME_NOT_CONVERGED] = "not_converged",
+        [YK_OUTCOME_UNSTABLE] = "unstable",
+        [YK_OUTCOME_FAILED] = "failed",
+    };
+
+    json_writer json = json_begin(stdout);
+    json_text(&json, "scenario", def->scenario.path);
+    json_number(&json, "reference_error", report->reference_error);
+    json_open_array(&json, "rows");
+    for (size_t i = 0; i < count; i++) {
+        const yk_convergence_row *row = &rows[i];
+        json_open_object(&json, NULL);
+        json_text(&json, "variant",
+                  def->variant_count > 0 ? def->variants[row->variant].name : NULL);
+        json_number(&json, "step", row->step);
+        json_number(&json, "error", row->error);
+        json_number(&json, "max_error", row->max_error);
+        json_number(&json, "order", row->order);
+        json_bool(&json, "below_reference_error", row->below_reference_error);
+        json_integer(&json, "steps", row->step_count);
+        json_integer(&json, "iterations", row->iteration_count);
+        json_integer(&json, "calls", row->call_count);
+        json_number(&json, "wall_time", row->wall_time);
+        json_text(&json, "outcome", names[row->outcome]);
+        json_text(&json, "message", row->message);
+        json_close(&json);
+    }
+    json_close(&json);
+    json_end(&json);
+}
+
+static void print_table(const yk_convergence_options *def, const yk_convergence_row *rows,
+                        size_t count, const yk_convergence_report *report)
+{
+    /* The table: the steps of a variant below its name. */
+    print_out("%12s %14s %14s %7s %10s %12s %12s %12s\n", "step s", "error", "largest", "order",
+              "steps", "iterations", "calls", "us/step");
+    for (size_t i = 0; i < count; i++) {
+        const yk_convergence_row *r = &rows[i];
+        if (def->variant_count > 0 && i % (size_t)def->step_count == 0)
+            print_out("%s\n", def->variants[r->variant].name);
+
+        /* The first of the steps has no order. */
+        char order[16] = "-";
+        if (isfinite(r->order))
+            snprintf(order, sizeof order, "%.3f", r->order);
+
+        print_out("%12.4g %14.6e %14.6e %7s %10lld %12lld %12lld %12.4g", r->step, r->error,
+                  r->max_error, order, (long long)r->step_count, (long long)r->iteration_count,
+                  (long long)r->call_count, 1e6 * r->wall_time_per_step);
+        if (r->below_reference_error)
+            print_out("  (that of the reference)");
+        if (r->outcome != YK_OUTCOME_OK)
+            print_out("  %s", outcomes[r->outcome]);
+        print_out("\n");
+    }
+
+    /* Why rows are no good, once for several steps that end alike. */
+    for (size_t i = 0; i < count; i++) {
+        const yk_convergence_row *r = &rows[i];
+        bool first = i % (size_t)def->step_count == 0 || rows[i - 1].outcome != r->outcome;
+        if (r->outcome < YK_OUTCOME_UNSTABLE || !first)
+            continue;
+
+        const char *name = "scenario";
+        if (def->variant_count > 0)
+            name = def->variants[r->variant].name;
+        print_out("%s, step %g s: %s\n", name, r->step, r->message);
+    }
+
+    /* What it was measured against. */
+    const char *reference = "the scenario";
+    if (def->variant_count > 0)
+        reference = def->variants[def->variant_count - 1].name;
+    if (report->reference == YK_REFERENCE_MONOLITHIC)
+        reference = "monolithic";
+
+    if (!def->exact_expression)
+        print_out("reference: %s with a step of %g s; its own error is about %.2g\n", reference,
+                  def->steps[def->step_count - 1] / 4, report->reference_error);
+}
+
+static int run_study(const yk_convergence_options *def, const char *output, const char *plot,
+                     bool as_json)
 {
     yk_context *context = open_context();
     if (!context)
@@ -100,52 +189,10 @@ static int run_study(const yk_convergence_options *def, const char *output, cons
     if (status != YK_OK) {
         code = print_refusal(context, diagnostics, status);
     } else if (ranks_own() == 0) {
-        /* The table: the steps of a variant below its name. */
-        print_out("%12s %14s %14s %7s %10s %12s %12s %12s\n", "step s", "error", "largest", "order",
-                  "steps", "iterations", "calls", "us/step");
-        for (size_t i = 0; i < count; i++) {
-            const yk_convergence_row *r = &rows[i];
-            if (def->variant_count > 0 && i % (size_t)def->step_count == 0)
-                print_out("%s\n", def->variants[r->variant].name);
-
-            /* The first of the steps has no order. */
-            char order[16] = "-";
-            if (isfinite(r->order))
-                snprintf(order, sizeof order, "%.3f", r->order);
-
-            print_out("%12.4g %14.6e %14.6e %7s %10lld %12lld %12lld %12.4g", r->step, r->error,
-                      r->max_error, order, (long long)r->step_count, (long long)r->iteration_count,
-                      (long long)r->call_count, 1e6 * r->wall_time_per_step);
-            if (r->below_reference_error)
-                print_out("  (that of the reference)");
-            if (r->outcome != YK_OUTCOME_OK)
-                print_out("  %s", outcomes[r->outcome]);
-            print_out("\n");
-        }
-
-        /* Why rows are no good, once for several steps that end alike. */
-        for (size_t i = 0; i < count; i++) {
-            const yk_convergence_row *r = &rows[i];
-            bool first = i % (size_t)def->step_count == 0 || rows[i - 1].outcome != r->outcome;
-            if (r->outcome < YK_OUTCOME_UNSTABLE || !first)
-                continue;
-
-            const char *name = "scenario";
-            if (def->variant_count > 0)
-                name = def->variants[r->variant].name;
-            print_out("%s, step %g s: %s\n", name, r->step, r->message);
-        }
-
-        /* What it was measured against. */
-        const char *reference = "the scenario";
-        if (def->variant_count > 0)
-            reference = def->variants[def->variant_count - 1].name;
-        if (report.reference == YK_REFERENCE_MONOLITHIC)
-            reference = "monolithic";
-
-        if (!def->exact_expression)
-            print_out("reference: %s with a step of %g s; its own error is about %.2g\n", reference,
-                      def->steps[def->step_count - 1] / 4, report.reference_error);
+        if (as_json)
+            write_json(def, rows, count, &report);
+        else
+            print_table(def, rows, count, &report);
 
         /* The same for other programs: all digits, and a column for what are headings above. */
         yk_output table = {0};
@@ -177,7 +224,7 @@ static int run_study(const yk_convergence_options *def, const char *output, cons
         /* And as a picture. */
         if (plot && picture_convergence(context, plot, def->scenario.path, def, rows) != YK_OK)
             code = print_failure(context);
-        else if (plot)
+        else if (plot && !as_json)
             print_pictures(plot);
     }
 
@@ -204,6 +251,7 @@ int command_convergence(int argc, char **argv)
     const char *schemes = NULL;
     const char *output = NULL;
     const char *plot = NULL;
+    bool as_json = false;
     double deadline = RANKS_DEADLINE;
     yk_convergence_options def = yk_convergence_options_default();
 
@@ -227,6 +275,7 @@ int command_convergence(int argc, char **argv)
          "Draw errors over step, calls and time as BASE.svg and BASE.png (needs gnuplot)"},
         RENAMED_ROW("deadline", "timeout"),
         RENAMED_ROW("exact", "exact-solution"),
+        JSON_ROW(&as_json),
         {.kind = OPTION_END},
     };
 
@@ -297,7 +346,7 @@ int command_convergence(int argc, char **argv)
 
     int code = EXIT_MISUSE;
     if (good)
-        code = run_study(&def, output, plot);
+        code = run_study(&def, output, plot, as_json);
 
     for (int i = 0; i < variants.count; i++)
         free(variants.texts[i]);

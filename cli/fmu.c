@@ -10,6 +10,7 @@
 #include "interop/fmi/description.h"
 #include "interop/fmi/export.h"
 #include "interop/fmi/fmu.h"
+#include "json.h"
 
 /* What is inside ------------------------------------------------------------------------------- */
 
@@ -192,6 +193,59 @@ static void print_section(yk_context *context, const yk_fmi_description *d, cons
     yk_free(context, used);
 }
 
+static bool is_internal(const yk_fmi_variable *v)
+{
+    return v->causality == YK_FMI_LOCAL || v->causality == YK_FMI_INDEPENDENT ||
+           v->causality == YK_FMI_CALCULATED_PARAMETER;
+}
+
+static void write_json(const char *file, const yk_fmi_description *d, bool all)
+{
+    json_writer json = json_begin(stdout);
+    json_text(&json, "file", file);
+    json_text(&json, "model", d->model_name);
+    json_text(&json, "fmi_version", d->version_text);
+    json_text(&json, "tool", d->tool);
+    json_text(&json, "description", d->description);
+    json_bool(&json, "co_simulation", d->co_simulation.identifier != NULL);
+    json_bool(&json, "model_exchange", d->model_exchange.identifier != NULL);
+    json_number(&json, "stop_time", d->stop_time);
+    json_number(&json, "step_size", d->step_size);
+    json_open_array(&json, "variables");
+    for (int i = 0; i < d->variable_count; i++) {
+        const yk_fmi_variable *v = &d->variables[i];
+        if (is_internal(v) && !all)
+            continue;
+
+        json_open_object(&json, NULL);
+        json_text(&json, "name", v->name);
+        json_text(&json, "type", yk_fmi_type_name(v->type));
+        json_text(&json, "causality", yk_fmi_causality_name(v->causality));
+        json_text(&json, "variability", v->variability);
+        json_text(&json, "unit", v->unit);
+        json_text(&json, "start", v->start);
+        json_integer(&json, "size", v->size);
+        json_text(&json, "description", v->description);
+        json_close(&json);
+    }
+    json_close(&json);
+
+    json_open_array(&json, "terminals");
+    for (int i = 0; i < d->terminal_count; i++) {
+        const yk_fmi_terminal *terminal = &d->terminals[i];
+        json_open_object(&json, NULL);
+        json_text(&json, "name", terminal->name);
+        json_text(&json, "kind", terminal->kind);
+        json_open_array(&json, "members");
+        for (int k = 0; k < terminal->member_count; k++)
+            json_text(&json, NULL, d->members[terminal->first_member + k].variable);
+        json_close(&json);
+        json_close(&json);
+    }
+    json_close(&json);
+    json_end(&json);
+}
+
 static const char info_usage[] =
     "fmu info FILE [OPTIONS]\n\n"
     "Print the variables of an FMU and a scenario section that connects it.";
@@ -199,10 +253,12 @@ static const char info_usage[] =
 static int info(int argc, char **argv)
 {
     bool all = false;
+    bool as_json = false;
 
     const option_row rows[] = {
         {"all-variables", OPTION_FLAG, &all, NULL, "List the internal variables too"},
         RENAMED_ROW("all", "all-variables"),
+        JSON_ROW(&as_json),
         {.kind = OPTION_END},
     };
 
@@ -223,7 +279,9 @@ static int info(int argc, char **argv)
         status = yk_fmi_describe(context, folder, file, &d);
 
     int code = EXIT_GOOD;
-    if (status == YK_OK) {
+    if (status == YK_OK && as_json) {
+        write_json(file, &d, all);
+    } else if (status == YK_OK) {
         print_out("%s: %s, FMI %s%s%s\n", file, d.model_name, d.version_text,
                   d.tool[0] ? ", made by " : "", d.tool);
         if (d.description[0])
@@ -248,9 +306,7 @@ static int info(int argc, char **argv)
                   "unit", "start", "variability", "description");
         for (int i = 0; i < d.variable_count; i++) {
             const yk_fmi_variable *v = &d.variables[i];
-            bool inner = v->causality == YK_FMI_LOCAL || v->causality == YK_FMI_INDEPENDENT ||
-                         v->causality == YK_FMI_CALCULATED_PARAMETER;
-            if (inner && !all) {
+            if (is_internal(v) && !all) {
                 hidden++;
                 continue;
             }

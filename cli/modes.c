@@ -5,6 +5,7 @@
 
 #include "cli.h"
 #include "gnuplot.h"
+#include "json.h"
 #include "multibody/modes.h"
 
 static const char usage[] =
@@ -285,6 +286,29 @@ static yk_status picture_modes(yk_context *context, const char *base, const yk_m
 
 /* The command ---------------------------------------------------------------------------------- */
 
+static void write_json(const char *scenario, const yk_modes *modes)
+{
+    json_writer json = json_begin(stdout);
+    json_text(&json, "scenario", scenario);
+    json_open_array(&json, "modes");
+    for (int i = 0; i < modes->count; i++) {
+        const yk_mode *mode = &modes->mode[i];
+        json_open_object(&json, NULL);
+        json_number(&json, "frequency", mode->frequency);
+        json_number(&json, "damping", mode->damping);
+        json_number(&json, "growth", mode->growth);
+        json_bool(&json, "free", mode->free_motion);
+        json_open_array(&json, "mass_fraction");
+        for (int k = 0; k < 3; k++)
+            json_number(&json, NULL, mode->mass[k]);
+        json_close(&json);
+        json_number(&json, "residual", mode->residual);
+        json_close(&json);
+    }
+    json_close(&json);
+    json_end(&json);
+}
+
 /* The table of modes, and their shapes into a file where one is named. False after a message. */
 static bool report_modes(const yk_multibody *model, const yk_modes *modes, int asked,
                          const char *file)
@@ -377,6 +401,7 @@ int command_modes(int argc, char **argv)
     double count = 10;
     double time = 0;
     bool equilibrium = false;
+    bool as_json = false;
 
     const option_row rows[] = {
         {"count", OPTION_NUMBER, &count, "N", "Compute N modes (default: 10)"},
@@ -389,6 +414,7 @@ int command_modes(int argc, char **argv)
          "Draw the shapes as BASE.svg and BASE.png (needs gnuplot)"},
         RENAMED_ROW("static", "equilibrium"),
         RENAMED_ROW("time", "at"),
+        JSON_ROW(&as_json),
         {.kind = OPTION_END},
     };
 
@@ -463,7 +489,9 @@ int command_modes(int argc, char **argv)
 
     /* The table, the shapes for other programs, and a picture of them. */
     int code = EXIT_GOOD;
-    if (modes) {
+    if (modes && as_json) {
+        write_json(path, modes);
+    } else if (modes) {
         print_out("%s\n", scenario_title(info));
         if (!report_modes(model, modes, options.count, output))
             code = EXIT_FAILED;

@@ -16,7 +16,7 @@ typedef struct request {
     const char *path;
     option_list sets, files;
     const char *command;
-    bool quiet, verbose, error;
+    bool quiet, verbose, json, error;
     bool visible;           /* a progress bar is shown */
     int frames;             /* negative: as the scenario says */
     const char *checkpoint; /* NULL: none */
@@ -368,7 +368,9 @@ static int run_loaded(const loaded *l, request *q)
     yk_run_report report;
     q->visible = !q->quiet && isatty(STDERR_FILENO);
     yk_status status = run_and_record(l, q, &report);
-    if (!q->quiet && report.step_count > 0)
+    if (q->json)
+        write_run_json(l, &report, status, files);
+    else if (!q->quiet && report.step_count > 0)
         print_results(files, &report);
 
     /* A run that came to its end may still not be one to trust; a quiet one says at least so. */
@@ -376,7 +378,7 @@ static int run_loaded(const loaded *l, request *q)
         if (!has_serious_finding(&report))
             return EXIT_GOOD;
 
-        if (q->quiet)
+        if (q->quiet && !q->json)
             print_warnings("not trustworthy", info, report.findings, 1);
         return EXIT_UNTRUSTED;
     }
@@ -487,6 +489,7 @@ int command_run(int argc, char **argv)
          "Serve the live view on this port of 127.0.0.1 (default: a free port)"},
         {"timeout", OPTION_NUMBER, &q.deadline, "SECONDS",
          "Under mpirun: wait this long for another rank (default: 60)"},
+        JSON_ROW(&q.json),
         {"verbose", OPTION_FLAG, &q.verbose, NULL,
          "Print all tables, also if the run is not trustworthy"},
         {"quiet", OPTION_FLAG, &q.quiet, NULL,
@@ -501,6 +504,7 @@ int command_run(int argc, char **argv)
     if (parsed < 0)
         return options_exit(parsed);
 
+    q.quiet = q.quiet || q.json;
     if (!(q.deadline > 0)) {
         print_err("yoke: --timeout %g: give a time above 0 s\n", q.deadline);
         return EXIT_MISUSE;

@@ -8,6 +8,7 @@
 
 #include "cli.h"
 #include "gnuplot.h"
+#include "json.h"
 #include "mpi.h"
 
 enum { MAP_NAME_MAX = 160 };
@@ -30,7 +31,7 @@ typedef struct request {
     const char *path; /* NULL: the two masses */
     option_list sets, maps;
     yk_stability_options def;
-    bool all, quiet;
+    bool all, quiet, json;
     int jobs;
     double deadline; /* s, of other ranks */
     const char *journal, *output, *plot;
@@ -213,6 +214,75 @@ static void print_fixes(const yk_stability_report *r)
     }
 }
 
+static void write_json(const yk_scenario_info *info, const yk_stability_report *r)
+{
+    static const char *const verdicts[] = {
+        [YK_VERDICT_STABLE] = "stable",
+        [YK_VERDICT_UNSTABLE_MOTION] = "unstable_motion",
+        [YK_VERDICT_UNSTABLE_COUPLING] = "unstable_coupling",
+        [YK_VERDICT_COUPLING_BREAKDOWN] = "coupling_breakdown",
+        [YK_VERDICT_UNSTABLE_SOLVER] = "unstable_solver",
+        [YK_VERDICT_UNDECIDED] = "undecided",
+    };
+
+    json_writer json = json_begin(stdout);
+    json_text(&json, "scenario", info->path);
+    json_text(&json, "verdict", verdicts[r->verdict]);
+    json_text(&json, "reason", r->reason);
+    json_number(&json, "time", r->time);
+    json_number(&json, "spectral_radius", r->spectral_radius);
+    json_number(&json, "spectral_radius_error", r->spectral_radius_error);
+    json_number(&json, "tracked_growth", r->tracked_growth);
+    json_number(&json, "coupling_growth", r->coupling_growth);
+    json_bool(&json, "unstable_at_every_step", r->unstable_at_every_step);
+    json_number(&json, "stable_step", r->stable_step);
+    json_text(&json, "reference", r->reference);
+
+    json_open_array(&json, "rates");
+    for (int i = 0; i < r->rate_count; i++) {
+        json_open_object(&json, NULL);
+        json_number(&json, "step", r->rates[i].step);
+        json_number(&json, "rate", r->rates[i].rate);
+        json_number(&json, "error", r->rates[i].error);
+        json_close(&json);
+    }
+    json_close(&json);
+
+    json_open_array(&json, "modes");
+    for (int i = 0; i < r->mode_count; i++) {
+        const yk_stability_mode *m = &r->modes[i];
+        json_open_object(&json, NULL);
+        json_bool(&json, "critical", i == r->critical_mode);
+        json_number(&json, "real", m->real);
+        json_number(&json, "imaginary", m->imaginary);
+        json_number(&json, "growth", m->growth);
+        json_number(&json, "error", m->error);
+        json_number(&json, "rate", m->rate);
+        json_number(&json, "frequency", m->frequency);
+        json_text(&json, "interface",
+                  m->interface >= 0 ? info->interfaces[m->interface].name : NULL);
+        json_text(&json, "subsystem",
+                  m->subsystem >= 0 ? info->subsystem_names[m->subsystem] : NULL);
+        json_number(&json, "kinetic_fraction", m->kinetic_fraction);
+        json_text(&json, "moving_bodies", m->moving_bodies);
+        json_close(&json);
+    }
+    json_close(&json);
+
+    /* One override per line of the remedy. */
+    json_open_array(&json, "remedy");
+    for (const char *line = r->remedy; *line;) {
+        char text[sizeof r->remedy];
+        size_t length = strcspn(line, "\n");
+        snprintf(text, sizeof text, "%.*s", (int)length, line);
+        json_text(&json, NULL, text);
+        line += length + (line[length] == '\n');
+    }
+    json_close(&json);
+    json_number(&json, "remedy_radius", *r->remedy ? r->remedy_radius : NAN);
+    json_end(&json);
+}
+
 static int look_at(const request *q)
 {
     loaded l;
@@ -243,6 +313,12 @@ static int look_at(const request *q)
     int code = EXIT_GOOD;
     if (yk_verdict_is_unstable(r->verdict))
         code = EXIT_UNTRUSTED;
+
+    if (q->json) {
+        write_json(info, r);
+        close_scenario(&l);
+        return code;
+    }
 
     print_verdict(info, r);
     if (q->quiet) {
@@ -623,6 +699,7 @@ int command_stability(int argc, char **argv)
          "Limit the processor time, approximately (default: 60)"},
         {"all-modes", OPTION_FLAG, &q.all, NULL, "Print all modes that were computed"},
         {"quiet", OPTION_FLAG, &q.quiet, NULL, "Print the verdict only"},
+        JSON_ROW(&q.json),
         {"map", OPTION_LIST, &q.maps, "PATH=FIRST:LAST:N[:log]",
          "Vary a value; give the option twice for a map"},
         {"jobs", OPTION_COUNT, &q.jobs, "N",
@@ -685,6 +762,11 @@ int command_stability(int argc, char **argv)
 
     if (q.maps.count == 0 && (q.output || q.plot)) {
         print_err("yoke: -o and --plot write maps; add --map twice\n");
+        return EXIT_MISUSE;
+    }
+
+    if (q.json && (!q.path || q.maps.count > 0)) {
+        print_err("yoke: --json is for a scenario without --map; -o writes maps as CSV\n");
         return EXIT_MISUSE;
     }
 

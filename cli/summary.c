@@ -425,3 +425,144 @@ void print_results(const option_list *files, const yk_run_report *report)
                   report->state_hash);
     print_out("\n");
 }
+
+/* As data -------------------------------------------------------------------------------------- */
+
+static void write_remedy_json(json_writer *json, const yk_remedy *remedy)
+{
+    static const char *const kinds[] = {
+        [YK_REMEDY_OVERRIDES] = "overrides",
+        [YK_REMEDY_RUN_ADVISE] = "run_advise",
+        [YK_REMEDY_SMALLER_STEP] = "smaller_step",
+    };
+
+    json_open_object(json, NULL);
+    json_text(json, "kind", kinds[remedy->kind]);
+    json_open_array(json, "overrides");
+    for (int i = 0; i < remedy->override_count; i++)
+        json_text(json, NULL, remedy->overrides[i]);
+    json_close(json);
+    json_number(json, "verified_until", remedy->verified_until > 0 ? remedy->verified_until : NAN);
+    json_close(json);
+}
+
+void write_findings_json(json_writer *json, const yk_scenario_info *info,
+                         const yk_finding *findings, int count)
+{
+    json_open_array(json, "findings");
+    for (int i = 0; i < count; i++) {
+        const yk_finding *finding = &findings[i];
+        int interface = finding->interface_index;
+        bool has_interface = interface >= 0 && interface < info->interface_count;
+        json_open_object(json, NULL);
+        json_text(json, "name", finding_name(finding));
+        json_bool(json, "serious", is_serious(finding));
+        json_text(json, "interface", has_interface ? info->interfaces[interface].name : NULL);
+        json_number(json, "value", finding->value);
+        json_text(json, "message", finding->message);
+        json_open_array(json, "remedies");
+        for (int k = 0; k < finding->remedy_count; k++)
+            write_remedy_json(json, &finding->remedies[k]);
+        json_close(json);
+        json_close(json);
+    }
+    json_close(json);
+}
+
+static void write_subsystems_json(json_writer *json, const loaded *l, const yk_system *system)
+{
+    const yk_scenario_info *info = yk_scenario_get_info(l->scenario);
+    json_open_array(json, "subsystems");
+    for (int i = 0; i < info->subsystem_count; i++) {
+        yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
+        json_open_object(json, NULL);
+        json_text(json, "name", info->subsystem_names[i]);
+        json_text(json, "solver", info->subsystem_solvers[i]);
+        json_integer(json, "calls", s.calls);
+        json_number(json, "wall_time", s.wall_time);
+
+        double residual;
+        if (yk_run_max_contact_residual(l->scenario, i, &residual))
+            json_number(json, "max_contact_residual", residual);
+
+        yk_energy energy;
+        if (yk_system_energy(system, i, &energy)) {
+            yk_energy_balance b = yk_system_energy_balance(system, i);
+            json_open_object(json, "energy");
+            json_number(json, "initial", b.initial);
+            json_number(json, "final", b.kinetic + b.potential);
+            json_number(json, "dissipated", b.dissipated);
+            json_number(json, "external_work", b.external_work);
+            json_number(json, "interface_work", b.interface_work);
+            json_number(json, "numerical", b.numerical);
+            json_close(json);
+        }
+        json_close(json);
+    }
+    json_close(json);
+}
+
+static void write_interfaces_json(json_writer *json, const yk_scenario_info *info,
+                                  const yk_system *system)
+{
+    json_open_array(json, "interfaces");
+    for (int i = 0; i < info->interface_count; i++) {
+        yk_interface_statistics s = yk_system_interface_statistics(system, i);
+        json_open_object(json, NULL);
+        json_text(json, "name", info->interfaces[i].name);
+        json_number(json, "max_gap", s.max_gap.position);
+        json_number(json, "max_gap_velocity", s.max_gap.velocity);
+        json_number(json, "max_gap_rotation", s.max_gap.rotation);
+        json_number(json, "max_gap_angular_velocity", s.max_gap.angular_velocity);
+        json_number(json, "energy_created", s.energy_created);
+        json_close(json);
+    }
+    json_close(json);
+}
+
+void write_run_json(const loaded *l, const yk_run_report *report, yk_status status,
+                    const option_list *files)
+{
+    yk_system *system;
+    if (yk_scenario_system(l->scenario, &system) != YK_OK)
+        return;
+
+    const yk_scenario_info *info = yk_scenario_get_info(l->scenario);
+    bool completed = status == YK_OK || status == YK_NOT_CONVERGED;
+    char scheme[80];
+    char hash[24];
+    yk_scheme_display_name(&info->scheme, scheme, sizeof scheme);
+    snprintf(hash, sizeof hash, "%016" PRIx64, report->state_hash);
+
+    json_writer json = json_begin(stdout);
+    json_text(&json, "scenario", info->path);
+    json_text(&json, "title", info->title);
+    json_bool(&json, "completed", completed);
+    json_bool(&json, "trustworthy", completed && !has_serious_finding(report));
+    json_text(&json, "message", completed ? NULL : yk_last_message(l->context));
+    json_text(&json, "scheme", scheme);
+    json_number(&json, "step", info->step);
+    json_integer(&json, "steps", report->step_count);
+    json_number(&json, "time", report->time);
+    json_number(&json, "wall_time", report->wall_time);
+    json_text(&json, "state_hash", report->state_hash ? hash : NULL);
+    json_number(&json, "energy_error", report->spurious_energy);
+    json_number(&json, "reference_energy", report->reference_energy);
+
+    yk_system_statistics all = yk_system_get_statistics(system);
+    json_integer(&json, "iterations", all.iterations);
+    json_integer(&json, "max_iterations", all.max_iterations);
+
+    write_subsystems_json(&json, l, system);
+    bool merged =
+        info->subsystem_count > 1 && (yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES) != 0;
+    if (!merged)
+        write_interfaces_json(&json, info, system);
+    write_findings_json(&json, info, report->findings, report->finding_count);
+
+    json_open_array(&json, "results");
+    for (int i = 0; report->record_is_complete && i < files->count; i++)
+        json_text(&json, NULL, files->items[i]);
+    json_close(&json);
+    json_end(&json);
+}

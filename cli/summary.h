@@ -3,6 +3,7 @@
 #define YOKE_CLI_SUMMARY_H
 
 #include "cli.h"
+#include "json.h"
 
 /* A number with as many of 6 digits as it needs, and with an exponent below 0.01: "1e-04". */
 void format_number(char *text, size_t capacity, double value);
@@ -25,5 +26,12 @@ void print_warnings(const char *lead, const yk_scenario_info *info, const yk_fin
 
 /* On stdout: a numbered list of findings with their remedies; a remedy is printed once. */
 void print_findings(const yk_scenario_info *info, const yk_finding *findings, int count);
+
+/* The same as data: "findings" as an array, and the whole run as a document on standard output.
+ * `status` is that of the run. */
+void write_findings_json(json_writer *json, const yk_scenario_info *info,
+                         const yk_finding *findings, int count);
+void write_run_json(const loaded *l, const yk_run_report *report, yk_status status,
+                    const option_list *files);
 
 #endif

@@ -10,6 +10,7 @@
 #include "base/text.h"
 #include "cli.h"
 #include "gnuplot.h"
+#include "json.h"
 #include "mpi.h"
 
 enum { AXES_MAX = 8, VALUES_MAX = 100000 };
@@ -82,7 +83,40 @@ static bool read_axis(const char *text, yk_sweep_axis *axis, char **words)
     return true;
 }
 
-static int run_sweep(const yk_sweep_options *def, const char *output, const char *plot)
+static void write_json(const yk_sweep_options *def, const double *results, int runs)
+{
+    json_writer json = json_begin(stdout);
+    json_text(&json, "scenario", def->scenario.path);
+    json_open_array(&json, "columns");
+    for (int i = 0; i < def->axis_count + def->measure_count; i++) {
+        bool is_axis = i < def->axis_count;
+        json_open_object(&json, NULL);
+        json_text(&json, "name", is_axis ? def->axes[i].path : def->measures[i - def->axis_count]);
+        json_text(&json, "unit", def->units[i]);
+        json_bool(&json, "varied", is_axis);
+        json_close(&json);
+    }
+    json_close(&json);
+
+    json_open_array(&json, "rows");
+    for (int run = 0; run < runs; run++) {
+        json_open_object(&json, NULL);
+        json_open_array(&json, "values");
+        for (int i = 0; i < def->axis_count; i++)
+            json_text(&json, NULL, yk_sweep_value(def, run, i));
+        json_close(&json);
+        json_open_array(&json, "measures");
+        for (int i = 0; i < def->measure_count; i++)
+            json_number(&json, NULL, results[(size_t)run * (size_t)def->measure_count + (size_t)i]);
+        json_close(&json);
+        json_close(&json);
+    }
+    json_close(&json);
+    json_end(&json);
+}
+
+static int run_sweep(const yk_sweep_options *def, const char *output, const char *plot,
+                     bool as_json)
 {
     yk_context *context = open_context();
     if (!context)
@@ -112,7 +146,9 @@ static int run_sweep(const yk_sweep_options *def, const char *output, const char
     } else if (ranks_own() == 0 && def->part_index == 0) {
         /* A part has no table: it waits in its journal until all are gathered. Files have all
          * digits, a screen those that can be read. */
-        FILE *out = stdout;
+        if (as_json)
+            write_json(def, results, runs);
+        FILE *out = as_json ? NULL : stdout;
         yk_output table = {0};
         int digits = 6;
         if (output) {
@@ -162,7 +198,7 @@ static int run_sweep(const yk_sweep_options *def, const char *output, const char
 
         if (plot && picture_sweep(context, plot, def->scenario.path, def, results) != YK_OK)
             code = print_failure(context);
-        if (plot && code == EXIT_GOOD)
+        if (plot && !as_json && code == EXIT_GOOD)
             print_pictures(plot);
     }
 
@@ -271,6 +307,7 @@ int command_sweep(int argc, char **argv)
     const char *plot = NULL;
     const char *slurm = NULL;
     const char *part = NULL;
+    bool as_json = false;
     int tasks = 0;
     double deadline = RANKS_DEADLINE;
     char units[AXES_MAX + OPTION_LIST_MAX][YK_SWEEP_UNIT_MAX] = {{0}};
@@ -299,6 +336,7 @@ int command_sweep(int argc, char **argv)
          "Draw BASE.svg and BASE.png over the last --vary (needs gnuplot)"},
         RENAMED_ROW("deadline", "timeout"),
         RENAMED_ROW("gather", "merge-parts"),
+        JSON_ROW(&as_json),
         {.kind = OPTION_END},
     };
 
@@ -357,7 +395,7 @@ int command_sweep(int argc, char **argv)
         def.measures = measures.items;
         def.measure_count = measures.count;
         def.team = ranks_team(deadline);
-        code = run_sweep(&def, output, plot);
+        code = run_sweep(&def, output, plot, as_json);
     }
 
     for (int i = 0; i < AXES_MAX; i++) {

@@ -19,6 +19,7 @@ local contents = {
     "How to",
     {
       "docs/report.md",
+      "docs/json.md",
       "docs/trust.md",
       "docs/schemes.md",
       "docs/checkpoints.md",
