@@ -435,6 +435,20 @@ static bool is_force(const yk_constraint_gradient *gradient, int side, int row)
     return by[0] != 0 || by[1] != 0 || by[2] != 0;
 }
 
+yk_mobility yk_mobility_of_model(yk_mobility mobility, double distance)
+{
+    double large = fmax(1, distance);
+    double small = fmin(1, fmax(distance, SMALLEST_MODEL));
+    double least_rotation = mobility.translation / (large * large);
+    double least_translation = mobility.rotation * small * small;
+    if (mobility.rotation < IMMOBILE * least_rotation)
+        mobility.rotation = least_rotation;
+    if (mobility.translation < IMMOBILE * least_translation)
+        mobility.translation = least_translation;
+
+    return mobility;
+}
+
 /* The mobility of a port: as its subsystem gave it for wrenches in all directions, or the largest
  * response to the multipliers of its own interface. */
 static yk_mobility mobility_of(const yk_jacobian *j, const yk_port_response *r,
@@ -456,19 +470,7 @@ static yk_mobility mobility_of(const yk_jacobian *j, const yk_port_response *r,
         }
     }
 
-    /* Rounding errors of a port that cannot rotate, or translate, are no mobility. Its body then
-     * counts as one of the size of the model: no smaller than the distance from the origin or 1 m,
-     * whichever is the more cautious. */
-    double large = fmax(1, gradient->distance);
-    double small = fmin(1, fmax(gradient->distance, SMALLEST_MODEL));
-    double least_rotation = mobility.translation / (large * large);
-    double least_translation = mobility.rotation * small * small;
-    if (mobility.rotation < IMMOBILE * least_rotation)
-        mobility.rotation = least_rotation;
-    if (mobility.translation < IMMOBILE * least_translation)
-        mobility.translation = least_translation;
-
-    return mobility;
+    return yk_mobility_of_model(mobility, gradient->distance);
 }
 
 /* Adds to the bounds and the noise of the conditions of one constraint what one side could

@@ -33,6 +33,11 @@ typedef struct yk_mobility {
     double translation, rotation;
 } yk_mobility;
 
+/* Replaces the mobility of a port that cannot rotate, or translate, which is a rounding error: its
+ * body counts as one of the size of the model, no smaller than the distance of the port from the
+ * origin (m) or 1 m, whichever is the more cautious. */
+yk_mobility yk_mobility_of_model(yk_mobility mobility, double distance);
+
 /* One side of one interface, as a subsystem sees it. */
 typedef struct yk_connection {
     int interface, side, port;

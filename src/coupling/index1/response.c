@@ -184,9 +184,11 @@ static double change_of(const yk_system *system, const yk_connection *by, int co
 
     /* A change that moves the port by less than rounding, or so far that the motion is another one,
      * says nothing: rounding errors are the largest multipliers of a system at rest without loads,
-     * and 1 N m turns a box of some grams around. */
-    const yk_mobility *known = &yk_index1_of(system)->interfaces[by->interface].mobility;
-    double mobility = is_torque(system, by, column) ? known->rotation : known->translation;
+     * and 1 N m turns a box of some grams around. A mobility that is a rounding error would make the
+     * change larger than any load of the model. */
+    const yk_index1_interface *changed = &yk_index1_of(system)->interfaces[by->interface];
+    yk_mobility known = yk_mobility_of_model(changed->mobility, changed->gradient.distance);
+    double mobility = is_torque(system, by, column) ? known.rotation : known.translation;
     double moved = change * mobility * system->h * system->h;
     bool useful = moved > LEAST_MOTION && moved < LARGEST_MOTION;
     if (mobility > 0 && !useful)
