@@ -9,6 +9,10 @@ static const double ZERO_ROW = 1e-12;
 /* Coefficients of a combination below this belong to rows that have no part in it. */
 static const double NO_PART = 1e-6;
 
+/* A row can be chosen from a combination if its coefficient is at least this fraction of the largest
+ * one. */
+static const double CHOICE_FRACTION = 0.1;
+
 /* An array that grows. Elements are addressed by index, because growing moves them. */
 typedef struct reals {
     double *at;
@@ -65,6 +69,13 @@ typedef struct reduction {
     integers stack;
     double *combination; /* of the rows of the matrix */
     integers combined;   /* rows with a part in it */
+
+    /* Combinations from which a row has been chosen, one after the other. */
+    integers chosen;     /* chosen row of each */
+    integers kept_start; /* first coefficient of each, and one past the last */
+    bool *listed;        /* per row: it is in `combined` */
+    integers kept_row;
+    reals kept_value;
 } reduction;
 
 static yk_status resize_reals(yk_context *context, reals *array, size_t count)
@@ -160,6 +171,7 @@ static void scale_rows(reduction *r, yk_dependence *dependence)
         if (zero) {
             dependence->count++;
             dependence->part[i] = 1;
+            dependence->chosen[i] = true;
         }
 
         for (size_t k = r->row_start[i]; k < r->row_start[i + 1]; k++)
@@ -605,19 +617,94 @@ static yk_status follow_combination(reduction *r, int number, int row, yk_depend
     return status;
 }
 
+/* Keeps the combination, divided by the coefficient of the chosen row. */
+static yk_status keep_combination(reduction *r, int choice, double largest)
+{
+    const double *combination = r->combination;
+    yk_status status = append_integer(r->context, &r->chosen, choice);
+    for (size_t i = 0; status == YK_OK && i < r->combined.count; i++) {
+        int row = r->combined.at[i];
+        if (fabs(combination[row]) <= NO_PART * largest)
+            continue;
+
+        size_t count = r->kept_value.count;
+        status = append_integer(r->context, &r->kept_row, row);
+        if (status == YK_OK)
+            status = resize_reals(r->context, &r->kept_value, count + 1);
+        if (status == YK_OK)
+            r->kept_value.at[count] = combination[row] / combination[choice];
+    }
+
+    if (status == YK_OK)
+        status = append_integer(r->context, &r->kept_start, (int)r->kept_value.count);
+    return status;
+}
+
+/* Chooses a row from the combination that was followed. */
+static yk_status choose_row(reduction *r, yk_dependence *dependence)
+{
+    double *combination = r->combination;
+
+    /* A row chosen before must not remain in the combination. The kept combinations have zeros at
+     * the rows that were chosen before them, so one pass in their order eliminates all. */
+    memset(r->listed, 0, (size_t)r->def->rows * sizeof *r->listed);
+    for (size_t i = 0; i < r->combined.count; i++)
+        r->listed[r->combined.at[i]] = true;
+
+    yk_status status = YK_OK;
+    for (size_t k = 0; status == YK_OK && k < r->chosen.count; k++) {
+        int row = r->chosen.at[k];
+        if (!r->listed[row] || combination[row] == 0)
+            continue;
+
+        double factor = combination[row];
+        for (int i = r->kept_start.at[k]; status == YK_OK && i < r->kept_start.at[k + 1]; i++) {
+            int other = r->kept_row.at[i];
+            if (!r->listed[other]) {
+                combination[other] = 0;
+                r->listed[other] = true;
+                status = append_integer(r->context, &r->combined, other);
+            }
+            combination[other] -= factor * r->kept_value.at[i];
+        }
+        combination[row] = 0;
+    }
+    if (status != YK_OK)
+        return status;
+
+    double largest = 0;
+    for (size_t i = 0; i < r->combined.count; i++)
+        largest = fmax(largest, fabs(combination[r->combined.at[i]]));
+
+    int choice = -1;
+    for (size_t i = 0; i < r->combined.count; i++) {
+        int row = r->combined.at[i];
+        if (row > choice && fabs(combination[row]) >= CHOICE_FRACTION * largest)
+            choice = row;
+    }
+    if (!(largest > 0) || choice < 0)
+        return YK_OK;
+
+    dependence->chosen[choice] = true;
+    return keep_combination(r, choice, largest);
+}
+
 static yk_status find_parts(reduction *r, yk_dependence *dependence)
 {
     r->coefficient = yk_allocate(r->context, r->owner.count + 1, sizeof *r->coefficient);
     r->combination = yk_allocate(r->context, (size_t)r->def->rows + 1, sizeof *r->combination);
-    if (!r->coefficient || !r->combination)
+    r->listed = yk_allocate(r->context, (size_t)r->def->rows + 1, sizeof *r->listed);
+    if (!r->coefficient || !r->combination || !r->listed)
         return YK_ERROR_MEMORY;
 
-    yk_status status = YK_OK;
+    yk_status status = append_integer(r->context, &r->kept_start, 0);
     for (int i = 0; i < r->def->group_count; i++) {
         const front *f = &r->fronts[i];
         for (int row = f->rank; status == YK_OK && row < f->rows; row++) {
             dependence->count++;
             status = follow_combination(r, i, row, dependence);
+            if (status == YK_OK)
+                status = choose_row(r, dependence);
         }
     }
 
@@ -649,11 +736,12 @@ static yk_status reduce_all(reduction *r)
 static void release_reduction(reduction *r)
 {
     void *parts[] = {
-        r->row_start,   r->row_column, r->row_value,   r->rank_of_group, r->first_row,
-        r->next_row,    r->fronts,     r->inputs.at,   r->columns.at,    r->reflectors.at,
-        r->values.at,   r->factors.at, r->owner.at,    r->place,         r->involved.at,
-        r->dense.at,    r->vector.at,  r->coefficient, r->stack.at,      r->combination,
-        r->combined.at,
+        r->row_start,   r->row_column, r->row_value,     r->rank_of_group, r->first_row,
+        r->next_row,    r->fronts,     r->inputs.at,     r->columns.at,    r->reflectors.at,
+        r->values.at,   r->factors.at, r->owner.at,      r->place,         r->involved.at,
+        r->dense.at,    r->vector.at,  r->coefficient,   r->stack.at,      r->combination,
+        r->combined.at, r->chosen.at,  r->kept_start.at, r->kept_row.at,   r->kept_value.at,
+        r->listed,
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         yk_free(r->context, parts[i]);
@@ -664,9 +752,13 @@ yk_status yk_dependence_find(yk_context *context, const yk_dependence_def *def,
 {
     *dependence = (yk_dependence){0};
     dependence->part = yk_allocate(context, (size_t)def->rows + 1, sizeof *dependence->part);
-    if (!dependence->part)
+    dependence->chosen = yk_allocate(context, (size_t)def->rows + 1, sizeof *dependence->chosen);
+    if (!dependence->part || !dependence->chosen) {
+        yk_dependence_release(context, dependence);
         return YK_ERROR_MEMORY;
+    }
     memset(dependence->part, 0, (size_t)def->rows * sizeof *dependence->part);
+    memset(dependence->chosen, 0, (size_t)def->rows * sizeof *dependence->chosen);
 
     reduction r = {.context = context, .def = def};
     yk_status status = sort_by_rows(&r);
@@ -691,5 +783,6 @@ yk_status yk_dependence_find(yk_context *context, const yk_dependence_def *def,
 void yk_dependence_release(yk_context *context, yk_dependence *dependence)
 {
     yk_free(context, dependence->part);
+    yk_free(context, dependence->chosen);
     *dependence = (yk_dependence){0};
 }

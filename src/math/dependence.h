@@ -14,7 +14,11 @@
  * each decision compares constraints by the angles between them, and a long chain, whose S would
  * become smaller with every link, is not mistaken for a dependent one. A vanishing combination is
  * found in the first front that contains all of its rows: many small loops cost time in proportion
- * to their number. */
+ * to their number.
+ *
+ * One row is chosen from each vanishing combination, after the rows chosen before have been
+ * eliminated from it. Without the chosen rows no combination vanishes. Of the rows with a large
+ * coefficient the last one is chosen, so that a loop of joints tends to be opened at one joint. */
 #ifndef YK_MATH_DEPENDENCE_H
 #define YK_MATH_DEPENDENCE_H
 
@@ -38,6 +42,7 @@ typedef struct yk_dependence_def {
 typedef struct yk_dependence {
     int count;    /* rows - rank */
     double *part; /* per row: largest share in a vanishing combination, 0 (none) to 1 */
+    bool *chosen; /* per row: one of `count` rows without which the others are independent */
 } yk_dependence;
 
 /* Release the result by yk_dependence_release. */

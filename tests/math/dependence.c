@@ -169,6 +169,31 @@ static bool dense_dependence(const mechanism *m, int *count, bool part[ROWS])
     return rank == 0 || value[rank - 1] > 1e-3;
 }
 
+/* Without the chosen rows the others are independent, and far enough from being dependent. */
+static void assert_without_dependence(const mechanism *m, const yk_dependence *found)
+{
+    static mechanism rest;
+    rest = *m;
+    rest.rows = 0;
+    for (int r = 0; r < m->rows; r++) {
+        if (found->chosen[r])
+            continue;
+        memmove(rest.matrix + rest.rows * COLUMNS, m->matrix + r * COLUMNS,
+                COLUMNS * sizeof *m->matrix);
+        rest.rows++;
+    }
+    assert_int_equal(m->rows - rest.rows, found->count);
+    if (rest.rows == 0)
+        return;
+    int count = 0;
+    bool part[ROWS];
+    dense_dependence(&rest, &count, part);
+    assert_int_equal(count, 0);
+    yk_dependence again = find_dependence(&rest);
+    assert_int_equal(again.count, 0);
+    yk_dependence_release(context, &again);
+}
+
 static void random_mechanisms_agree_with_singular_values(void **state)
 {
     (void)state;
@@ -185,6 +210,7 @@ static void random_mechanisms_agree_with_singular_values(void **state)
         assert_int_equal(found.count, count);
         for (int r = 0; r < m.rows; r++)
             assert_int_equal(found.part[r] > 1e-5, part[r]);
+        assert_without_dependence(&m, &found);
         yk_dependence_release(context, &found);
         compared++;
         redundant += count > 0;
@@ -249,6 +275,7 @@ static void nothing_depends_on_nothing(void **state)
     assert_int_equal(yk_dependence_find(context, &def, &found), YK_OK);
     assert_int_equal(found.count, 3);
     assert_near(found.part[1], 1, 0);
+    assert_true(found.chosen[0] && found.chosen[1] && found.chosen[2]);
     yk_dependence_release(context, &found);
 }
 
