@@ -401,6 +401,8 @@ static inline void joint_pass(const yk_multibody_model *model, yk_multibody_work
                 double scale = model->unknown_scale[first + r];
                 residual -= work->compliance * to->node * lambda[r] / (scale * scale);
             }
+            if (work->dependent_row[joint->row + r])
+                residual = 0;
 
             work->right[first + r] = -residual;
 
@@ -416,6 +418,7 @@ static inline void joint_pass(const yk_multibody_model *model, yk_multibody_work
             continue;
 
         bool hold = (level == LEVEL_POSITION || level == LEVEL_STATIC) && on_velocity;
+        hold = hold || work->dependent_row[joint->row + r];
         row_matrix(model, work, joint, row, first + r, &gradient, hold, to, mode);
     }
 

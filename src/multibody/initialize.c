@@ -3,8 +3,8 @@
  *
  * All of them use the matrix of the masses, | M/s G^T; G -e |: positions and velocities move as
  * little as possible in the metric of the masses, so a rough guess becomes the nearest assembled
- * state. The small e keeps the matrix regular when joints are redundant; refinement against the
- * equations without e removes its effect, and leaves multipliers of least norm. */
+ * state. The small e keeps the matrix regular if joints are redundant; refinement against the
+ * equations without e removes its effect. */
 #include <string.h>
 
 #include "base/text.h"
@@ -14,13 +14,19 @@
 
 /* Redundant joint equations -------------------------------------------------------------------- */
 
-/* How many there are, and whose.
+/* Multipliers y with G^T y = 0 (a self-stress) do not change the motion. Rows of G with a
+ * coefficient in such a combination are redundant among each other, and their multipliers are not
+ * unique. Two cases are treated differently:
  *
- * Multipliers y with G^T y = 0 change nothing in the motion. Rows of G that have a part in such a
- * combination are redundant among each other.
+ *   permanent   The rows depend on each other in every position, such as those of two bearings of
+ *               one shaft, or of the pins of a planar four-bar. A set of rows without which the
+ *               others are independent is left out for the whole run; their multipliers are 0.
+ *   in passing  The rows depend on each other in the present position only, as at the dead point
+ *               of a mechanism. All rows are kept, with a compliance so small that no gap is seen
+ *               (multibody.h).
  *
- * A model with redundant equations is integrated with a compliance of the joints so small that no
- * gap is seen, which singles out the multipliers of least norm (multibody.h). */
+ * If rows of the first kind were kept, the multipliers of a step would contain the rounding errors
+ * of the gaps divided by the compliance, and a gap of inconsistent prescribed motions likewise. */
 
 enum { NAMES_MAX = 12 };
 
@@ -56,8 +62,9 @@ static yk_status report_redundant(const yk_multibody_model *model, const yk_depe
 
     yk_status status =
         yk_fail(model->context, YK_REDUNDANT_CONSTRAINTS,
-                "%s: %d joint equation%s redundant among the joints %s: reactions there are "
-                "those of least norm; replace joints by ones that constrain less where they matter",
+                "%s: %d joint equation%s redundant among the joints %s: how these joints share "
+                "their reactions is not determined; replace joints by ones that constrain less if "
+                "the shares matter",
                 model->def.name, dependence->count, dependence->count == 1 ? " is" : "s are",
                 names.data ? names.data : "");
     yk_text_destroy(model->context, &names);
@@ -137,25 +144,18 @@ static void scale_rotations(const yk_multibody_model *model, yk_matrix_entry *en
     }
 }
 
-/* With the assembled matrix of the start: YK_REDUNDANT_CONSTRAINTS with the joints in the message. */
-static yk_status find_redundant(yk_multibody *smooth)
+/* The dependence of the rows in the assembled matrix. Release the result by yk_dependence_release. */
+static yk_status find_dependence(const yk_multibody *self, yk_dependence *dependence)
 {
-    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_model *model = &self->model;
     yk_context *context = model->context;
-
-    smooth->state.clock->redundant = 0;
-    smooth->work.report.redundant = 0;
-    if (model->row_count == 0)
-        return YK_OK;
-
-    size_t count = list_gradient(model, &smooth->solver, NULL);
+    size_t count = list_gradient(model, &self->solver, NULL);
     yk_matrix_entry *entries = yk_allocate(context, count + 1, sizeof *entries);
     int *group = yk_allocate(context, (size_t)model->motion_count + 1, sizeof *group);
     double *squares = yk_allocate(context, 2 * (size_t)model->row_count, sizeof *squares);
-    yk_dependence dependence = {0};
     yk_status status = YK_ERROR_MEMORY;
     if (entries && group && squares) {
-        list_gradient(model, &smooth->solver, entries);
+        list_gradient(model, &self->solver, entries);
         scale_rotations(model, entries, count, squares);
         yk_dependence_def def = {
             .rows = model->row_count,
@@ -166,22 +166,12 @@ static yk_status find_redundant(yk_multibody *smooth)
             .tolerance = NULL_LENGTH,
         };
         group_columns(model, group, &def.group_count);
-        status = yk_dependence_find(context, &def, &dependence);
+        status = yk_dependence_find(context, &def, dependence);
     }
 
     yk_free(context, entries);
     yk_free(context, group);
     yk_free(context, squares);
-    if (status != YK_OK)
-        return status;
-
-    /* Steps will want multipliers of least norm. */
-    smooth->work.report.redundant = dependence.count;
-    smooth->state.clock->redundant = dependence.count > 0;
-    if (dependence.count > 0)
-        status = report_redundant(model, &dependence);
-    yk_dependence_release(context, &dependence);
-
     return status;
 }
 
@@ -325,6 +315,118 @@ static yk_status project_velocities(const yk_multibody_model *model, yk_multibod
                    rate);
 }
 
+/* Rows that follow from others in every position ----------------------------------------------- */
+
+/* Displacement of the nodes, by the length scale and in radians, to a neighbouring position. */
+static const double DISPLACEMENT = 0.01;
+
+/* Moves all nodes of the trial a little, each in a direction of its own. */
+static void displace_nodes(const yk_multibody_model *model, yk_multibody_workspace *work)
+{
+    uint64_t seed = UINT64_C(88172645463325252);
+    for (int i = 0; i < model->unknown_count; i++) {
+        seed ^= seed << 13;
+        seed ^= seed >> 7;
+        seed ^= seed << 17;
+        double random = (double)(seed >> 11) * 0x1p-52 - 1;
+        double length = yk_multibody_is_rotation(model, i) ? 1 : model->length_scale;
+        work->right[i] = i < model->coordinate_first ? DISPLACEMENT * length * random : 0;
+    }
+
+    yk_multibody_move_nodes(model, work, 1);
+}
+
+/* Finds the rows to leave out by the dependence of all rows in an assembled neighbouring position.
+ * Drives are released on the way there, because a driven mechanism may have no other position. If
+ * the joints do not assemble, no row is left out. */
+static yk_status leave_out_dependent_rows(yk_multibody *self)
+{
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
+
+    for (int j = 0; j < model->joint_count; j++) {
+        const joint_model *joint = &model->joints[j];
+        for (int r = 0; joint->driven && r < joint->joint.row_count; r++)
+            work->dependent_row[joint->row + r] = true;
+    }
+
+    displace_nodes(model, work);
+    yk_status status = assemble_positions(model, work, &self->solver);
+    yk_multibody_use_all_rows(model, work);
+    bool assembled = status == YK_OK;
+    if (assembled) {
+        yk_dependence dependence = {0};
+        yk_multibody_assemble(model, work, &self->solver, LEVEL_ACCELERATION);
+        status = find_dependence(self, &dependence);
+        for (int r = 0; status == YK_OK && r < model->row_count; r++)
+            work->dependent_row[r] = dependence.chosen[r];
+        yk_dependence_release(model->context, &dependence);
+    }
+
+    yk_multibody_trial_from_state(model, &self->state, work);
+    if (!assembled && (status == YK_ERROR_NO_SOLUTION || status == YK_ERROR_SINGULAR))
+        return YK_OK;
+    return status;
+}
+
+/* With the assembled matrix of the start, and the state of the trial: YK_REDUNDANT_CONSTRAINTS with
+ * the joints in the message. */
+static yk_status find_redundant(yk_multibody *self)
+{
+    const yk_multibody_model *model = &self->model;
+
+    self->state.clock->redundant = 0;
+    self->work.report.redundant = 0;
+    if (model->row_count == 0)
+        return YK_OK;
+
+    yk_dependence dependence = {0};
+    yk_status status = find_dependence(self, &dependence);
+    if (status != YK_OK)
+        return status;
+
+    self->work.report.redundant = dependence.count;
+    self->state.clock->redundant = dependence.count > 0;
+    if (dependence.count > 0)
+        status = leave_out_dependent_rows(self);
+    int left_out = 0;
+    for (int r = 0; r < model->row_count; r++)
+        left_out += self->work.dependent_row[r];
+    self->state.clock->redundant = dependence.count > left_out;
+    if (dependence.count > 0 && status == YK_OK)
+        status = report_redundant(model, &dependence);
+    yk_dependence_release(model->context, &dependence);
+
+    return status;
+}
+
+/* The start ------------------------------------------------------------------------------------- */
+
+/* Accelerations and multipliers of the trial, and the state with the powers at its time. */
+static yk_status start_accelerations(yk_multibody *self)
+{
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
+    clock_state *clock = self->state.clock;
+
+    /* Artificial damping needs the momenta before, the state those after. */
+    yk_multibody_momenta(model, work);
+    yk_multibody_assemble(model, work, &self->solver, LEVEL_ACCELERATION);
+    yk_status status = solve_start(model, work, &self->solver);
+    if (status != YK_OK)
+        return status;
+
+    yk_multibody_read_accelerations(model, work);
+    yk_multibody_momenta(model, work);
+
+    yk_multibody_state_from_trial(model, &self->state, work);
+    yk_multibody_drive_powers(model, work);
+    clock->supply = work->supply;
+    clock->port_supply = work->port_supply;
+    clock->loss = work->loss + yk_multibody_beam_loss(model, work);
+    return YK_OK;
+}
+
 /* From assembled positions in the trial: velocities, accelerations, redundancy, and the state of
  * a run that begins. */
 yk_status yk_multibody_begin_motion(yk_multibody *smooth)
@@ -341,32 +443,24 @@ yk_status yk_multibody_begin_motion(yk_multibody *smooth)
     work->compliance = START_COMPLIANCE;
     work->idle_mass = START_IDLE_MASS;
     solver->match = false;
+    yk_multibody_use_all_rows(model, work);
     yk_status status = project_velocities(model, work, solver);
     if (status != YK_OK)
         return status;
 
-    /* Accelerations and multipliers; artificial damping needs the momenta before, the state those
-     * after. */
-    yk_multibody_momenta(model, work);
-    yk_multibody_assemble(model, work, solver, LEVEL_ACCELERATION);
-    status = solve_start(model, work, solver);
+    status = start_accelerations(smooth);
     if (status != YK_OK)
         return status;
 
-    yk_multibody_read_accelerations(model, work);
-    yk_multibody_momenta(model, work);
-
-    /* The state, and the powers at its time. */
-    yk_multibody_state_from_trial(model, state, work);
-    yk_multibody_drive_powers(model, work);
-    clock->supply = work->supply;
-    clock->port_supply = work->port_supply;
-    clock->loss = work->loss + yk_multibody_beam_loss(model, work);
-
-    /* Redundant rows, with the matrix in which no node is heavy because it is to be kept. */
+    /* Redundant rows, with the matrix in which no node is heavy because it is to be kept. Without
+     * the rows that are left out the multipliers of the others are different ones. */
     yk_status outcome = find_redundant(smooth);
+    if (outcome == YK_REDUNDANT_CONSTRAINTS)
+        status = start_accelerations(smooth);
     if (YK_FAILED(outcome))
         return outcome;
+    if (status != YK_OK)
+        return status;
 
     /* The integrator's own first factors. */
     work->idle_mass = 0;
@@ -504,6 +598,7 @@ yk_status yk_multibody_consistent_start(yk_multibody *smooth, double t, double h
     const yk_multibody_options *options = &model->def.options;
     yk_multibody_workspace *work = &smooth->work;
 
+    yk_multibody_use_all_rows(model, work);
     initial_state(smooth, t, h);
     work->report = (yk_multibody_report){.unknowns = model->unknown_count};
     smooth->solver.factorisations = 0;

@@ -45,7 +45,8 @@ typedef struct clock_state {
     double size;       /* of the next internal step, with error control */
     double h_before;   /* size of the step before the last */
     double unchanged;  /* steps since the size changed */
-    /* not zero: joint equations depend on each other, multipliers of least norm are wanted */
+    /* Not 0: constraint rows that are not left out depend on each other in the present position, so
+     * that the matrix needs a compliance. */
     double redundant;
     double work, port_work, dissipated;
     double supply, port_supply, loss; /* powers at t; of the supply, what comes through ports */

@@ -29,14 +29,17 @@ yk_status yk_multibody_workspace_create(const yk_multibody_model *model,
     work->coordinates =
         yk_allocate(context, (size_t)model->coordinate_count, sizeof *work->coordinates);
     work->lambda = yk_allocate(context, rows, sizeof *work->lambda);
+    work->dependent_row = yk_allocate(context, rows, sizeof *work->dependent_row);
     work->load = yk_allocate(context, frames, sizeof *work->load);
     work->right = yk_allocate(context, unknowns, sizeof *work->right);
     work->work_vector = yk_allocate(context, 2 * unknowns, sizeof *work->work_vector);
     work->scratch = yk_allocate(context, scratch, sizeof *work->scratch);
     bool complete = work->trial && work->coordinates && work->lambda && work->load && work->right &&
-                    work->work_vector && work->scratch;
+                    work->work_vector && work->scratch && work->dependent_row;
     if (!complete)
         return YK_ERROR_MEMORY;
+
+    yk_multibody_use_all_rows(model, work);
 
     /* Frames that nothing moves stand in the origin. */
     for (int i = 0; i < model->frame_count; i++) {
@@ -98,9 +101,10 @@ void yk_multibody_workspace_release(const yk_multibody_model *model, yk_multibod
     yk_context *context = model->context;
 
     void *const blocks[] = {
-        work->trial,       work->coordinates,    work->lambda,         work->load,
-        work->right,       work->work_vector,    work->scratch,        work->flexibles,
-        work->attachments, work->flexible_loads, work->flexible_store, work->pushed,
+        work->trial,         work->coordinates,    work->lambda,         work->load,
+        work->right,         work->work_vector,    work->scratch,        work->flexibles,
+        work->attachments,   work->flexible_loads, work->flexible_store, work->pushed,
+        work->dependent_row,
     };
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         yk_free(context, blocks[i]);
@@ -118,6 +122,13 @@ void yk_multibody_workspace_release(const yk_multibody_model *model, yk_multibod
     work->flexible_loads = NULL;
     work->attachments = NULL;
     work->flexible_store = NULL;
+    work->dependent_row = NULL;
+}
+
+void yk_multibody_use_all_rows(const yk_multibody_model *model, yk_multibody_workspace *work)
+{
+    for (int r = 0; r < model->row_count; r++)
+        work->dependent_row[r] = false;
 }
 
 /* Inputs --------------------------------------------------------------------------------------- */

@@ -70,8 +70,11 @@ typedef struct yk_multibody_workspace {
     yk_wrench *pushed;
 
     /* What the equations are: chosen by the start or the integrator, read by assembly. */
-    double damping;         /* artificial, at the end of the step */
-    double compliance;      /* e of the matrix */
+    double damping;    /* artificial, at the end of the step */
+    double compliance; /* e of the matrix */
+    /* Per constraint row: left out because it follows from the other rows in every position
+     * (initialize.c). Its multiplier is 0. */
+    bool *dependent_row;
     double rotation_weight; /* YK_ROTATION_OF_STEP, but where the matrix is read for modes */
     double drive_step;      /* for derivatives of drives by time; 0: that of the start */
     /* not zero: constraints are (d/dt + this)^2 c = 0 (1/s); in a step times row_weight */
@@ -110,6 +113,8 @@ typedef struct yk_multibody_workspace {
 yk_status yk_multibody_workspace_create(const yk_multibody_model *model,
                                         yk_multibody_workspace *work);
 void yk_multibody_workspace_release(const yk_multibody_model *model, yk_multibody_workspace *work);
+/* Leaves out no constraint row. */
+void yk_multibody_use_all_rows(const yk_multibody_model *model, yk_multibody_workspace *work);
 
 double yk_multibody_damping_at(const yk_multibody_model *model, double t);
 /* Frames that the inputs prescribe, at the end of the trial. */
