@@ -2,7 +2,8 @@
  * writes between them. */
 #include "yoke/access.h"
 #include "bench.h"
-#include "yoke/physics.h"
+#include "yoke/control.h"
+#include "yoke/oscillator.h"
 
 enum { STEPS = 20000 };
 static const double STEP = 1e-4; /* s */

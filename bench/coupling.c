@@ -2,7 +2,7 @@
  * nanoseconds. */
 #include "bench.h"
 #include "coupling/system_arrays.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 #include "yoke/record.h"
 
 enum { STEPS = 20000 };

@@ -3,7 +3,7 @@
 #include "bench.h"
 #include "remote/rank_serving.h"
 #include "remote/serving.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 #include "yoke/remote.h"
 
 enum { STEPS = 2000 };

@@ -13,7 +13,7 @@
 #include "yoke/mechanics.h"
 #include "yoke/multibody.h"
 #include "yoke/nonsmooth.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 #include "yoke/record.h"
 #include "yoke/remote.h"
 #include "yoke/scenario.h"

@@ -11,7 +11,7 @@
 #include "coupling/system_arrays.h"
 #include "math/eigen.h"
 #include "yoke/analysis.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 
 /* Radius of a linear step ---------------------------------------------------------------------- */
 

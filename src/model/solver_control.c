@@ -2,7 +2,7 @@
 
 #include "math/polynomial.h"
 #include "model/registry.h"
-#include "yoke/physics.h"
+#include "yoke/control.h"
 
 static const yk_word form_words[] = {
     {"value", "the command is offset + P e + I ∫e + D e'"},

@@ -1,6 +1,6 @@
 /* solver: hydraulic */
 #include "model/scenario.h"
-#include "yoke/physics.h"
+#include "yoke/hydraulic.h"
 
 static const yk_field fluid_fields[] = {
     {"density", YK_TYPE_NUMBER, "kg/m³", "850", .range = YK_POSITIVE, .text = "of the fluid"},

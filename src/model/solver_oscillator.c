@@ -1,6 +1,6 @@
 /* solver: oscillator */
 #include "model/registry.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 
 static const yk_field two_step_fields[] = {
     {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1),

@@ -1,4 +1,4 @@
-/* Controllers behind the contract of yoke/subsystem.h; see yoke/physics.h. */
+/* Controllers (yoke/control.h) as subsystems. */
 #include <float.h>
 #include <math.h>
 #include <stddef.h>
@@ -10,22 +10,23 @@
 #include "base/restored.h"
 #include "base/text.h"
 #include "math/polynomial.h"
-#include "yoke/physics.h"
+#include "yoke/control.h"
 
 /* Ports of a loop. */
 enum { COMMAND, MEASURED, RATE, REFERENCE, LOOP_PORTS };
 
-/* Everything that changes while stepping, in the order of the state image. */
+/* State of a loop, in the order of the state image. */
 typedef struct loop_state {
     double command;
-    double integral; /* I times the integral of the error, as far as it was let in */
-    double error;    /* when it was last looked at */
-    double smoothed; /* error behind the filter */
+    double
+        integral; /* I times the integral of the error, without the part that the limits suppressed. */
+    double error;    /* At the last evaluation. */
+    double smoothed; /* Error after the filter. */
 } loop_state;
 
 typedef struct loop_memory {
-    double reference; /* when it was last looked at */
-    double limited;   /* time for which the command was held back, s */
+    double reference; /* At the last evaluation. */
+    double limited;   /* Time during which the command was limited (s). */
 } loop_memory;
 
 enum {
@@ -33,15 +34,15 @@ enum {
     MEMORY_WORDS = sizeof(loop_memory) / sizeof(double)
 };
 
-/* Channels of a loop; their names follow that of the loop. */
+/* Channels of a loop. The name of the loop precedes these names. */
 enum { ERROR_CHANNEL, INTEGRAL_CHANNEL, LIMITED_CHANNEL, LOOP_CHANNELS };
 static const yk_channel loop_channels[LOOP_CHANNELS] = {
     {".error", "1", 1}, {".integral", "1", 1}, {".command_limited_time", "s", 1}};
 
-/* Parameters of a loop that may be changed between steps; named in the same way. */
+/* Parameters of a loop that may be changed between steps, named in the same way. */
 static const struct {
     yk_parameter of;
-    size_t offset; /* in yk_control_loop_def */
+    size_t offset; /* In yk_control_loop_def. */
 } loop_parameters[] = {
     {{".proportional", "", -DBL_MAX, DBL_MAX}, offsetof(yk_control_loop_def, proportional)},
     {{".integral", "1/s", -DBL_MAX, DBL_MAX}, offsetof(yk_control_loop_def, integral)},
@@ -70,23 +71,23 @@ typedef struct control {
     int count;
     loop *loops;
     yk_port *ports;
-    double *image;   /* states, memories, number of samples taken */
-    double *samples; /* in the image: those taken since the start */
+    double *image;   /* States, memories, number of samples. */
+    double *samples; /* In the image: number of samples since the start. */
     double start;
     yk_channel *channels;
     yk_parameter *parameters;
-    char failure[160]; /* of a step that was refused */
+    char failure[160]; /* Message of a step that was refused. */
 } control;
 
 static const yk_subsystem_ops control_ops;
 
-/* Law ------------------------------------------------------------------------------------------ */
+/* Control law ------------------------------------------------------------------------------------------ */
 
-/* What a loop sees of the signals of the present step. */
+/* A loop and its input signals in the present step. */
 typedef struct view {
     const loop *of;
-    const yk_input *inputs; /* of the loop; NULL: nothing is known */
-    double begin;           /* of the signals' local time */
+    const yk_input *inputs; /* Of the loop; NULL: unknown. */
+    double begin;           /* Start of the local time of the signals (s). */
 } view;
 
 static double input_at(const view *v, int port, double t)
@@ -110,9 +111,8 @@ static double error_at(const view *v, double t)
     return reference_at(v, t) - input_at(v, MEASURED, t);
 }
 
-/* e' smoothed by the filter, whose state follows exactly for an error that changes evenly over
- * the step. */
-static double derivative(loop_state *s, double filter, double h, double begin, double end)
+/* e' after the filter. Exact for an error that is linear in the step. */
+static double filtered_derivative(loop_state *s, double filter, double h, double begin, double end)
 {
     double ramp = (end - begin) / h;
     if (filter <= 0)
@@ -123,12 +123,11 @@ static double derivative(loop_state *s, double filter, double h, double begin, d
     return (end - s->smoothed) / filter;
 }
 
-/* Moves the command towards what is wanted as far as limits allow; true if that was all the way. */
+/* Moves the command towards `wanted` as far as the limits allow. True: the command reached it. */
 static bool set_command(const loop *l, double wanted, double h)
 {
     const yk_control_loop_def *def = &l->def;
 
-    /* No faster than its rate limit, and within its limits. */
     double most = def->max_command_rate * h;
     double command = fmax(l->now->command - most, fmin(l->now->command + most, wanted));
     command = fmax(def->min_command, fmin(def->max_command, command));
@@ -136,12 +135,11 @@ static bool set_command(const loop *l, double wanted, double h)
     if (command == wanted)
         return true;
 
-    /* How long it was held back is a channel of the loop. */
     l->memory->limited += h;
     return false;
 }
 
-/* From t - h to t, with the integral of the error over that time. */
+/* Advances a loop from t - h to t. `integral` is the integral of the error over this time. */
 static void advance_loop(const view *v, double t, double h, double integral)
 {
     const yk_control_loop_def *def = &v->of->def;
@@ -151,8 +149,8 @@ static void advance_loop(const view *v, double t, double h, double integral)
     double error = error_at(v, t);
     double part = def->integral * integral;
 
-    /* Change of the error as D acts on it: from the measured rate, by Simpson's rule, or as it is
-     * seen. */
+    /* Change of the error for the derivative term: the measured rate integrated by Simpson's rule, or the difference of
+     * the error. */
     bool has_rate = v->of->connected[RATE];
     double change = error - s->error;
     if (has_rate) {
@@ -161,22 +159,21 @@ static void advance_loop(const view *v, double t, double h, double integral)
         change = reference - memory->reference - rates * h / 6;
     }
 
-    /* P, I and D on the command or on its rate. */
     double wanted;
     if (def->output == YK_CONTROL_OUTPUT_RATE) {
-        /* The filter's state is the integral of the smoothed derivative. */
+        /* The state of the filter is the integral of the smoothed derivative. */
         double grown = change;
         if (def->derivative_filter > 0) {
             double before = s->smoothed;
-            derivative(s, def->derivative_filter, h, error - change, error);
+            filtered_derivative(s, def->derivative_filter, h, error - change, error);
             grown = s->smoothed - before;
         }
 
         double grows = h * (s->integral + 0.5 * part);
         wanted = s->command + def->proportional * integral + grows + def->derivative * grown;
     } else {
-        /* A measured rate is known at its time; a mean over the step would be half a step late. */
-        double rate = derivative(s, def->derivative_filter, h, error - change, error);
+        /* Use the measured rate at the end of the step. Its mean would lag by half a step. */
+        double rate = filtered_derivative(s, def->derivative_filter, h, error - change, error);
         if (has_rate && def->derivative_filter <= 0)
             rate = (reference - memory->reference) / h - input_at(v, RATE, t);
 
@@ -184,27 +181,25 @@ static void advance_loop(const view *v, double t, double h, double integral)
         wanted = p_part + s->integral + part + def->derivative * rate;
     }
 
-    /* Held back: what would drive the command further is not integrated. */
+    /* Anti-windup: do not integrate an error that drives a limited command further. */
     bool free = set_command(v->of, wanted, h);
     if (free || part * (wanted - s->command) <= 0)
         s->integral += part;
 
-    /* What the next step compares with. */
     s->error = error;
     memory->reference = reference;
 }
 
 /* Steps ---------------------------------------------------------------------------------------- */
 
-/* Own steps and samples in one step, at most. */
+/* Largest number of internal steps or samples in one step. */
 static const double PARTS_MAX = 1e8;
 
-static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
+static yk_status control_step(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
 {
     control *self = (control *)subsystem;
     double period = self->period;
 
-    /* A step of more samples than anybody waits for is refused, with the reason. */
     self->failure[0] = '\0';
     double part = period > 0 ? period : self->longest;
     if (part > 0 && h / part > PARTS_MAX) {
@@ -215,19 +210,18 @@ static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_inpu
         return YK_ERROR_ARGUMENT;
     }
 
-    /* A sample at the end of the step belongs to it, whatever rounding makes of its time. */
+    /* A sample at the end of the step belongs to this step, also if rounding moves its time. */
     double end = t + h + 1e-9 * h;
     double taken = *self->samples;
 
     for (int i = 0; i < self->count; i++) {
         view v = {&self->loops[i], &inputs[LOOP_PORTS * i], t};
         if (period <= 0) {
-            /* Continuous: steps no longer than the longest own one. */
             int parts = 1;
             if (self->longest > 0)
                 parts = (int)fmax(1, ceil(h / self->longest * (1 - 1e-9)));
 
-            /* The integral of the error by Simpson's rule on each. */
+            /* Integrate the error by Simpson's rule. */
             double width = h / parts;
             for (int k = 0; k < parts; k++) {
                 double from = t + k * width;
@@ -236,7 +230,6 @@ static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_inpu
                 advance_loop(&v, to, width, (ends + error_at(&v, to)) * width / 6);
             }
         } else {
-            /* Sampled: all samples that fall into the step. */
             taken = *self->samples;
             double sample = self->start + (taken + 1) * period;
             while (sample <= end) {
@@ -250,17 +243,17 @@ static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_inpu
             return YK_ERROR_NOT_FINITE;
     }
 
-    /* All loops are sampled at the same times, which are counted once. */
+    /* All loops have the same samples, so count them once. */
     *self->samples = taken;
     return YK_OK;
 }
 
-static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
+static yk_status control_initialize(yk_subsystem *subsystem, double t, double h,
+                                    const yk_input *inputs)
 {
     control *self = (control *)subsystem;
     (void)h;
 
-    /* Samples are counted from here. */
     self->start = t;
     *self->samples = 0;
 
@@ -297,8 +290,8 @@ static int get_ports(const yk_subsystem *subsystem, const yk_port **list)
     return LOOP_PORTS * self->count;
 }
 
-static yk_status connect(yk_subsystem *subsystem, int port, yk_causality causality,
-                         unsigned constrained)
+static yk_status control_connect(yk_subsystem *subsystem, int port, yk_causality causality,
+                                 unsigned constrained)
 {
     control *self = (control *)subsystem;
     (void)constrained;
@@ -311,7 +304,7 @@ static yk_status connect(yk_subsystem *subsystem, int port, yk_causality causali
     return YK_OK;
 }
 
-static void output(const yk_subsystem *subsystem, int port, yk_port_value *value)
+static void control_get_port_value(const yk_subsystem *subsystem, int port, yk_port_value *value)
 {
     const control *self = (const control *)subsystem;
     const loop *l = &self->loops[port / LOOP_PORTS];
@@ -323,9 +316,9 @@ static void output(const yk_subsystem *subsystem, int port, yk_port_value *value
     }
 }
 
-/* P and D pass an error on at once, in the form rate D alone; I does not. */
-static bool feeds_through(const yk_subsystem *subsystem, int input, int port, int channel,
-                          int component)
+/* P and D respond without delay; with YK_CONTROL_OUTPUT_RATE only D does. */
+static bool control_feeds_through(const yk_subsystem *subsystem, int input, int port, int channel,
+                                  int component)
 {
     (void)component;
     const control *self = (const control *)subsystem;
@@ -350,12 +343,12 @@ static bool feeds_through(const yk_subsystem *subsystem, int input, int port, in
     }
 }
 
-static const char *message(const yk_subsystem *subsystem)
+static const char *control_message(const yk_subsystem *subsystem)
 {
     const control *self = (const control *)subsystem;
     if (self->failure[0])
         return self->failure;
-    return "a command is no longer finite: are gains and what is measured finite?";
+    return "a command is not finite; check the gains and the measured signals";
 }
 
 static size_t image_words(const control *self)
@@ -363,25 +356,25 @@ static size_t image_words(const control *self)
     return (size_t)self->count * (STATE_WORDS + MEMORY_WORDS) + 1;
 }
 
-static yk_state_layout state_layout(const yk_subsystem *subsystem)
+static yk_state_layout control_state_layout(const yk_subsystem *subsystem)
 {
     const control *self = (const control *)subsystem;
     return (yk_state_layout){.word_count = image_words(self),
                              .continuous_count = (size_t)self->count * STATE_WORDS};
 }
 
-static void state_get(const yk_subsystem *subsystem, double *image)
+static void control_get_state(const yk_subsystem *subsystem, double *image)
 {
     const control *self = (const control *)subsystem;
     memcpy(image, self->image, image_words(self) * sizeof *image);
 }
 
-static yk_status state_set(yk_subsystem *subsystem, const double *image)
+static yk_status control_set_state(yk_subsystem *subsystem, const double *image)
 {
     control *self = (control *)subsystem;
     if (!yk_is_restored_word(image[image_words(self) - 1], YK_RESTORED_MOST))
         return yk_fail(self->context, YK_ERROR_ARGUMENT,
-                       "the state image is not that of this controller");
+                       "the state does not belong to this controller");
 
     memcpy(self->image, image, image_words(self) * sizeof *image);
     return YK_OK;
@@ -405,13 +398,13 @@ static void channel_read(const yk_subsystem *subsystem, int channel, double *val
     }
 }
 
-/* Points of the references, and samples. */
-static double next_event(const yk_subsystem *subsystem, double t)
+/* Events are those of the references, and the samples. */
+static double control_next_event(const yk_subsystem *subsystem, double t)
 {
     const control *self = (const control *)subsystem;
     double next = INFINITY;
 
-    /* A reference that comes by a wire has its events where it is made. */
+    /* The source of a wire announces the events of its signal. */
     for (int i = 0; i < self->count; i++) {
         const loop *l = &self->loops[i];
         if (!l->connected[REFERENCE])
@@ -421,18 +414,17 @@ static double next_event(const yk_subsystem *subsystem, double t)
     if (self->period <= 0)
         return next;
 
-    /* Samples are at whole multiples of the period from the start. */
     double count = floor((t - self->start) / self->period) + 1;
     double sample = self->start + count * self->period;
 
-    /* Rounding may give the sample that was just taken. */
+    /* Rounding may return the present sample again. */
     if (!(sample > t))
         sample += self->period;
 
     return fmin(next, sample);
 }
 
-static void destroy(yk_subsystem *subsystem)
+static void control_destroy(yk_subsystem *subsystem)
 {
     control *self = (control *)subsystem;
     if (!self)
@@ -440,7 +432,7 @@ static void destroy(yk_subsystem *subsystem)
 
     yk_context *context = self->context;
 
-    /* Also of a controller that was made only in part. */
+    /* The controller may be incomplete after a failed creation. */
     for (int i = 0; self->loops && i < self->count; i++) {
         yk_free(context, self->loops[i].name);
         for (int k = 0; k < LOOP_PORTS; k++)
@@ -480,10 +472,9 @@ static yk_status check_loop(yk_context *context, const yk_control_loop_def *def)
         return yk_fail(context, YK_ERROR_ARGUMENT, "a loop has no name: give it one");
 
     if ((unsigned)def->output > YK_CONTROL_OUTPUT_RATE)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "loop '%s': there is no form with the number %d",
-                       name, (int)def->output);
+        return yk_fail(context, YK_ERROR_ARGUMENT, "loop '%s': output %d is unknown", name,
+                       (int)def->output);
 
-    /* Gains, limits and filter that a loop can have. */
     if (!isfinite(def->proportional + def->integral + def->derivative + def->command_offset))
         return yk_fail(context, YK_ERROR_ARGUMENT, "loop '%s': gains and offset must be finite",
                        name);
@@ -519,7 +510,6 @@ yk_control_builder *yk_control_begin(yk_context *context, const yk_control_def *
     if (!builder)
         return NULL;
 
-    /* Mistakes are kept until the controller is made. */
     builder->building.context = context;
     builder->def = def ? *def : yk_control_default();
     def = &builder->def;
@@ -561,7 +551,7 @@ void yk_control_discard(yk_control_builder *builder)
     yk_free(builder->building.context, builder);
 }
 
-static yk_status fill(control *self, const yk_control_builder *builder)
+static yk_status fill_control(control *self, const yk_control_builder *builder)
 {
     static const char *const endings[LOOP_PORTS] = {"", ".measured", ".rate", ".reference"};
     yk_context *context = self->context;
@@ -569,7 +559,6 @@ static yk_status fill(control *self, const yk_control_builder *builder)
     size_t count = (size_t)builder->loop_count;
     self->count = builder->loop_count;
 
-    /* All memory that stepping needs. */
     self->period = def->sample_period;
     self->longest = def->max_step;
     self->name = yk_text_copy(context, def->name);
@@ -582,7 +571,7 @@ static yk_status fill(control *self, const yk_control_builder *builder)
         !self->image)
         return YK_ERROR_MEMORY;
 
-    /* The image: states of all loops, then their memories, then the number of samples. */
+    /* The state image has the states of all loops, then their memories, then the number of samples. */
     loop_state *states = (loop_state *)self->image;
     loop_memory *memory = (loop_memory *)(self->image + count * STATE_WORDS);
     self->samples = self->image + count * (STATE_WORDS + MEMORY_WORDS);
@@ -594,13 +583,12 @@ static yk_status fill(control *self, const yk_control_builder *builder)
         if (!l->name)
             return YK_ERROR_MEMORY;
 
-        /* Its ports and channels are named after it. */
         for (int k = 0; k < LOOP_PORTS; k++) {
             l->port_names[k] = yk_text_join(context, l->name, endings[k]);
             if (!l->port_names[k])
                 return YK_ERROR_MEMORY;
 
-            /* Without a wire the reference is that of the loop, and the rate is differenced. */
+            /* Without a wire, the function is the reference and the rate comes from differences. */
             unsigned causality =
                 k == COMMAND ? YK_CAUSALITY_SIGNAL_OUTPUT : YK_CAUSALITY_SIGNAL_INPUT;
             if (k == RATE || k == REFERENCE)
@@ -631,13 +619,13 @@ static yk_status fill(control *self, const yk_control_builder *builder)
     return YK_OK;
 }
 
-static yk_status create(yk_control_builder *builder, yk_subsystem **subsystem)
+static yk_status create_control(yk_control_builder *builder, yk_subsystem **subsystem)
 {
     yk_context *context = builder->building.context;
     if (builder->building.status == YK_OK && builder->loop_count < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT, "a controller needs at least one loop");
 
-    /* Ports are named after loops: two of one name could not be distinguished. */
+    /* Ports are named after loops, so the names must differ. */
     if (builder->loop_count > 0)
         yk_building_unique(&builder->building, "loops", &builder->loops->name, builder->loop_count,
                            sizeof *builder->loops);
@@ -652,9 +640,9 @@ static yk_status create(yk_control_builder *builder, yk_subsystem **subsystem)
     self->subsystem.ops = &control_ops;
     self->context = context;
 
-    status = fill(self, builder);
+    status = fill_control(self, builder);
     if (status != YK_OK) {
-        destroy(&self->subsystem);
+        control_destroy(&self->subsystem);
         return status;
     }
 
@@ -671,7 +659,7 @@ yk_status yk_control_create(yk_control_builder *builder, yk_subsystem **subsyste
 
     yk_status status;
     if (subsystem)
-        status = create(builder, subsystem);
+        status = create_control(builder, subsystem);
     else
         status = yk_refuse_null(builder->building.context, __func__, "subsystem");
     yk_control_discard(builder);
@@ -708,7 +696,7 @@ static yk_status set_parameter(yk_subsystem *subsystem, int parameter, double va
         return YK_OK;
     *at = before;
     return yk_fail(self->context, YK_ERROR_ARGUMENT,
-                   "%s: '%s' of %g would leave no command between its limits", self->name,
+                   "%s: '%s' of %g leaves no range between the limits of the command", self->name,
                    self->parameters[parameter].name, value);
 }
 
@@ -716,23 +704,25 @@ static const yk_parameter_ops control_parameter_ops = {.size = sizeof(yk_paramet
                                                        .list = get_parameters,
                                                        .get = get_parameter,
                                                        .set = set_parameter};
-static const yk_rollback_ops control_rollback_ops = {
-    .size = sizeof(yk_rollback_ops), .layout = state_layout, .get = state_get, .set = state_set};
+static const yk_rollback_ops control_rollback_ops = {.size = sizeof(yk_rollback_ops),
+                                                     .layout = control_state_layout,
+                                                     .get = control_get_state,
+                                                     .set = control_set_state};
 static const yk_event_ops control_events_ops = {.size = sizeof(yk_event_ops),
-                                                .next_time = next_event};
+                                                .next_time = control_next_event};
 static const yk_channel_ops control_channels_ops = {
     .size = sizeof(yk_channel_ops), .list = get_channels, .read = channel_read};
 static const yk_subsystem_ops control_ops = {
     .size = sizeof(yk_subsystem_ops),
     .kind = "control",
     .ports = get_ports,
-    .connect = connect,
-    .initialize = start,
-    .step = step,
-    .get_port_value = output,
-    .destroy = destroy,
-    .last_message = message,
-    .feeds_through = feeds_through,
+    .connect = control_connect,
+    .initialize = control_initialize,
+    .step = control_step,
+    .get_port_value = control_get_port_value,
+    .destroy = control_destroy,
+    .last_message = control_message,
+    .feeds_through = control_feeds_through,
     .rollback = &control_rollback_ops,
     .channels = &control_channels_ops,
     .events = &control_events_ops,

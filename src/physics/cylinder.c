@@ -1,5 +1,4 @@
-/* Flows, chambers, forces and powers of a hydraulic cylinder (paper rim (46)-(51)); see
- * cylinder.h. */
+/* Flows, chambers, forces and powers of a hydraulic cylinder: paper rim (46)-(51), cylinder.h. */
 #include "physics/cylinder.h"
 
 /* Fluid ---------------------------------------------------------------------------------------- */
@@ -12,7 +11,6 @@ static double enthalpy_within(const yk_fluid *fluid, double p)
     double square = a * a - 4 * b;
     double ratio = p / (2 + a * p);
 
-    /* By the sign of the discriminant. */
     if (square > 0) {
         double root = sqrt(square);
         return 2 / root * atanh(root * ratio);
@@ -23,7 +21,7 @@ static double enthalpy_within(const yk_fluid *fluid, double p)
         return 2 / root * atan(root * ratio);
     }
 
-    /* The limit of both, where the discriminant vanishes. */
+    /* The discriminant is zero. */
     return 2 * ratio;
 }
 
@@ -33,7 +31,7 @@ double yk_fluid_enthalpy(const yk_fluid *fluid, double pressure)
     if (p == pressure)
         return enthalpy_within(fluid, p);
 
-    /* Beyond the range of the law: along the tangent of the density. */
+    /* Outside the range of the law the density follows its tangent. */
     double slope = yk_fluid_fill_slope(fluid, p);
     return enthalpy_within(fluid, p) +
            log1p(slope * (pressure - p) / yk_fluid_fill(fluid, p)) / slope;
@@ -47,8 +45,7 @@ double yk_valve_limited(yk_valve_kind kind, double spool)
     return fmax(low, fmin(1, spool));
 }
 
-/* Openings of the four orifices as fractions of the full area, and their derivatives by the
- * spool. */
+/* Openings of the four orifices as fractions of the full area, and their derivatives with respect to the spool. */
 static void openings(yk_valve_kind kind, double spool, double fraction[YK_ORIFICES],
                      double slope[YK_ORIFICES])
 {
@@ -58,8 +55,7 @@ static void openings(yk_valve_kind kind, double spool, double fraction[YK_ORIFIC
     double d_retract = 0;
     double d_extend = 0;
 
-    /* Open centre: one pair closes as the other opens. Closed centre: the sign of the spool
-     * chooses the pair. */
+    /* Open center: one pair closes while the other opens. Closed center: the sign of the spool selects the pair. */
     if (kind == YK_VALVE_OPEN_CENTER) {
         retract = k;
         extend = 1 - k;
@@ -87,15 +83,15 @@ static void openings(yk_valve_kind kind, double spool, double fraction[YK_ORIFIC
     slope[YK_ORIFICE_T1] = d_extend;
 }
 
-/* Root of a difference of pressures with a finite slope at zero, and its derivative. */
+/* Square root of a pressure difference with a finite slope at zero, and its derivative. */
 static double rounded_root(const yk_valve *valve, double difference, double *slope)
 {
-    /* Nothing flows back unless that is asked for: the deltas of paper rim. */
+    /* Without backflow: the deltas of paper rim. */
     *slope = 0;
     if (difference < 0 && !valve->allow_backflow)
         return 0;
 
-    /* The root itself, or a parabola that meets it with its slope. */
+    /* The square root, or below the laminar pressure a parabola with the same value and slope there. */
     double size = fabs(difference);
     double root;
     if (size >= valve->laminar_pressure) {
@@ -127,7 +123,7 @@ void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid,
 
     openings(valve->kind, spool_position(cylinder, drive, unknowns), fraction, by_spool);
 
-    /* area cd sqrt(2 dp / density) through each, from the pump or to the tank */
+    /* area * cd * sqrt(2 dp / density) through each orifice */
     double factor = valve->area * valve->discharge_coefficient * sqrt(2 / fluid->density);
     flow->blocked = 0;
     for (int i = 0; i < YK_ORIFICES; i++) {
@@ -139,7 +135,7 @@ void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid,
         if (pump)
             difference = drive->pump - p;
 
-        /* By the pressure of the chamber, with which the difference to the pump falls. */
+        /* The difference to the pump falls with the pressure of the chamber. */
         double slope;
         double root = rounded_root(valve, difference, &slope);
         if (pump)
@@ -148,7 +144,7 @@ void yk_cylinder_flows(const yk_cylinder *cylinder, const yk_fluid *fluid,
         flow->orifice[i] = factor * fraction[i] * root;
         flow->by_spool[i] = factor * by_spool[i] * root;
 
-        /* Where there is vapour the pressure stays, whatever the head is. */
+        /* In a cavitated chamber the pressure does not depend on the head. */
         flow->slope[i] = 0;
         if (head > fluid->vapor_pressure)
             flow->slope[i] = factor * fraction[i] * slope;
@@ -166,8 +162,7 @@ static double chamber_length(const yk_cylinder *c, int index, double displacemen
     return c->length * (1 - c->initial_fraction) + displacement;
 }
 
-/* Behind its stop a chamber keeps half of the volume that it has there, whatever the stop gives
- * way. */
+/* A chamber that is shorter than its stop keeps at least half of its volume at the stop. */
 static double chamber_volume(const yk_cylinder *c, int index, double displacement)
 {
     return c->area[index] *
@@ -186,7 +181,7 @@ int yk_cylinder_size(const yk_cylinder *cylinder)
     return cylinder->valve.time_constant > 0 ? 3 : 2;
 }
 
-/* Liquid that comes into both chambers, by its volume at zero pressure, m^3/s. */
+/* Liquid that flows into both chambers, as its volume at zero pressure (m^3/s). */
 static void supplies(const yk_cylinder *c, const yk_fluid *fluid, const double *heads,
                      const yk_cylinder_flow *flow, double in[2])
 {
@@ -199,7 +194,7 @@ static void supplies(const yk_cylinder *c, const yk_fluid *fluid, const double *
     }
 }
 
-/* d(fill volume)/dt = supply; with liquid alone rim (47), (48). */
+/* d(fill volume)/dt = supply. Without cavitation: rim (47), (48). */
 void yk_cylinder_rate(const yk_cylinder *cylinder, const yk_fluid *fluid,
                       const yk_cylinder_drive *drive, const double *unknowns, double *rate)
 {
@@ -209,8 +204,7 @@ void yk_cylinder_rate(const yk_cylinder *cylinder, const yk_fluid *fluid,
     yk_cylinder_flows(cylinder, fluid, drive, unknowns, &flow);
     supplies(cylinder, fluid, unknowns, &flow, in);
 
-    /* d(fill volume)/dt = fill rate: compression takes what flows in less what the piston
-     * sweeps. */
+    /* Compression takes the inflow minus the volume that the piston sweeps. */
     for (int i = 0; i < 2; i++) {
         double volume = chamber_volume(cylinder, i, drive->length);
         double volume_rate = chamber_volume_rate(cylinder, i, drive->length, drive->rate);
@@ -219,7 +213,7 @@ void yk_cylinder_rate(const yk_cylinder *cylinder, const yk_fluid *fluid,
         rate[i] = (in[i] - fill * volume_rate) / (volume * slope);
     }
 
-    /* The spool follows its command with a lag of first order. */
+    /* The spool follows its command with a first-order lag. */
     if (cylinder->valve.time_constant > 0)
         rate[2] = (drive->command - unknowns[2]) / cylinder->valve.time_constant;
 }
@@ -243,7 +237,7 @@ void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid,
         double slope = yk_fluid_fill_slope(fluid, head);
         double scale = 1 / (volume * slope);
 
-        /* By its own head: supply and swept volume, then the slope of the fill under the rate. */
+        /* Derivative with respect to its own head. */
         double own = 0;
         if (head > fluid->vapor_pressure)
             own = slope * (flow.orifice[2 * i] - flow.orifice[2 * i + 1]) - cylinder->leakage;
@@ -252,19 +246,19 @@ void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid,
         double rate = (in[i] - fill * volume_rate) * scale;
         jacobian[i * n + i] = scale * own - rate * yk_fluid_fill_curvature(fluid, head) / slope;
 
-        /* By that of the other chamber, through the leak. */
+        /* Derivative with respect to the head of the other chamber, through the leakage. */
         jacobian[i * n + 1 - i] = 0;
         if (unknowns[1 - i] > fluid->vapor_pressure)
             jacobian[i * n + 1 - i] = scale * cylinder->leakage;
 
-        /* By the spool. */
+        /* Derivative with respect to the spool. */
         if (n > 2) {
             double by_spool = flow.by_spool[2 * i] - flow.by_spool[2 * i + 1];
             jacobian[i * n + 2] = scale * yk_fluid_fill(fluid, p) * by_spool;
         }
     }
 
-    /* The spool follows its command alone. */
+    /* The spool depends on its command only. */
     if (n > 2) {
         jacobian[2 * n] = 0;
         jacobian[2 * n + 1] = 0;
@@ -274,7 +268,7 @@ void yk_cylinder_jacobian(const yk_cylinder *cylinder, const yk_fluid *fluid,
 
 /* Forces and energy ---------------------------------------------------------------------------- */
 
-/* How far the piston is in a stop (m); positive at full extension, negative at full retraction. */
+/* Depth of the piston in a stop (m): positive at full extension, negative at full retraction. */
 static double stop_depth(const yk_cylinder *c, double displacement)
 {
     double extended = displacement - (c->length * c->initial_fraction - c->min_chamber_length);
@@ -298,7 +292,7 @@ double yk_cylinder_stop_force(const yk_cylinder *cylinder, double length, double
 double yk_cylinder_force(const yk_cylinder *cylinder, const yk_fluid *fluid,
                          const yk_cylinder_drive *drive, const double *unknowns)
 {
-    /* A2 p2 - A1 p1 - d s' and the end stops, rim (46). */
+    /* A2 p2 - A1 p1 - d s', rim (46), and the end stops. */
     const double *area = cylinder->area;
     double push = yk_fluid_pressure(fluid, unknowns[1]) * area[1] -
                   yk_fluid_pressure(fluid, unknowns[0]) * area[0];
@@ -309,11 +303,10 @@ double yk_cylinder_force(const yk_cylinder *cylinder, const yk_fluid *fluid,
 double yk_cylinder_energy(const yk_cylinder *cylinder, const yk_fluid *fluid, double length,
                           const double *unknowns)
 {
-    /* The stops store energy as springs do. */
     double depth = stop_depth(cylinder, length);
     double sum = 0.5 * cylinder->stop_stiffness * depth * depth;
 
-    /* Of each chamber the internal energy of its liquid: enthalpy less p V. */
+    /* Internal energy of the liquid in each chamber: enthalpy - p V. */
     for (int i = 0; i < 2; i++) {
         double volume = chamber_volume(cylinder, i, length);
         double p = yk_fluid_pressure(fluid, unknowns[i]);
@@ -334,7 +327,7 @@ void yk_cylinder_powers(const yk_cylinder *cylinder, const yk_fluid *fluid,
     yk_cylinder_flow flow;
     yk_cylinder_flows(c, fluid, drive, unknowns, &flow);
 
-    /* What the liquid brings along and what throttles lose of it. */
+    /* Enthalpy of the flows, and the losses in the orifices. */
     double pump = yk_fluid_enthalpy(fluid, drive->pump);
     double tank = yk_fluid_enthalpy(fluid, drive->tank);
     double own[2];
@@ -350,13 +343,12 @@ void yk_cylinder_powers(const yk_cylinder *cylinder, const yk_fluid *fluid,
         power->supply += fill * (pump * in - tank * out);
         power->loss += fill * ((pump - own[i]) * in + (own[i] - tank) * out);
 
-        /* What a chamber behind its stop does not give way is pushed into the stop alone. */
+        /* The volume that a chamber behind its stop keeps does no work on the fluid. */
         double volume_rate = chamber_volume_rate(c, i, drive->length, rate);
         double swept = (i == 0 ? -1 : 1) * c->area[i] * rate;
         power->loss -= p * (swept - volume_rate);
     }
 
-    /* Leakage, friction and the damping of the stops. */
     double p1 = yk_fluid_pressure(fluid, unknowns[0]);
     double p2 = yk_fluid_pressure(fluid, unknowns[1]);
     double leak = c->leakage * (p2 - p1);
@@ -365,11 +357,11 @@ void yk_cylinder_powers(const yk_cylinder *cylinder, const yk_fluid *fluid,
     power->loss += leak * (own[1] - own[0]) + c->viscous_friction * rate * rate;
     power->loss += -stop * rate - stored;
 
-    /* The force pushes the ends apart: who pushes them together does work on the cylinder. */
+    /* The force pushes the ends apart, so a shortening motion does work on the cylinder. */
     power->port = -yk_cylinder_force(c, fluid, drive, unknowns) * rate;
 }
 
-/* Start ---------------------------------------------------------------------------------------- */
+/* Steady state ---------------------------------------------------------------------------------------- */
 
 bool yk_cylinder_steady(const yk_cylinder *cylinder, const yk_cylinder_drive *drive,
                         double pressure[2])
@@ -384,7 +376,7 @@ bool yk_cylinder_steady(const yk_cylinder *cylinder, const yk_cylinder_drive *dr
         double in = fraction[2 * i] * fraction[2 * i];
         double out = fraction[2 * i + 1] * fraction[2 * i + 1];
 
-        /* A chamber whose orifices are closed keeps any pressure. */
+        /* A chamber with closed orifices can have any pressure. */
         if (!(in + out > 0))
             return false;
 

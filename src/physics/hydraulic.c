@@ -1,4 +1,4 @@
-/* The hydraulic circuit behind the contract of yoke/subsystem.h; see yoke/physics.h. */
+/* Hydraulic circuits (yoke/hydraulic.h) as subsystems. */
 #include <stdio.h>
 #include <string.h>
 
@@ -10,9 +10,9 @@
 
 static const yk_subsystem_ops hydraulic_ops;
 
-/* Start ---------------------------------------------------------------------------------------- */
+/* Initialization ---------------------------------------------------------------------------------------- */
 
-/* Warns of what happened since the start, once. */
+/* Logs one warning for the events of the run. */
 static void log_events(yk_hydraulic *self)
 {
     static const char *const words[YK_HYDRAULIC_EVENTS] = {
@@ -23,7 +23,6 @@ static void log_events(yk_hydraulic *self)
         [YK_BEYOND_RANGE] = "a pressure was beyond the range of the fluid's bulk modulus",
     };
 
-    /* Each cylinder with what happened to it. */
     for (int i = 0; self->ran && i < self->count; i++) {
         const yk_hydraulic_ledger *b = self->slots[i].ledger;
         for (int k = 0; k < YK_HYDRAULIC_EVENTS; k++) {
@@ -39,7 +38,7 @@ static void log_events(yk_hydraulic *self)
     self->ran = false;
 }
 
-/* The pressures at the start: given, from the force to be held, or those of a steady flow. */
+/* Initial pressures: given, from the initial force, or those of a steady flow. */
 static yk_status start_heads(yk_hydraulic *self, const yk_hydraulic_slot *at,
                              const yk_cylinder_drive *drive, double heads[2])
 {
@@ -53,7 +52,7 @@ static yk_status start_heads(yk_hydraulic *self, const yk_hydraulic_slot *at,
         heads[1] = def->pressure[1];
         break;
     case YK_HYDRAULIC_INITIAL_FORCE:
-        /* A2 p2 - A1 p1 = force with p1 + p2 = pump + tank: both orifices of a chamber lose the
+        /* A2 p2 - A1 p1 = force and p1 + p2 = pump + tank: both orifices of a chamber lose the
          * same. */
         heads[1] = (def->force + area[0] * sum) / (area[0] + area[1]);
         heads[0] = sum - heads[1];
@@ -67,7 +66,7 @@ static yk_status start_heads(yk_hydraulic *self, const yk_hydraulic_slot *at,
                        self->name, at->name);
     }
 
-    /* Between vapour and the end of the density law. */
+    /* Between the vapor pressure and the limit of the density law. */
     double lowest = fmin(heads[0], heads[1]);
     double highest = fmax(heads[0], heads[1]);
     if (lowest >= self->fluid.vapor_pressure && highest < yk_fluid_limit(&self->fluid))
@@ -83,20 +82,17 @@ static yk_status start_cylinder(yk_hydraulic *self, int index, double t, const y
     yk_hydraulic_slot *at = &self->slots[index];
     yk_hydraulic_job j = {.self = self, .at = at, .begin = t};
 
-    /* Its inputs, where it is connected. */
     if (at->joined && inputs)
         j.motion = &inputs[index];
     if (at->wired && inputs)
         j.spool = &inputs[self->count + index];
 
-    /* s0 is the length of the def, or that of the motion. */
     *at->now = (yk_hydraulic_state){.length = at->def.initial_actuator_length};
     *at->ledger = (yk_hydraulic_ledger){.time = t};
     at->origin = at->def.initial_actuator_length;
     if (isnan(at->origin))
         at->origin = j.motion ? yk_input_scalar(j.motion, 0) : 0;
 
-    /* Its motion is that of the port, or none. */
     if (!at->joined)
         at->now->length = at->origin;
     if (j.motion) {
@@ -105,19 +101,19 @@ static yk_status start_cylinder(yk_hydraulic *self, int index, double t, const y
         at->ledger->acceleration = yk_input_scalar_second_rate(j.motion, 0);
     }
 
-    /* The spool where it is commanded, and pressures that belong to it. */
+    /* The spool is at its command, and the pressures belong to it. */
     yk_cylinder_drive drive = yk_hydraulic_drive(&j, t);
     at->now->unknown[2] = drive.command;
 
     return start_heads(self, at, &drive, at->now->unknown);
 }
 
-static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
+static yk_status hydraulic_initialize(yk_subsystem *subsystem, double t, double h,
+                                      const yk_input *inputs)
 {
     yk_hydraulic *self = (yk_hydraulic *)subsystem;
     (void)h;
 
-    /* What happened in the run before this one. */
     log_events(self);
 
     for (int i = 0; i < self->count; i++) {
@@ -125,7 +121,6 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
         if (status == YK_OK)
             continue;
 
-        /* The message is kept, for a caller who asks later. */
         int most = (int)sizeof self->message - 1;
         snprintf(self->message, sizeof self->message, "%.*s", most, yk_last_message(self->context));
         return status;
@@ -136,12 +131,12 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
 
 /* Outputs -------------------------------------------------------------------------------------- */
 
-static yk_status step(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
+static yk_status hydraulic_step(yk_subsystem *subsystem, double t, double h, const yk_input *inputs)
 {
     return yk_hydraulic_advance((yk_hydraulic *)subsystem, t, h, inputs);
 }
 
-/* What drives a cylinder between steps. */
+/* Motion and pressures that drive a cylinder between steps. */
 static yk_cylinder_drive present_drive(const yk_hydraulic *self, const yk_hydraulic_slot *at)
 {
     const yk_hydraulic_state *s = at->now;
@@ -154,18 +149,17 @@ static yk_cylinder_drive present_drive(const yk_hydraulic *self, const yk_hydrau
     };
 }
 
-static void output(const yk_subsystem *subsystem, int port, yk_port_value *value)
+static void hydraulic_get_port_value(const yk_subsystem *subsystem, int port, yk_port_value *value)
 {
     const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
     const yk_hydraulic_slot *at = &self->slots[port % self->count];
 
-    /* Spools come behind the ports of motion. */
     if (port >= self->count) {
         value->motion.position.x = at->now->unknown[2];
         return;
     }
 
-    /* The force that the motion needs is the opposite of what the cylinder pushes with. */
+    /* The force that the motion needs is the opposite of the force of the cylinder. */
     yk_cylinder_drive drive = present_drive(self, at);
     value->motion.position.x = at->now->length;
     value->motion.velocity.x = at->now->rate;
@@ -181,8 +175,8 @@ static int get_ports(const yk_subsystem *subsystem, const yk_port **list)
     return 2 * self->count;
 }
 
-static yk_status connect(yk_subsystem *subsystem, int port, yk_causality causality,
-                         unsigned constrained)
+static yk_status hydraulic_connect(yk_subsystem *subsystem, int port, yk_causality causality,
+                                   unsigned constrained)
 {
     yk_hydraulic *self = (yk_hydraulic *)subsystem;
     (void)constrained;
@@ -190,7 +184,6 @@ static yk_status connect(yk_subsystem *subsystem, int port, yk_causality causali
         return yk_fail(self->context, YK_ERROR_ARGUMENT,
                        "%s: port %d cannot be connected like this", self->name, port);
 
-    /* Power ports come first, then spools. */
     yk_hydraulic_slot *at = &self->slots[port % self->count];
     if (port < self->count) {
         at->joined = true;
@@ -201,12 +194,12 @@ static yk_status connect(yk_subsystem *subsystem, int port, yk_causality causali
     return YK_OK;
 }
 
-static const char *message(const yk_subsystem *subsystem)
+static const char *hydraulic_message(const yk_subsystem *subsystem)
 {
     return ((const yk_hydraulic *)subsystem)->message;
 }
 
-static yk_state_layout state_layout(const yk_subsystem *subsystem)
+static yk_state_layout hydraulic_state_layout(const yk_subsystem *subsystem)
 {
     size_t count = (size_t)((const yk_hydraulic *)subsystem)->count;
     return (yk_state_layout){
@@ -215,24 +208,24 @@ static yk_state_layout state_layout(const yk_subsystem *subsystem)
     };
 }
 
-static void state_get(const yk_subsystem *subsystem, double *image)
+static void hydraulic_get_state(const yk_subsystem *subsystem, double *image)
 {
     memcpy(image, ((const yk_hydraulic *)subsystem)->image,
-           state_layout(subsystem).word_count * sizeof *image);
+           hydraulic_state_layout(subsystem).word_count * sizeof *image);
 }
 
-static yk_status state_set(yk_subsystem *subsystem, const double *image)
+static yk_status hydraulic_set_state(yk_subsystem *subsystem, const double *image)
 {
     memcpy(((yk_hydraulic *)subsystem)->image, image,
-           state_layout(subsystem).word_count * sizeof *image);
+           hydraulic_state_layout(subsystem).word_count * sizeof *image);
     return YK_OK;
 }
 
-static void energy(const yk_subsystem *subsystem, yk_energy *sum)
+static void hydraulic_energy(const yk_subsystem *subsystem, yk_energy *sum)
 {
     const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
 
-    /* Pressure and stops store energy; there is no mass that could have a kinetic one. */
+    /* Fluid and stops store energy. A cylinder has no mass. */
     *sum = (yk_energy){0};
     for (int i = 0; i < self->count; i++) {
         const yk_hydraulic_slot *at = &self->slots[i];
@@ -244,7 +237,7 @@ static void energy(const yk_subsystem *subsystem, yk_energy *sum)
     }
 }
 
-static double next_event(const yk_subsystem *subsystem, double t)
+static double hydraulic_next_event(const yk_subsystem *subsystem, double t)
 {
     const yk_hydraulic *self = (const yk_hydraulic *)subsystem;
 
@@ -259,7 +252,7 @@ static double next_event(const yk_subsystem *subsystem, double t)
 
 /* Channels ------------------------------------------------------------------------------------- */
 
-/* Their names follow that of the cylinder. */
+/* The name of the cylinder precedes these names. */
 static const yk_channel channels[YK_HYDRAULIC_CHANNELS] = {
     [YK_PRESSURE_1] = {".pressure_1", "Pa", 1},
     [YK_PRESSURE_2] = {".pressure_2", "Pa", 1},
@@ -293,7 +286,6 @@ static void channel_read(const yk_subsystem *subsystem, int channel, double *val
     const double *y = at->now->unknown;
     yk_cylinder_drive drive = present_drive(self, at);
 
-    /* All flows, of which a channel may be one. */
     yk_cylinder_flow flow;
     yk_cylinder_flows(cylinder, fluid, &drive, y, &flow);
 
@@ -356,7 +348,7 @@ yk_hydraulic_def yk_hydraulic_default(void)
     };
 }
 
-static void destroy(yk_subsystem *subsystem)
+static void hydraulic_destroy(yk_subsystem *subsystem)
 {
     yk_hydraulic *self = (yk_hydraulic *)subsystem;
     if (!self)
@@ -364,7 +356,6 @@ static void destroy(yk_subsystem *subsystem)
 
     yk_context *context = self->context;
 
-    /* Of the last run nobody else warns. */
     if (self->image)
         log_events(self);
 
@@ -383,7 +374,7 @@ static void destroy(yk_subsystem *subsystem)
     yk_free(context, self);
 }
 
-static bool positive(double value)
+static bool is_positive(double value)
 {
     return value > 0 && isfinite(value);
 }
@@ -405,26 +396,23 @@ static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder
                        "cylinder '%s': there is no kind of start with the number %d", name,
                        (int)def->initial_state);
 
-    /* Chambers and orifices, */
-    bool chambers = positive(c->area[0]) && positive(c->area[1]) && positive(c->length);
-    bool orifices = positive(valve->area) && positive(valve->discharge_coefficient) &&
-                    positive(valve->laminar_pressure);
+    bool chambers = is_positive(c->area[0]) && is_positive(c->area[1]) && is_positive(c->length);
+    bool orifices = is_positive(valve->area) && is_positive(valve->discharge_coefficient) &&
+                    is_positive(valve->laminar_pressure);
     if (!chambers || !orifices)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "cylinder '%s': areas, length, discharge coefficient and the laminar "
                        "pressure must be positive",
                        name);
 
-    /* losses and stops, */
     bool losses = c->viscous_friction >= 0 && c->leakage >= 0 && valve->time_constant >= 0;
-    bool stops = c->stop_damping >= 0 && positive(c->stop_stiffness);
+    bool stops = c->stop_damping >= 0 && is_positive(c->stop_stiffness);
     if (!losses || !stops)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "cylinder '%s': friction, leakage, lag and the damping of the stops must "
                        "not be negative, the stops' stiffness must be positive",
                        name);
 
-    /* and space for the piston. */
     double least = c->length * fmin(c->initial_fraction, 1 - c->initial_fraction);
     if (!(c->min_chamber_length > 0 && c->min_chamber_length < least))
         return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -435,15 +423,14 @@ static yk_status check_cylinder(yk_context *context, const yk_hydraulic_cylinder
     return YK_OK;
 }
 
-/* What belongs to the whole circuit. */
 static yk_status check_def(yk_context *context, const yk_hydraulic_def *def)
 {
     if (!def->name || !def->name[0])
         return yk_fail(context, YK_ERROR_ARGUMENT, "a hydraulic circuit needs a name");
 
-    /* A density that rises with pressure, and a tank above the vapour pressure. */
+    /* The density must rise with the pressure, and the tank pressure must be above the vapor pressure. */
     const yk_fluid *fluid = &def->fluid;
-    bool law = positive(fluid->compressibility) && positive(fluid->density) &&
+    bool law = is_positive(fluid->compressibility) && is_positive(fluid->density) &&
                isfinite(fluid->compressibility_2);
     bool vapour = isfinite(fluid->vapor_pressure) && fluid->vapor_pressure <= def->tank_pressure &&
                   fluid->vapor_pressure < yk_fluid_limit(fluid);
@@ -453,7 +440,6 @@ static yk_status check_def(yk_context *context, const yk_hydraulic_def *def)
                        "pressure (%g Pa) no more than that of the tank (%g Pa)",
                        fluid->vapor_pressure / def->pascal, def->tank_pressure / def->pascal);
 
-    /* Zero: no step of its own, no error control. */
     if (!(def->max_step >= 0) || !(def->relative_tolerance >= 0))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "step (%g s) and tolerance (%g) must not be negative", def->max_step,
@@ -474,7 +460,6 @@ yk_hydraulic_builder *yk_hydraulic_begin(yk_context *context, const yk_hydraulic
     if (!builder)
         return NULL;
 
-    /* Mistakes are kept until the circuit is made. */
     builder->building.context = context;
     builder->def = def ? *def : yk_hydraulic_default();
     if (!(builder->def.pascal > 0))
@@ -508,14 +493,13 @@ void yk_hydraulic_discard(yk_hydraulic_builder *builder)
     yk_free(builder->building.context, builder);
 }
 
-static yk_status fill(yk_hydraulic *self, const yk_hydraulic_builder *builder)
+static yk_status fill_circuit(yk_hydraulic *self, const yk_hydraulic_builder *builder)
 {
     yk_context *context = self->context;
     size_t count = (size_t)builder->cylinder_count;
     size_t words = count * (YK_HYDRAULIC_STATE_WORDS + YK_HYDRAULIC_LEDGER_WORDS);
     self->count = builder->cylinder_count;
 
-    /* All memory that stepping needs. */
     self->name = yk_text_copy(context, self->def.name);
     self->slots = yk_allocate(context, count, sizeof *self->slots);
     self->ports = yk_allocate(context, 2 * count, sizeof *self->ports);
@@ -524,7 +508,7 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_builder *builder)
     if (!self->name || !self->slots || !self->ports || !self->channels || !self->image)
         return YK_ERROR_MEMORY;
 
-    /* The image: states of all cylinders, then what is kept beside them. */
+    /* The state image has the states of all cylinders, then their sums. */
     yk_hydraulic_state *states = (yk_hydraulic_state *)self->image;
     yk_hydraulic_ledger *ledger =
         (yk_hydraulic_ledger *)(self->image + count * YK_HYDRAULIC_STATE_WORDS);
@@ -536,11 +520,10 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_builder *builder)
         at->now = &states[i];
         at->ledger = &ledger[i];
 
-        /* In neutral an open centre is half open to both sides, a closed one closed. */
+        /* Neutral: an open-center valve is half open, a closed-center valve is closed. */
         if (isnan(at->def.neutral_command))
             at->def.neutral_command = at->cylinder.valve.kind == YK_VALVE_OPEN_CENTER ? 0.5 : 0;
 
-        /* Two ports: its motion and its spool. */
         at->name = yk_text_copy(context, at->def.name);
         if (!at->name)
             return YK_ERROR_MEMORY;
@@ -568,14 +551,14 @@ static yk_status fill(yk_hydraulic *self, const yk_hydraulic_builder *builder)
     return YK_OK;
 }
 
-static yk_status create(yk_hydraulic_builder *builder, yk_subsystem **subsystem)
+static yk_status create_circuit(yk_hydraulic_builder *builder, yk_subsystem **subsystem)
 {
     yk_context *context = builder->building.context;
     if (builder->building.status == YK_OK && builder->cylinder_count < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a hydraulic circuit needs at least one cylinder");
 
-    /* Ports are named after cylinders: two of one name could not be distinguished. */
+    /* Ports are named after cylinders, so the names must differ. */
     if (builder->cylinder_count > 0)
         yk_building_unique(&builder->building, "cylinders", &builder->cylinders->name,
                            builder->cylinder_count, sizeof *builder->cylinders);
@@ -587,15 +570,15 @@ static yk_status create(yk_hydraulic_builder *builder, yk_subsystem **subsystem)
     if (!self)
         return YK_ERROR_MEMORY;
 
-    /* What the def points to is the caller's: names and cylinders are copied. */
+    /* Names and cylinders are copied, because the def belongs to the caller. */
     self->subsystem.ops = &hydraulic_ops;
     self->context = context;
     self->def = builder->def;
     self->fluid = builder->def.fluid;
 
-    status = fill(self, builder);
+    status = fill_circuit(self, builder);
     if (status != YK_OK) {
-        destroy(&self->subsystem);
+        hydraulic_destroy(&self->subsystem);
         return status;
     }
 
@@ -612,30 +595,33 @@ yk_status yk_hydraulic_create(yk_hydraulic_builder *builder, yk_subsystem **subs
 
     yk_status status;
     if (subsystem)
-        status = create(builder, subsystem);
+        status = create_circuit(builder, subsystem);
     else
         status = yk_refuse_null(builder->building.context, __func__, "subsystem");
     yk_hydraulic_discard(builder);
     return status;
 }
 
-static const yk_rollback_ops hydraulic_rollback_ops = {
-    .size = sizeof(yk_rollback_ops), .layout = state_layout, .get = state_get, .set = state_set};
+static const yk_rollback_ops hydraulic_rollback_ops = {.size = sizeof(yk_rollback_ops),
+                                                       .layout = hydraulic_state_layout,
+                                                       .get = hydraulic_get_state,
+                                                       .set = hydraulic_set_state};
 static const yk_event_ops hydraulic_events_ops = {.size = sizeof(yk_event_ops),
-                                                  .next_time = next_event};
-static const yk_energy_ops hydraulic_energy_ops = {.size = sizeof(yk_energy_ops), .read = energy};
+                                                  .next_time = hydraulic_next_event};
+static const yk_energy_ops hydraulic_energy_ops = {.size = sizeof(yk_energy_ops),
+                                                   .read = hydraulic_energy};
 static const yk_channel_ops hydraulic_channels_ops = {
     .size = sizeof(yk_channel_ops), .list = get_channels, .read = channel_read};
 static const yk_subsystem_ops hydraulic_ops = {
     .size = sizeof(yk_subsystem_ops),
     .kind = "hydraulic",
     .ports = get_ports,
-    .connect = connect,
-    .initialize = start,
-    .step = step,
-    .get_port_value = output,
-    .destroy = destroy,
-    .last_message = message,
+    .connect = hydraulic_connect,
+    .initialize = hydraulic_initialize,
+    .step = hydraulic_step,
+    .get_port_value = hydraulic_get_port_value,
+    .destroy = hydraulic_destroy,
+    .last_message = hydraulic_message,
     .rollback = &hydraulic_rollback_ops,
     .energy = &hydraulic_energy_ops,
     .channels = &hydraulic_channels_ops,

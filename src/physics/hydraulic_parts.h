@@ -1,35 +1,33 @@
-/* The inside of the hydraulic circuit: what its source files share.
+/* Structs of a hydraulic circuit.
  *
- *   hydraulic.c         creation, start, outputs, the table of operations
- *   hydraulic_step.c    the integration */
+ *     hydraulic.c         creation, initialization, outputs, operations
+ *     hydraulic_step.c    integration */
 #ifndef YK_PHYSICS_HYDRAULIC_PARTS_H
 #define YK_PHYSICS_HYDRAULIC_PARTS_H
 
 #include "math/polynomial.h"
 #include "physics/cylinder.h"
-#include "yoke/physics.h"
+#include "yoke/hydraulic.h"
 
-/* Everything that changes while stepping, per cylinder, in the order of the state image: first
- * what the step map depends on continuously ... */
+/* State of a cylinder, on which a step depends continuously. The state image has the states of all cylinders first. */
 typedef struct yk_hydraulic_state {
-    double unknown[3]; /* heads (Pa), spool */
-    double length;     /* of the actuator, as given last (m) */
+    double unknown[3]; /* Heads (Pa), spool. */
+    double length;     /* Length of the actuator at the last input (m). */
     double rate;
 } yk_hydraulic_state;
 
-/* What is worth a word: the valve kept fluid from flowing back, a chamber cavitated, the piston
- * was at a stop, the spool's command was limited, a pressure was beyond the range of the density
- * law. */
+/* Events that cause a warning: the valve blocked a backflow, a chamber cavitated, the piston was at a stop, the command of the
+ * spool was limited, a pressure was outside the range of the density law. */
 enum { YK_BLOCKED, YK_CAVITATED, YK_STOPPED, YK_LIMITED, YK_BEYOND_RANGE, YK_HYDRAULIC_EVENTS };
 
-/* ... then outputs, sums and the step of the error control. */
+/* Outputs, sums and the step of the error control, which follow in the state image. */
 typedef struct yk_hydraulic_ledger {
     double acceleration;
     double time;
-    double next_step; /* of the error control; 0: none yet */
+    double next_step; /* Of the error control (s); 0: none yet. */
     double work, port_work, dissipated;
-    double event_time[YK_HYDRAULIC_EVENTS];  /* for which each went on, s */
-    double event_first[YK_HYDRAULIC_EVENTS]; /* when it was first seen */
+    double event_time[YK_HYDRAULIC_EVENTS];  /* Total duration (s). */
+    double event_first[YK_HYDRAULIC_EVENTS]; /* First time (s). */
 } yk_hydraulic_ledger;
 
 enum {
@@ -47,7 +45,7 @@ enum {
     YK_OPENING,
     YK_VOID_1,
     YK_VOID_2,
-    YK_EVENT_TIMES, /* one for each event, in their order */
+    YK_EVENT_TIMES, /* One for each event, in their order. */
     YK_HYDRAULIC_CHANNELS = YK_EVENT_TIMES + YK_HYDRAULIC_EVENTS
 };
 
@@ -69,19 +67,19 @@ typedef struct yk_hydraulic {
     char *name;
     int count;
     yk_hydraulic_slot *slots;
-    yk_port *ports; /* power ports first, then spools */
+    yk_port *ports; /* Power ports first, then spools. */
     double *image;
     yk_channel *channels;
     bool ran;
     char message[256];
 } yk_hydraulic;
 
-/* What a cylinder is given over the step that is being taken. */
+/* Inputs of a cylinder in the present step. */
 typedef struct yk_hydraulic_job {
     const yk_hydraulic *self;
     const yk_hydraulic_slot *at;
-    const yk_input *motion, *spool; /* NULL: unconnected */
-    double begin;                   /* of the signals' local time */
+    const yk_input *motion, *spool; /* NULL: not connected. */
+    double begin;                   /* Start of the local time of the signals (s). */
 } yk_hydraulic_job;
 
 /* hydraulic_step.c */

@@ -1,5 +1,5 @@
-/* Pressures over a step: the Radau IIA method of order 5, in fixed steps or with error control,
- * and the ledger of energy and of what is worth a warning. */
+/* Integration of the pressures: the Radau IIA method of order 5 with fixed steps or with error control, the energy balance,
+ * and the events that cause warnings. */
 #include <stdio.h>
 #include <string.h>
 
@@ -18,7 +18,6 @@ yk_cylinder_drive yk_hydraulic_drive(const yk_hydraulic_job *j, double t)
     yk_cylinder_drive drive = {.pump = yk_function_value(self->def.pump_pressure, t),
                                .tank = self->def.tank_pressure};
 
-    /* Motion: of the port, or none. */
     double length = j->at->now->length;
     if (j->motion) {
         length = yk_input_scalar(j->motion, local);
@@ -27,7 +26,6 @@ yk_cylinder_drive yk_hydraulic_drive(const yk_hydraulic_job *j, double t)
 
     drive.length = length - j->at->origin;
 
-    /* Command: of a wire, of the function, or neutral. */
     drive.command = def->neutral_command;
     if (def->spool_command.evaluate)
         drive.command = yk_function_value(def->spool_command, t);
@@ -37,23 +35,23 @@ yk_cylinder_drive yk_hydraulic_drive(const yk_hydraulic_job *j, double t)
     return drive;
 }
 
-static void rate(void *user, double t, const double *y, double *result)
+static void pressure_rate(void *user, double t, const double *y, double *result)
 {
     const yk_hydraulic_job *j = user;
     yk_cylinder_drive drive = yk_hydraulic_drive(j, t);
     yk_cylinder_rate(&j->at->cylinder, &j->self->fluid, &drive, y, result);
 }
 
-static void jacobian(void *user, double t, const double *y, double *result)
+static void pressure_jacobian(void *user, double t, const double *y, double *result)
 {
     const yk_hydraulic_job *j = user;
     yk_cylinder_drive drive = yk_hydraulic_drive(j, t);
     yk_cylinder_jacobian(&j->at->cylinder, &j->self->fluid, &drive, y, result);
 }
 
-/* Ledger --------------------------------------------------------------------------------------- */
+/* Energy balance --------------------------------------------------------------------------------------- */
 
-/* Energies and the time of what is worth a warning, by the quadrature of the stages. */
+/* Adds the energies and the durations of events of one stage, weighted by the quadrature of the method. */
 static void add_stage_energy(const yk_hydraulic_job *j, double t, double weight, const double *y)
 {
     const yk_cylinder *cylinder = &j->at->cylinder;
@@ -63,16 +61,14 @@ static void add_stage_energy(const yk_hydraulic_job *j, double t, double weight,
     yk_cylinder_power power;
     yk_cylinder_flow flow;
 
-    /* Powers and flows of this stage. */
     yk_cylinder_powers(cylinder, fluid, &drive, y, &power);
     yk_cylinder_flows(cylinder, fluid, &drive, y, &flow);
 
-    /* d(energy) = port and supply less losses. */
+    /* d(energy)/dt = port + supply - loss */
     ledger->work += weight * (power.port + power.supply);
     ledger->port_work += weight * power.port;
     ledger->dissipated += weight * power.loss;
 
-    /* What a user is warned of, how long in all and when first. */
     const bool happens[YK_HYDRAULIC_EVENTS] = {
         [YK_BLOCKED] = flow.blocked > 0,
         [YK_CAVITATED] = y[0] <= fluid->vapor_pressure || y[1] <= fluid->vapor_pressure,
@@ -92,16 +88,16 @@ static void add_stage_energy(const yk_hydraulic_job *j, double t, double weight,
 
 /* Steps ---------------------------------------------------------------------------------------- */
 
-/* Head of one bar (Pa), by which errors of pressures are measured. That of the spool is 1. */
+/* Scale of the errors of pressures: one bar (Pa). The scale of the spool is 1. */
 static const double BAR = 1e5;
-/* A step that Newton's method cannot take is halved so often before the circuit gives up. */
+/* Number of times that a step is halved if Newton's method fails. */
 enum { HALVINGS_MAX = 30 };
 
-/* No oil and no steel withstands this pressure (Pa). */
+/* Pressure that no material withstands (Pa). */
 static const double IMPOSSIBLE_PRESSURE = 1e10;
 
-/* One step of the method, with its energies; YK_NOT_CONVERGED and YK_STEP_CUT leave everything as
- * it was. `size` is the error's norm. */
+/* Makes one step of the method with its energies. YK_NOT_CONVERGED and YK_STEP_CUT leave everything unchanged. `size` is the
+ * norm of the error. */
 static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool controlled,
                           double *size)
 {
@@ -110,8 +106,8 @@ static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool co
     const double scales[YK_RADAU_SIZE_MAX] = {bar, bar, 1};
     yk_radau_problem problem = {
         .n = yk_cylinder_size(&j->at->cylinder),
-        .rate = rate,
-        .jacobian = jacobian,
+        .rate = pressure_rate,
+        .jacobian = pressure_jacobian,
         .user = (void *)(uintptr_t)j,
         .scale = scales,
     };
@@ -122,10 +118,9 @@ static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool co
     if (status != YK_OK)
         return status;
 
-    /* Radau IIA ends in its last stage. */
+    /* The last stage of Radau IIA is the end of the step. */
     const double *end = stage[YK_RADAU_STAGES - 1];
 
-    /* Too large an error: a shorter step. */
     if (controlled) {
         double error[YK_RADAU_SIZE_MAX];
         if (yk_radau_error(&problem, t, h, y, stage, error) != YK_OK)
@@ -140,7 +135,6 @@ static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool co
             return YK_STEP_CUT;
     }
 
-    /* Accepted: powers are integrated by the quadrature of the method. */
     for (int i = 0; i < YK_RADAU_STAGES; i++)
         add_stage_energy(j, t + yk_radau_node[i] * h, yk_radau_weight[i] * h, stage[i]);
     memcpy(y, end, (size_t)problem.n * sizeof *y);
@@ -148,10 +142,10 @@ static yk_status try_step(const yk_hydraulic_job *j, double t, double h, bool co
     return YK_OK;
 }
 
-/* Internal steps in one call: beyond so many, the step is not that of the motion. */
+/* Largest number of internal steps in one call. */
 enum { ATTEMPTS_MAX = 100000 };
 
-static yk_status give_up(yk_hydraulic *self, const yk_hydraulic_slot *at, double t)
+static yk_status report_stuck_step(yk_hydraulic *self, const yk_hydraulic_slot *at, double t)
 {
     yk_format(self->message, sizeof self->message,
               "t = %g: the pressures of cylinder '%s' cannot be found however short the step is", t,
@@ -159,17 +153,16 @@ static yk_status give_up(yk_hydraulic *self, const yk_hydraulic_slot *at, double
     return YK_ERROR_DIVERGED;
 }
 
-/* In equal parts no longer than `step`, each halved as often as it takes. */
+/* Fixed steps: equal parts that are at most max_step long. A part that fails is halved. */
 static yk_status take_fixed(yk_hydraulic *self, const yk_hydraulic_job *j, double t, double h)
 {
-    /* The factor keeps rounding from adding a part. */
+    /* The factor prevents an additional part because of rounding. */
     double parts = 1;
     if (self->def.max_step > 0)
         parts = fmax(1, ceil(h / self->def.max_step * (1 - 1e-9)));
     double length = h / parts;
     double end = t + h;
 
-    /* A part that fails is made of two. */
     int halvings = 0;
     for (double at = 0; at < parts;) {
         double unused;
@@ -180,9 +173,9 @@ static yk_status take_fixed(yk_hydraulic *self, const yk_hydraulic_job *j, doubl
         if (status == YK_NOT_CONVERGED && ++halvings <= HALVINGS_MAX)
             continue;
         if (status != YK_OK)
-            return give_up(self, j->at, t + from);
+            return report_stuck_step(self, j->at, t + from);
 
-        /* Whole parts again where halves make up one. */
+        /* Return to whole parts at their ends. */
         at += ldexp(1, -halvings);
         if (halvings > 0 && at == floor(at))
             halvings = 0;
@@ -191,7 +184,7 @@ static yk_status take_fixed(yk_hydraulic *self, const yk_hydraulic_job *j, doubl
     return YK_OK;
 }
 
-/* With error control: order 3 of the estimate gives the exponent. */
+/* Error control. The error estimate has order 3, which gives the exponent. */
 static yk_status take_controlled(yk_hydraulic *self, const yk_hydraulic_job *j, double t, double h)
 {
     yk_hydraulic_ledger *ledger = j->at->ledger;
@@ -199,7 +192,6 @@ static yk_status take_controlled(yk_hydraulic *self, const yk_hydraulic_job *j, 
     double least = h * ldexp(1, -HALVINGS_MAX);
     double next = 0.01 * h;
 
-    /* The size that the last step ended with. */
     if (ledger->next_step > 0)
         next = ledger->next_step;
 
@@ -207,9 +199,9 @@ static yk_status take_controlled(yk_hydraulic *self, const yk_hydraulic_job *j, 
         if (yk_context_should_stop(self->context))
             return YK_ERROR_ABORTED;
         if (attempts == ATTEMPTS_MAX)
-            return give_up(self, j->at, t);
+            return report_stuck_step(self, j->at, t);
 
-        /* Two equal steps rather than a long and a tiny one. */
+        /* Make two equal steps instead of a long and a very short one. */
         double rest = end - t;
         double width = next;
         if (next >= 0.5 * rest)
@@ -221,12 +213,11 @@ static yk_status take_controlled(yk_hydraulic *self, const yk_hydraulic_job *j, 
         double size;
         yk_status status = try_step(j, t, width, true, &size);
 
-        /* The factor to the size that would just meet the tolerance. */
         double factor = 8;
         if (size > 0)
             factor = 0.9 * pow(size, -0.25);
 
-        /* Accepted; a step cut short by the end says nothing against a longer one. */
+        /* A step that was shortened by the end of the interval does not reduce the next step. */
         if (status == YK_OK) {
             t = last ? end : t + width;
             double proposed = width * fmin(8, fmax(0.2, factor));
@@ -234,13 +225,13 @@ static yk_status take_controlled(yk_hydraulic *self, const yk_hydraulic_job *j, 
             continue;
         }
 
-        /* Shorter: by the error, or blindly where Newton's method failed. */
+        /* Reduce the step by the error, or by a fixed factor if Newton's method failed. */
         double shorter = 0.25;
         if (status == YK_STEP_CUT)
             shorter = fmax(0.1, fmin(0.9, factor));
         next = width * shorter;
         if (next < least)
-            return give_up(self, j->at, t);
+            return report_stuck_step(self, j->at, t);
     }
 
     ledger->next_step = next;
@@ -257,7 +248,6 @@ static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h
     if (at->wired)
         j.spool = &inputs[self->count + index];
 
-    /* The pressures. */
     yk_status status = YK_OK;
     if (self->def.relative_tolerance > 0) {
         status = take_controlled(self, &j, t, h);
@@ -268,7 +258,6 @@ static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h
     if (status != YK_OK)
         return status;
 
-    /* What is seen at the end of the step. */
     yk_cylinder_drive drive = yk_hydraulic_drive(&j, t + h);
     at->now->length = drive.length + at->origin;
     at->now->rate = drive.rate;
@@ -278,11 +267,10 @@ static yk_status step_cylinder(yk_hydraulic *self, int index, double t, double h
         at->ledger->acceleration = yk_input_scalar_second_rate(&inputs[index], h);
     at->ledger->time = t + h;
 
-    /* Without a lag the spool is where its command is. */
+    /* Without a lag the spool is at its command. */
     if (at->cylinder.valve.time_constant <= 0)
         at->now->unknown[2] = drive.command;
 
-    /* Whether it can be believed. */
     const double *y = at->now->unknown;
     double highest = fmax(y[0], y[1]);
     if (!isfinite(y[0] + y[1])) {

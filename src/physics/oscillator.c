@@ -1,13 +1,10 @@
-/* Single-mass oscillators with three integrators (see yoke/physics.h), and several of them
- * rigidly joined.
+/* Oscillators (yoke/oscillator.h) with three integrators, and oscillators that are joined rigidly.
  *
- * Joined oscillators move as one mass, so merging adds their masses, springs and dampers; what
- * each part needed from the others follows from its own equation of motion. With consistent
- * starting values this is, step for step, the solution of the index-3 system with the joint as a
- * constraint: the multipliers drop out of the sum of the equations.
- */
+ * Joined oscillators move as one mass, so merging adds their masses, springs and dampers. The wrench that a part receives
+ * from the others follows from its own equation of motion. With consistent initial values every step is the solution of the
+ * index-3 system with the joint as a constraint, because the multipliers cancel in the sum of the equations. */
+#include "yoke/oscillator.h"
 #include "base/context.h"
-#include "yoke/physics.h"
 
 #include <float.h>
 #include <math.h>
@@ -17,13 +14,13 @@
 #include "math/integrators.h"
 #include "math/polynomial.h"
 
-/* Everything that changes while stepping, in the order of the state image: first what the step
- * map depends on continuously, then counters and energy sums. */
+/* State, in the order of the state image: first the numbers on which a step depends continuously, then counters and sums of
+ * energies. */
 typedef struct oscillator_state {
     double x, v, a;                      /* at t(n) */
     double x_before, v_before, a_before; /* at t(n-1) */
-    double port_force;                   /* on the oscillator, from the port */
-    double step_before;                  /* size of the last step (s); 0 before the first */
+    double port_force;                   /* Force of the port on the oscillator (N). */
+    double step_before;                  /* Size of the last step (s); 0 before the first. */
     double time;
     double dissipated, work, port_work;
 } oscillator_state;
@@ -36,7 +33,7 @@ enum {
 typedef struct oscillator_part {
     double mass, stiffness, damping;
     yk_time_function force;
-    double force_unit; /* of the function, in units of the oscillator */
+    double force_unit; /* Unit of the function in units of the oscillator. */
 } oscillator_part;
 
 static double part_force(const oscillator_part *part, double t)
@@ -47,13 +44,13 @@ static double part_force(const oscillator_part *part, double t)
 typedef struct oscillator {
     yk_subsystem subsystem;
     yk_context *context;
-    yk_oscillator_def def; /* of the sum of the parts */
+    yk_oscillator_def def; /* Sum of the parts. */
     int part_count;
     oscillator_part *parts;
     yk_port *ports;
     yk_two_step coefficients;
-    /* The exact step for one step size: (x, v) at the end from (x, v) and the input's value and
-     * derivatives. */
+    /* Matrices of the exact step for one step size: (x, v) at the end of the step from (x, v) at its start and from the
+     * value and the derivatives of the input. */
     struct {
         double step;
         double state[2][2];
@@ -74,7 +71,7 @@ static double external_force(const oscillator *self, double t)
     return sum;
 }
 
-/* What the mass needs from the port to move like this. */
+/* Force of the port that this motion needs. */
 static double force_needed(const oscillator *self, double t, double x, double v, double a)
 {
     return self->def.mass * a + self->def.damping * v + self->def.stiffness * x -
@@ -88,8 +85,7 @@ static bool has_history(const oscillator *self, double h)
     return fabs(self->now.step_before - h) <= 1e-9 * h;
 }
 
-/* The coefficients of the next step: without a history at equal distance those of the trapezoidal
- * rule. */
+/* Coefficients of the next step. Without a last step of the same size, those of the trapezoidal rule. */
 static yk_two_step two_step_at(const oscillator *self, double h)
 {
     if (has_history(self, h))
@@ -98,8 +94,7 @@ static yk_two_step two_step_at(const oscillator *self, double h)
     return yk_two_step_trapezoidal();
 }
 
-/* The parts of the method's right-hand side that are known before the step: y(n+1) = known + h b0
- * y'(n+1). */
+/* The part of the method that is known before the step: y(n+1) = known + h b0 y'(n+1). */
 static yk_two_step two_step_known(const oscillator *self, double h, double *known_x,
                                   double *known_v)
 {
@@ -115,7 +110,6 @@ static void accept(oscillator *self, double h, double x, double v, double a)
 {
     oscillator_state *s = &self->now;
 
-    /* The step that was becomes the one before. */
     s->x_before = s->x;
     s->v_before = s->v;
     s->a_before = s->a;
@@ -125,7 +119,7 @@ static void accept(oscillator *self, double h, double x, double v, double a)
     s->step_before = h;
 }
 
-/* paper explicit (37): implicit in x, v and the input at the end of the step. */
+/* Paper explicit (37): implicit in x, v and the input at the end of the step. */
 static void two_step_force(oscillator *self, double t, double h, const yk_input *input)
 {
     double m = self->def.mass;
@@ -147,7 +141,7 @@ static void two_step_force(oscillator *self, double t, double h, const yk_input 
 
 static void two_step_motion(oscillator *self, double t, double h, const yk_input *input)
 {
-    /* The method solved for v, then for a; the reaction is what these need. */
+    /* Solve the method for v and a; the reaction follows from the equation of motion. */
     double known_x, known_v;
     double b = h * two_step_known(self, h, &known_x, &known_v).b0;
     double x = yk_input_scalar(input, h);
@@ -166,7 +160,7 @@ static void semi_implicit_force(oscillator *self, double t, double h, const yk_i
     double k = self->def.stiffness;
     double c = self->def.damping;
 
-    /* The mean of a polynomial input over the step: its impulse divided by h. */
+    /* Mean of the polynomial input over the step. */
     double port_force = 0;
     double power = 1;
     for (int i = 0; input && i <= input->degree; i++) {
@@ -174,7 +168,6 @@ static void semi_implicit_force(oscillator *self, double t, double h, const yk_i
         power *= h;
     }
 
-    /* v by the acceleration at the start, x by the new v. */
     double force = port_force + external_force(self, t) - k * s->x - c * s->v;
     double a = force / self->def.mass;
     double v = s->v + h * a;
@@ -183,8 +176,8 @@ static void semi_implicit_force(oscillator *self, double t, double h, const yk_i
     accept(self, h, s->x + h * v, v, a);
 }
 
-/* paper explicit (38c): (x(n) - u21) / h + v(n+1) - u22 = 0 with u21 the input at the start and
- * u22 its rate at the end; then (38b) solved for the reaction. */
+/* Paper explicit (38c): (x(n) - u21) / h + v(n+1) - u22 = 0, where u21 is the input at the start and u22 its rate at the
+ * end. Equation (38b) gives the reaction. */
 static void semi_implicit_motion(oscillator *self, double t, double h, const yk_input *input)
 {
     const oscillator_state *s = &self->now;
@@ -198,15 +191,14 @@ static void semi_implicit_motion(oscillator *self, double t, double h, const yk_
 
 static const double factorial[YK_INPUT_COEFFICIENT_COUNT] = {1, 1, 2, 6};
 
-/* exp of h [A B; 0 N] where N differentiates the input: u, u', u'', u''' are appended to (x, v)
- * as states. */
+/* Computes exp(h [A B; 0 N]). N differentiates the input, whose u, u', u'', u''' are appended to (x, v) as states. */
 static void exact_prepare(oscillator *self, double h)
 {
     enum { N = 2 + YK_INPUT_COEFFICIENT_COUNT };
     double mass = self->def.mass;
     double a[N * N] = {0};
 
-    /* x' = v, m v' = u - k x - c v, and each derivative of u is the next state. */
+    /* x' = v, m v' = u - k x - c v, and the derivative of each u is the next state. */
     a[0 * N + 1] = h;
     a[1 * N + 0] = -h * self->def.stiffness / mass;
     a[1 * N + 1] = -h * self->def.damping / mass;
@@ -231,12 +223,10 @@ static void exact_force(oscillator *self, double t, double h, const yk_input *in
 {
     double u[YK_INPUT_COEFFICIENT_COUNT] = {0};
 
-    /* Derivatives of the input at the start of the step. */
     for (int i = 0; input && i <= input->degree; i++)
         u[i] = factorial[i] * input->linear[i].x;
 
-    /* External forces are arbitrary functions: the cubic through four Chebyshev-like points of
-     * the step stands for them. */
+    /* External forces are arbitrary functions, so use the cubic through four Chebyshev-like points of the step. */
     bool forced = false;
     for (int i = 0; i < self->part_count; i++)
         forced = forced || self->parts[i].force.evaluate;
@@ -252,7 +242,6 @@ static void exact_force(oscillator *self, double t, double h, const yk_input *in
             u[i] += factorial[i] * c[i];
     }
 
-    /* (x, v) by the exponential, for this step size */
     if (self->exact.step != h)
         exact_prepare(self, h);
 
@@ -265,7 +254,6 @@ static void exact_force(oscillator *self, double t, double h, const yk_input *in
             y[i] += by_input[j] * u[j];
     }
 
-    /* The acceleration at the end, from the balance there. */
     double port_force = input ? yk_input_scalar(input, h) : 0;
     double force = port_force + external_force(self, t + h);
     force = force - self->def.stiffness * y[0] - self->def.damping * y[1];
@@ -279,7 +267,6 @@ static void exact_motion(oscillator *self, double t, double h, const yk_input *i
     double x = yk_input_scalar(input, h);
     double v = yk_input_scalar_rate(input, h);
 
-    /* A polynomial with an acceleration of its own. */
     if (input->degree >= 2) {
         double a = yk_input_scalar_second_rate(input, h);
         self->now.port_force = force_needed(self, t + h, x, v, a);
@@ -287,8 +274,8 @@ static void exact_motion(oscillator *self, double t, double h, const yk_input *i
         return;
     }
 
-    /* A straight line has all of its acceleration in the kink at its start: what it needs is the
-     * mean over the step, from the change of momentum. */
+    /* A linear motion has its acceleration in the kink at the start of the step, so the force is the mean over the step, from
+     * the change of momentum. */
     double a = (v - self->now.v) / h;
     double mean_x = yk_input_scalar(input, h / 2);
     double ends = external_force(self, t) + 4 * external_force(self, t + h / 2);
@@ -301,8 +288,8 @@ static void exact_motion(oscillator *self, double t, double h, const yk_input *i
 
 /* Sensitivities -------------------------------------------------------------------------------- */
 
-/* How strongly the motion at the end follows the input's term u(t) = t^power: position, velocity,
- * acceleration. */
+/* Derivative of position, velocity and acceleration at the end of the step with respect to the coefficient of t^power of the
+ * input. */
 static void two_step_response(const oscillator *self, double h, int power, double response[3])
 {
     double known_x, known_v;
@@ -337,7 +324,7 @@ static const struct {
     void (*step_force)(oscillator *self, double t, double h, const yk_input *input);
     void (*step_motion)(oscillator *self, double t, double h, const yk_input *input);
     void (*response)(const oscillator *self, double h, int power, double response[3]);
-    double sample; /* see yk_step_model */
+    double sample; /* See yk_step_model. */
 } integrators[] = {
     [YK_OSCILLATOR_TWO_STEP] = {two_step_force, two_step_motion, two_step_response, 1},
     [YK_OSCILLATOR_SEMI_IMPLICIT] = {semi_implicit_force, semi_implicit_motion,
@@ -358,7 +345,7 @@ static yk_status oscillator_connect(yk_subsystem *subsystem, int port, yk_causal
                                     unsigned constrained)
 {
     oscillator *self = (oscillator *)subsystem;
-    (void)constrained; /* a scalar port has one motion */
+    (void)constrained; /* A scalar port has one motion. */
     if (port != 0 || self->part_count > 1)
         return yk_fail(self->context, YK_ERROR_CAPABILITY,
                        "oscillator: port %d cannot be connected", port);
@@ -375,7 +362,7 @@ static yk_status oscillator_start(yk_subsystem *subsystem, double t, double h,
     const yk_oscillator_def *def = &self->def;
     oscillator_state s = {.x = def->position, .v = def->velocity, .time = t};
 
-    /* Its motion is given: the semi-implicit method starts from its own values all the same. */
+    /* The motion is prescribed. The semi-implicit method starts from its own values in any case. */
     if (inputs && self->causality == YK_CAUSALITY_MOTION_INPUT) {
         if (def->integrator != YK_OSCILLATOR_SEMI_IMPLICIT) {
             s.x = yk_input_scalar(inputs, 0);
@@ -388,7 +375,6 @@ static yk_status oscillator_start(yk_subsystem *subsystem, double t, double h,
         return YK_OK;
     }
 
-    /* Its force is given, or it is alone: the acceleration follows. */
     double own_force = external_force(self, t) - def->stiffness * s.x - def->damping * s.v;
     if (inputs && self->causality == YK_CAUSALITY_WRENCH_INPUT)
         s.port_force = yk_input_scalar(inputs, 0);
@@ -404,12 +390,10 @@ static void add_energies(oscillator *self, double t, double h, const oscillator_
 {
     oscillator_state *s = &self->now;
 
-    /* The velocity in the middle is that of the cubic through both ends. */
     double v_begin = before->v;
     double v_middle = 1.5 * (s->x - before->x) / h - 0.25 * (before->v + s->v);
     double v_end = s->v;
 
-    /* The force at the port: as given, or as needed. */
     double u_begin = s->port_force;
     double u_middle = s->port_force;
     double u_end = s->port_force;
@@ -424,7 +408,6 @@ static void add_energies(oscillator *self, double t, double h, const oscillator_
 
     double port = h / 6 * (u_begin * v_begin + 4 * u_middle * v_middle + u_end * v_end);
 
-    /* External forces, and the damper. */
     double f_begin = external_force(self, t);
     double f_middle = external_force(self, t + h / 2);
     double f_end = external_force(self, t + h);
@@ -440,7 +423,6 @@ static yk_status oscillator_step(yk_subsystem *subsystem, double t, double h,
     oscillator *self = (oscillator *)subsystem;
     oscillator_state before = self->now;
 
-    /* By what the port takes, or alone. */
     switch (self->causality) {
     case YK_CAUSALITY_MOTION_INPUT:
         integrators[self->def.integrator].step_motion(self, t, h, inputs);
@@ -468,7 +450,6 @@ static yk_status oscillator_step_sensitivity(yk_subsystem *subsystem, double t, 
     if (self->def.integrator == YK_OSCILLATOR_EXACT && self->exact.step != h)
         exact_prepare(self, h);
 
-    /* A linear system: the response to each power of time. */
     for (int power = 0; power <= degree; power++) {
         double response[3];
         integrators[self->def.integrator].response(self, h, power, response);
@@ -479,7 +460,7 @@ static yk_status oscillator_step_sensitivity(yk_subsystem *subsystem, double t, 
     return oscillator_step(subsystem, t, h, inputs);
 }
 
-/* A linear system answers for the step by taking it, and returning. */
+/* The oscillator is linear, so two trial steps give the model. */
 static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double h,
                                        const yk_input *inputs, yk_step_model *model)
 {
@@ -489,7 +470,7 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
                        "oscillator: the model of a step has one velocity, not %d",
                        model->row_count);
 
-    /* With the force of the inputs, and with one newton more. */
+    /* Step with the force of the inputs, and with one newton more. */
     oscillator_state before = self->now;
     int steps = model->substep_count > 1 ? model->substep_count : 1;
     double part = h / steps;
@@ -508,17 +489,15 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
         v[more] = self->now.v;
     }
 
-    /* As if nothing had happened. */
     self->now = before;
 
-    /* How the end of the step follows the force, as differences of both runs. */
     model->velocity[0] = v[0];
     model->displacement[0] = x[0];
     model->mobility[0] = v[1] - v[0];
     model->theta = (x[1] - x[0]) / (h * (v[1] - v[0]));
     model->wrench_point = 0.5 + (integrators[self->def.integrator].sample - 0.5) / steps;
 
-    /* One step: without the rounding of differences. */
+    /* One step: the response is known without rounding errors of differences. */
     if (steps == 1) {
         double response[3];
         integrators[self->def.integrator].response(self, h, 0, response);
@@ -526,7 +505,7 @@ static yk_status oscillator_step_model(yk_subsystem *subsystem, double t, double
         model->theta = response[0] / (h * response[1]);
     }
 
-    /* How forces of the steps before still act in this one. */
+    /* Influence of the forces of earlier steps. */
     yk_two_step k = {.b0 = 1};
     bool remembers = self->def.integrator == YK_OSCILLATOR_TWO_STEP && steps == 1;
     if (remembers)
@@ -552,7 +531,7 @@ static void oscillator_output(const yk_subsystem *subsystem, int port, yk_port_v
     if (self->part_count == 1)
         return;
 
-    /* A part of a merged oscillator: what it needs from the others. */
+    /* A part of a merged oscillator: the force that it receives from the others. */
     const oscillator_part *part = &self->parts[port];
     double force = part_force(part, s->time);
     value->wrench.force.x =
@@ -565,7 +544,6 @@ static void oscillator_destroy(yk_subsystem *subsystem)
     if (!self)
         return;
 
-    /* Parts and ports are its own. */
     yk_context *context = self->context;
     yk_free(context, self->parts);
     yk_free(context, self->ports);
@@ -575,7 +553,7 @@ static void oscillator_destroy(yk_subsystem *subsystem)
 static const char *oscillator_message(const yk_subsystem *subsystem)
 {
     (void)subsystem;
-    return "the motion of the mass is no longer finite";
+    return "the motion of the mass is not finite";
 }
 
 static yk_state_layout oscillator_state_layout(const yk_subsystem *subsystem)
@@ -595,7 +573,7 @@ static yk_status oscillator_state_set(yk_subsystem *subsystem, const double *ima
     return YK_OK;
 }
 
-/* papers explicit (33)-(35), tight (5), (6); before there is a history, the Taylor series. */
+/* Papers explicit (33)-(35), tight (5), (6). Without a last step, the Taylor series. */
 static void oscillator_predict(const yk_subsystem *subsystem, int port, double h, yk_motion *motion)
 {
     (void)port;
@@ -659,7 +637,6 @@ yk_oscillator_def yk_oscillator_default(void)
 
 static yk_status check_def(yk_context *context, const yk_oscillator_def *def)
 {
-    /* The equation of motion, */
     if (!(def->mass > 0) || !isfinite(def->mass))
         return yk_fail(context, YK_ERROR_ARGUMENT, "oscillator: mass is %g kg, must be positive",
                        def->mass);
@@ -668,13 +645,11 @@ static yk_status check_def(yk_context *context, const yk_oscillator_def *def)
                        "oscillator: stiffness (%g N/m) and damping (%g N s/m) must be finite",
                        def->stiffness, def->damping);
 
-    /* its initial values, */
     if (!isfinite(def->position) || !isfinite(def->velocity))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "oscillator: initial position (%g m) and velocity (%g m/s) must be finite",
                        def->position, def->velocity);
 
-    /* and its integrator. */
     if (!(def->rho_inf >= 0 && def->rho_inf <= 1))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "oscillator: rho_inf is %g, must lie between 0 and 1", def->rho_inf);
@@ -696,7 +671,6 @@ static yk_status create_with_parts(yk_context *context, const yk_oscillator_def 
     if (!self)
         return YK_ERROR_MEMORY;
 
-    /* Parts are filled in by the caller. */
     self->subsystem.ops = &oscillator_ops;
     self->context = context;
     self->def = *def;
@@ -709,7 +683,6 @@ static yk_status create_with_parts(yk_context *context, const yk_oscillator_def 
         return YK_ERROR_MEMORY;
     }
 
-    /* One port for each part. */
     yk_port port = {.name = "mass",
                     .kind = YK_PORT_SCALAR,
                     .allowed_causalities = YK_CAUSALITY_WRENCH_INPUT | YK_CAUSALITY_MOTION_INPUT};
@@ -734,18 +707,16 @@ yk_status yk_oscillator_create(yk_context *context, const yk_oscillator_def *def
     if (status != YK_OK)
         return status;
 
-    /* Alone it is its own only part. */
     self->parts[0] = (oscillator_part){def->mass, def->stiffness, def->damping, def->force, 1};
     *out = &self->subsystem;
 
     return YK_OK;
 }
 
-/* The parts move as one mass only if the joints connect them all: follows them from part 0. */
+/* Whether the joints connect all parts, so that they move as one mass. */
 static bool all_connected(int part_count, const yk_merge_joint *joints, int joint_count,
                           bool *reached)
 {
-    /* Joints reach parts from those that were reached before, until none is new. */
     reached[0] = true;
     int count = 1;
 
@@ -768,14 +739,14 @@ static bool all_connected(int part_count, const yk_merge_joint *joints, int join
     return count == part_count;
 }
 
-/* A part in the units of the whole; axes do not matter to one coordinate. */
+/* A part in the units of the merged oscillator. One coordinate does not depend on the axes. */
 static yk_oscillator_def placed_def(const yk_merge_def *merge, int part)
 {
     yk_oscillator_def def = ((const oscillator *)merge->parts[part])->def;
     if (!merge->transforms)
         return def;
 
-    /* Forces scale as mass times length, so stiffness and damping as mass does. */
+    /* Forces scale with mass times length, so stiffness and damping scale with mass. */
     double length = merge->transforms[part].length_unit;
     double mass = merge->transforms[part].mass_unit;
     def.mass *= mass;
@@ -791,7 +762,6 @@ static yk_status check_merge(const yk_merge_def *merge)
 {
     yk_context *context = ((const oscillator *)merge->parts[0])->context;
 
-    /* One mass has one motion. */
     for (int i = 0; i < merge->joint_count; i++) {
         if (merge->joints[i].drive)
             return yk_fail(context, YK_ERROR_CAPABILITY,
@@ -799,7 +769,6 @@ static yk_status check_merge(const yk_merge_def *merge)
                            "mass");
     }
 
-    /* All parts begin together. */
     yk_oscillator_def a = placed_def(merge, 0);
     for (int i = 1; i < merge->part_count; i++) {
         yk_oscillator_def b = placed_def(merge, i);
@@ -811,7 +780,6 @@ static yk_status check_merge(const yk_merge_def *merge)
                            gap, slip);
     }
 
-    /* All parts hang together. */
     bool *reached = yk_allocate(context, (size_t)merge->part_count, sizeof *reached);
     if (!reached)
         return YK_ERROR_MEMORY;
@@ -832,8 +800,7 @@ static yk_status oscillator_merge(const yk_merge_def *merge, yk_subsystem **merg
     if (status != YK_OK)
         return status;
 
-    /* The first part names the integrator: the reference runs with the method of the side that
-     * takes the force. */
+    /* The integrator is that of the first part, the wrench side. */
     yk_oscillator_def sum = placed_def(merge, 0);
     sum.mass = 0;
     sum.stiffness = 0;
@@ -851,7 +818,6 @@ static yk_status oscillator_merge(const yk_merge_def *merge, yk_subsystem **merg
     if (status != YK_OK)
         return status;
 
-    /* Each part keeps its own values: what it needs from the others follows from them. */
     for (int i = 0; i < merge->part_count; i++) {
         yk_oscillator_def def = placed_def(merge, i);
         double unit = merge->transforms
@@ -871,7 +837,7 @@ static yk_status oscillator_free_mass(const yk_subsystem *self, double mass, yk_
     if (kind != YK_PORT_SCALAR)
         return YK_ERROR_CAPABILITY;
 
-    /* Neither spring nor damper nor force; it begins at 1, as the contract says. */
+    /* No spring, damper or force. The contract demands an initial position of 1. */
     const oscillator *model = (const oscillator *)self;
     yk_oscillator_def def = yk_oscillator_default();
     def.mass = mass;
@@ -910,7 +876,7 @@ static const yk_parameter oscillator_parameters[OSCILLATOR_PARAMETER_COUNT] = {
     [OSCILLATOR_DAMPING] = {"damping", "N s/m", -DBL_MAX, DBL_MAX},
 };
 
-/* Joined oscillators have one stiffness in the equations and several in the parts: their parameters stay. */
+/* Merged oscillators have no parameters: their equation has one stiffness, but their parts have several. */
 static int list_parameters(const yk_subsystem *subsystem, const yk_parameter **list)
 {
     *list = oscillator_parameters;

@@ -4,7 +4,7 @@
 #include "test.h"
 #include "the_context.h"
 #include "yoke/analysis.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 
 /* One mass with the eigenvalue real +- i imaginary over a step of 1 s; paper index1 (42) with the
  * sign mended. */

@@ -12,7 +12,7 @@
 #include "math/eigen.h"
 #include "test.h"
 #include "yoke/analysis.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 
 /* The report of the start of a scenario, with overrides up to a NULL. */
 static yk_run_report *ask(yk_context *context, const char *text, const char *const *overrides,

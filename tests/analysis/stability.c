@@ -10,7 +10,7 @@
 #include "math/integrators.h"
 #include "test.h"
 #include "yoke/analysis.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 
 static yk_context *context;
 

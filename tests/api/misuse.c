@@ -11,10 +11,12 @@
 
 #include "test.h"
 #include "yoke/analysis.h"
+#include "yoke/control.h"
+#include "yoke/hydraulic.h"
 #include "yoke/mbdyn.h"
 #include "yoke/multibody.h"
 #include "yoke/nonsmooth.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 #include "yoke/record.h"
 #include "yoke/remote.h"
 #include "yoke/scenario.h"

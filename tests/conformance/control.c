@@ -1,7 +1,7 @@
 /* Controllers driven by a measured signal: continuous in both forms, and sampled. */
 #include "conformance.h"
 
-#include "yoke/physics.h"
+#include "yoke/control.h"
 
 typedef struct kind {
     yk_control_output form;

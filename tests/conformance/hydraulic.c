@@ -4,7 +4,7 @@
 
 #include <math.h>
 
-#include "yoke/physics.h"
+#include "yoke/hydraulic.h"
 
 /* The cylinder of rim table 1, example 1, whose friction is not that of the default. */
 static yk_hydraulic_cylinder_def example_cylinder(void)

@@ -1,7 +1,7 @@
 /* The oscillators, in all integrators and both ways of driving them. */
 #include "conformance.h"
 
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 
 static yk_status create(yk_context *context, const void *user, yk_subsystem **subsystem)
 {

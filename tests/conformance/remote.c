@@ -4,7 +4,7 @@
 
 #include "remote/rank_serving.h"
 #include "remote/serving.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 
 static serving server;
 

@@ -5,7 +5,7 @@
 #include "coupling/system_arrays.h"
 #include "test.h"
 #include "the_context.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 
 /* A mass that cannot make steps longer than a limit during a time. */
 typedef struct brittle {

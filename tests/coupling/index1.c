@@ -7,7 +7,7 @@
 #include "coupling/system_arrays.h"
 #include "test.h"
 #include "the_context.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 
 enum { MASSES_MAX = 32 };
 

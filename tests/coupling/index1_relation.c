@@ -8,7 +8,7 @@
 #include "math/polynomial.h"
 #include "test.h"
 #include "the_context.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 
 /* A spring and a damper that are told how their end moves, and a force that is told as a signal. */
 typedef struct law {

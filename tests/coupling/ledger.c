@@ -6,7 +6,7 @@
 #include "any_scheme.h"
 #include "coupling/system_arrays.h"
 #include "test.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 
 static yk_context *context;
 

@@ -4,7 +4,8 @@
 
 #include <string.h>
 
-#include "yoke/physics.h"
+#include "yoke/control.h"
+#include "yoke/oscillator.h"
 #include "yoke/system.h"
 
 static double one(void *user, double t)

@@ -3,7 +3,7 @@
 #include "coupling/system_arrays.h"
 #include "massless_damper.h"
 #include "test.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 
 static const char *const names[] = {"left", "right"};
 static const yk_interface_def joint = {

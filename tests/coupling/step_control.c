@@ -6,7 +6,7 @@
 #include "coupling/system_arrays.h"
 #include "test.h"
 #include "the_context.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 
 typedef struct pair {
     yk_subsystem *masses[2];

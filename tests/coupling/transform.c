@@ -9,7 +9,7 @@
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "test.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 
 static yk_context *context;
 

@@ -11,7 +11,7 @@
 #include "coupling/system_arrays.h"
 #include "math/polynomial.h"
 #include "test.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 
 static const double MASS = 2;      /* kg */
 static const double STIFFNESS = 8; /* N/m */

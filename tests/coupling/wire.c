@@ -10,7 +10,7 @@
 #include "coupling/system_arrays.h"
 #include "math/polynomial.h"
 #include "test.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 
 typedef struct clock_source {
     yk_subsystem subsystem;

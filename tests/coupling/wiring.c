@@ -3,7 +3,7 @@
 
 #include "coupling/system_arrays.h"
 #include "test.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 
 static yk_context *context;
 static yk_subsystem *masses[3];

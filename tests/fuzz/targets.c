@@ -21,7 +21,7 @@
 #include "model/modal.h"
 #include "record/checkpoint.h"
 #include "remote/frame.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 #include "yoke/record.h"
 #include "yoke/remote.h"
 

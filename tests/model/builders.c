@@ -1,4 +1,4 @@
-/* Models built in C (yoke/multibody.h, yoke/nonsmooth.h, yoke/physics.h, yoke/system.h): every
+/* Models built in C (yoke/multibody.h, yoke/nonsmooth.h, yoke/oscillator.h, yoke/system.h): every
  * mistake is reported by `create` with the name of the part and of what is wrong, in the words of
  * the C interface; and a model built in C is that of the scenario, to the bit. */
 #include "test.h"
@@ -6,9 +6,11 @@
 #include <string.h>
 
 #include "the_context.h"
+#include "yoke/control.h"
+#include "yoke/hydraulic.h"
 #include "yoke/multibody.h"
 #include "yoke/nonsmooth.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 #include "yoke/scenario.h"
 #include "yoke/system.h"
 

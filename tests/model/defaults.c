@@ -7,9 +7,11 @@
 #include <string.h>
 
 #include "model/registry.h"
+#include "yoke/control.h"
+#include "yoke/hydraulic.h"
 #include "yoke/multibody.h"
 #include "yoke/nonsmooth.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 
 static const yk_field *find_key(const yk_section *section, const char *key, size_t length)
 {

@@ -1,6 +1,6 @@
 /* Controllers by what their gains promise: each term alone, limits, integrals that do not wind
  * up, samples, and rim (53). */
-#include "yoke/physics.h"
+#include "yoke/control.h"
 
 #include <string.h>
 

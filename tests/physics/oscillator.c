@@ -1,5 +1,5 @@
 /* Oscillators against the analytic solution, and what their creation refuses. */
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 
 #include <string.h>
 

@@ -8,7 +8,7 @@
 #include "remote/frame.h"
 #include "serving.h"
 #include "the_context.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 
 static const double PATIENCE = 60; /* s; no case takes as long */
 

@@ -11,7 +11,7 @@
 #include "context.h"
 #include "remote/frame.h"
 #include "serving.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 
 static yk_status create_one(void *user, yk_context *context, const char *name,
                             yk_subsystem **subsystem)

@@ -9,7 +9,7 @@
 #include "coupling/system_arrays.h"
 #include "rank_serving.h"
 #include "serving.h"
-#include "yoke/physics.h"
+#include "yoke/oscillator.h"
 #include "yoke/scenario.h"
 
 static yk_status create_half(void *user, yk_context *context, const char *name,

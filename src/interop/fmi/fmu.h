@@ -1,22 +1,23 @@
-/* An FMU as a subsystem: FMI 2.0 and 3.0, co-simulation and model exchange.
+/* FMUs as subsystems: FMI 2.0 and 3.0, co-simulation and model exchange.
  *
- * The ports are made of the FMU's variables. A scalar port has one variable per quantity, a
- * marker port three (an orientation four, a quaternion with the scalar first, or nine, a rotation
- * matrix by rows; both from the marker to the global frame), a signal port one. The causality of
- * the variables says what a port takes: where the force is an input the port takes a wrench,
- * where the motion is one it takes a motion. Quantities that the FMU does not have are found from
- * those that it has: by variables that it declares as their derivatives, by derivatives of
- * outputs where it offers them, else by differences over the step.
+ * Ports consist of variables of the FMU. A scalar port has one variable per quantity and a
+ * signal port has one. A marker port has three variables per quantity; its orientation has four
+ * (a quaternion with the scalar first) or nine (a rotation matrix by rows), both from the marker
+ * to the global frame. The causality of the variables defines that of the port: if the force is
+ * an input, the port receives a wrench; if the motion is an input, it receives a motion.
+ * Quantities that the FMU does not have are computed from others: from variables that are
+ * declared as their derivatives, from derivatives of outputs if the FMU offers them, otherwise
+ * from differences over the step.
  *
- *   co-simulation    the FMU's own solver. Inputs that change within a step are given as a line where
- *                    the FMU interpolates (FMI 2) or asks for them (FMI 3, intermediate update), else
- *                    wrenches as their mean, motions and signals as their value at the end.
- *   model exchange   the Radau IIA method of order 5 with error control (math/stiff.h); state events
- *                    are located by bisection.
+ *     co-simulation     The solver of the FMU. Inputs that change within a step are linear if the FMU
+ *                       interpolates (FMI 2) or asks for them (FMI 3, intermediate update). Otherwise
+ *                       wrenches have their mean, motions and signals their value at the end.
+ *     model exchange    The Radau IIA method of order 5 with error control (math/stiff.h). State events
+ *                       are located by bisection.
  *
- * Capabilities follow those of the FMU: rollback where its state can be read and set (as bytes
- * where it can be serialised, else as handles of the last 64 states), sensitivity where it has
- * directional derivatives by its states, events where it has event mode or model exchange. */
+ * Capabilities depend on the FMU: rollback if its state can be read and set (as bytes if it can
+ * be serialized, otherwise as handles of the last 64 states), sensitivity if it has directional
+ * derivatives with respect to its states, events if it has event mode or model exchange. */
 #ifndef YK_TRANSPORT_FMI_FMU_H
 #define YK_TRANSPORT_FMI_FMU_H
 
@@ -32,17 +33,17 @@ enum {
     YK_FMU_ANGULAR_ACCELERATION,
     YK_FMU_FORCE,
     YK_FMU_TORQUE,
-    YK_FMU_SIGNAL, /* of signal ports */
+    YK_FMU_SIGNAL, /* Of signal ports. */
     YK_FMU_QUANTITIES
 };
 
 enum { YK_FMU_COMPONENTS_MAX = 9 };
 
-/* The words of the quantities, "position" and so on. */
+/* Names of the quantities: "position", ... */
 extern const char *const yk_fmu_quantity_names[YK_FMU_QUANTITIES];
 
-/* Variables of one quantity: one per component, or one for all, an array (or the stem of name[1],
- * name[2], ...). "0" stands for a component that is always zero. */
+/* Variables of one quantity: one per component, or one for all components, which is an array or
+ * the stem of name[1], name[2], ... "0" is a component that is always zero. */
 typedef struct yk_fmu_variables {
     int count;
     const char *names[YK_FMU_COMPONENTS_MAX];
@@ -51,57 +52,58 @@ typedef struct yk_fmu_variables {
 typedef struct yk_fmu_port_def {
     const char *name;
     yk_port_kind kind;
-    /* Of FMI 3: quantities by the members of this terminal; NULL: by the variables below. */
+    /* FMI 3: the quantities are the members of this terminal; NULL: the variables below. */
     const char *terminal;
     yk_fmu_variables quantities[YK_FMU_QUANTITIES];
-    /* The force that the FMU gives is that on its partner, not on itself. */
+    /* The force of the FMU is the force on its partner, not on itself. */
     bool reaction;
 } yk_fmu_port_def;
 
-/* A value of a variable before the start. */
+/* Value of a variable before the initialization. */
 typedef struct yk_fmu_setting {
     const char *variable;
-    const double *values; /* as many as the variable has elements */
+    const double *values; /* As many values as the variable has elements. */
     int count;
-    const char *text; /* of variables of type String instead; NULL: values */
+    const char *text; /* Of variables of type String; NULL: values. */
 } yk_fmu_setting;
 
 typedef struct yk_fmu_def {
     const char *file;
-    const char *name; /* of the instance */
+    const char *name; /* Of the instance. */
     enum {
-        YK_FMU_AUTO, /* co-simulation where the FMU has it */
+        YK_FMU_AUTO, /* Co-simulation if the FMU has it. */
         YK_FMU_CO_SIMULATION,
         YK_FMU_MODEL_EXCHANGE
     } kind;
     const yk_fmu_port_def *ports;
-    int port_count; /* 0: terminals, and a signal port for each other input and output */
+    int port_count; /* 0: terminals, and a signal port for each other input and output. */
     const yk_fmu_setting *settings;
     int setting_count;
-    const char *const *channels; /* variables to be recorded besides the outputs */
+    const char *const *channels; /* Variables to record in addition to the outputs. */
     int channel_count;
-    /* Longest step of the FMU, s; 0: co-simulation makes one step per macro step, and the error
-     * control chooses the steps of model exchange. */
+    /* Largest step of the FMU (s). 0: co-simulation makes one step per macro step, and the error
+     * control selects the steps of model exchange. */
     double step;
-    /* Relative tolerance of the solver. 0: co-simulation uses the FMU's own, model exchange that of
-     * the FMU's default experiment, or 1e-8. */
+    /* Relative tolerance of the solver. 0: co-simulation uses that of the FMU, model exchange
+     * that of the default experiment or 1e-8. */
     double tolerance;
-    /* Model exchange: absolute tolerance of each state, relative to its nominal value. 0: a hundredth
-     * of the relative tolerance, as FMI recommends. */
+    /* Model exchange: absolute tolerance of each state, relative to its nominal value. 0: one
+     * hundredth of the relative tolerance, as FMI recommends. */
     double absolute_tolerance;
-    bool logging;     /* what the FMU logs goes to the context's log, not only warnings */
-    bool derivatives; /* directional derivatives are used where the FMU has them */
-    /* The FMU runs in a child process: when it crashes, or a call takes longer than the deadline
-     * (s), the step fails with a message that names it, and nothing else is lost. */
+    bool
+        logging; /* Everything that the FMU logs goes to the log of the context, not only warnings. */
+    bool derivatives; /* Use directional derivatives if the FMU has them. */
+    /* Run the FMU in a child process. If it crashes, or if a call takes longer than the timeout
+     * (s), the step fails with a message that names the FMU, and the run keeps its results. */
     bool child;
     double deadline;
-    const char *folder; /* where the file has been unpacked already; NULL: it is unpacked */
+    const char *folder; /* Folder of the unpacked FMU; NULL: the file is unpacked. */
 } yk_fmu_def;
 
 yk_fmu_def yk_fmu_default(void);
 
-/* The FMU whose code the calling thread is in, and the function of it; NULL: in none. For signal
- * handlers that report a crash: they read memory of the thread only. */
+/* The FMU whose code the calling thread runs, and the function; NULL: none. For signal handlers
+ * that report a crash: they read memory of the thread only. */
 const char *yk_fmu_running_file(void);
 const char *yk_fmu_running_function(void);
 

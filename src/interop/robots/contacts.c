@@ -1,15 +1,15 @@
-/* Which links of a robot touch each other.
+/* Finds the links of a robot that have no contact with each other.
  *
- * Links overlap at their joints, and collision shapes of robots are often larger than the parts that
- * they stand for. Contacts between two links of one robot are left out if
+ * Links overlap at their joints, and collision shapes of robots are often larger than the parts
+ * that they represent. Contacts between two links of a robot are left out in three cases:
  *
- *   - a joint connects them, also through links that have no shape;
- *   - the model says so: <exclude> of MJCF, <disable_collisions> of SRDF;
- *   - they overlap in the configuration of the file.
+ *     - a joint connects them, also through links without shapes;
+ *     - the model says so: <exclude> of MJCF, <disable_collisions> of SRDF;
+ *     - they overlap in the configuration of the file.
  *
- * A part is a link that others were not welded into, or the links that are fixed to the ground by one
- * root: the base of a robot. Shapes of the ground that belong to no link, such as the floor, touch
- * every link. */
+ * A part is a link into which others may be welded, or the links that are fixed to the ground by
+ * one root: the base of a robot. Shapes of the ground that belong to no link, such as the floor,
+ * have contact with every link. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -17,7 +17,7 @@
 #include "model/files.h"
 #include "nonsmooth/narrow_phase.h"
 
-/* Overlap, by the size of the smaller shape, that is more than rounding in the file. */
+/* Smallest overlap that is not rounding, relative to the size of the smaller shape. */
 static const double OVERLAP = 1e-6;
 
 /* Parts ---------------------------------------------------------------------------------------- */
@@ -53,7 +53,7 @@ static bool has_contact_shape(const yk_robot *robot, int part)
 {
     for (int i = 0; i < robot->shape_count; i++) {
         const yk_robot_shape *shape = &robot->shapes[i];
-        if (shape->touches && yk_robot_part_of(robot, shape->owner) == part)
+        if (shape->has_contact && yk_robot_part_of(robot, shape->owner) == part)
             return true;
     }
     return false;
@@ -88,7 +88,7 @@ yk_status yk_robot_exclude(yk_robot *robot, int link_a, int link_b)
 
 /* Joints --------------------------------------------------------------------------------------- */
 
-/* The next link above that has a shape which touches. */
+/* The next link above with a shape that has contact. */
 static int neighbour_above(const yk_robot *robot, int link)
 {
     int part = yk_robot_part_of(robot, link), above = link;
@@ -252,7 +252,7 @@ static bool pieces_overlap(const pieces *a, const pieces *b)
     return false;
 }
 
-/* A sheet that is inside of another one overlaps nothing, for the solver either. */
+/* A sheet inside another one does not overlap it; the solver agrees. */
 static yk_status exclude_overlaps(yk_robot *robot, const char *model)
 {
     yk_context *context = robot->import->context;
@@ -260,7 +260,7 @@ static yk_status exclude_overlaps(yk_robot *robot, const char *model)
     pieces *all = yk_allocate(context, count > 0 ? count : 1, sizeof *all);
     yk_status status = all ? YK_OK : YK_ERROR_MEMORY;
     for (size_t i = 0; i < count && status == YK_OK; i++)
-        if (robot->shapes[i].touches && robot->shapes[i].owner >= 0)
+        if (robot->shapes[i].has_contact && robot->shapes[i].owner >= 0)
             status = make_pieces(robot, model, &robot->shapes[i], &all[i]);
 
     for (size_t i = 0; i < count && status == YK_OK; i++) {
@@ -270,7 +270,7 @@ static yk_status exclude_overlaps(yk_robot *robot, const char *model)
             int part_b = yk_robot_part_of(robot, b->owner);
             bool one_robot = part_a >= 0 && part_b >= 0 && part_a != part_b &&
                              root_of(robot, part_a) == root_of(robot, part_b);
-            if (!one_robot || !a->touches || !b->touches || !yk_robot_types_meet(a, b) ||
+            if (!one_robot || !a->has_contact || !b->has_contact || !yk_robot_types_meet(a, b) ||
                 yk_robot_excludes(robot, part_a, part_b) || !pieces_overlap(&all[k], &all[i]))
                 continue;
 

@@ -56,7 +56,7 @@ static int welded(const yk_robot *robot, int link)
     return link;
 }
 
-/* Whether something with mass hangs on a link that has none. */
+/* Whether a massless link carries something with mass. */
 static bool carries_mass(const yk_robot *robot, int link)
 {
     for (int i = 0; i < robot->joint_count; i++) {
@@ -64,7 +64,7 @@ static bool carries_mass(const yk_robot *robot, int link)
         if (joint->closes || joint->kind == YK_ROBOT_FIXED || welded(robot, joint->parent) != link)
             continue;
 
-        /* What hangs on it may itself be without mass, and carry more. */
+        /* A carried link may itself be massless and carry more. */
         if (robot->links[joint->child].body.mass > 0 || carries_mass(robot, joint->child))
             return true;
     }
@@ -81,8 +81,7 @@ yk_status yk_robot_finish(yk_robot *robot)
             robot->links[joint->child].above = joint->parent;
     }
 
-    /* Parents come before their children in the lists, so that masses move up link by link from
-     * the end. */
+    /* Parents precede their children in the lists, so masses move up from the end. */
     for (int i = robot->joint_count - 1; i >= 0; i--) {
         const yk_robot_joint *joint = &robot->joints[i];
         if (joint->kind != YK_ROBOT_FIXED || joint->closes)
@@ -97,13 +96,13 @@ yk_status yk_robot_finish(yk_robot *robot)
                                child->body.inertia);
         }
 
-        /* A welded frame is where users attach things. */
+        /* Users attach things to the frame of a welded link, so keep it. */
         yk_robot_frame frame = {child->name, joint->child, child->pose};
         if (yk_robot_add_frame(robot, &frame) < 0)
             return YK_ERROR_MEMORY;
     }
 
-    /* Nothing accelerates a link without mass that carries none. */
+    /* Drop massless links that carry no mass, because nothing determines their acceleration. */
     for (int i = robot->joint_count - 1; i >= 0; i--) {
         yk_robot_joint *joint = &robot->joints[i];
         yk_robot_link *child = &robot->links[joint->child];
@@ -119,7 +118,7 @@ yk_status yk_robot_finish(yk_robot *robot)
         child->into = joint->parent;
     }
 
-    /* Everything now belongs to the links that are left. */
+    /* Everything belongs to the remaining links now. */
     for (int i = 0; i < robot->joint_count; i++) {
         yk_robot_joint *joint = &robot->joints[i];
         joint->parent = welded(robot, joint->parent);

@@ -11,35 +11,35 @@
 enum { YK_ROBOT_GROUND = -1 };
 
 typedef struct yk_robot_shape {
-    int link;  /* that it moves with, or YK_ROBOT_GROUND */
-    int owner; /* the link that it belongs to in the file, or YK_ROBOT_GROUND */
+    int link;  /* Link with which it moves, or YK_ROBOT_GROUND. */
+    int owner; /* Link to which it belongs in the file, or YK_ROBOT_GROUND. */
     enum {
         YK_ROBOT_SPHERE,   /* size.x: radius */
         YK_ROBOT_BOX,      /* size: edges */
-        YK_ROBOT_CYLINDER, /* size.x: radius, size.z: length, about z */
-        YK_ROBOT_CAPSULE,  /* likewise, length of the axis */
-        YK_ROBOT_PLANE,    /* solid below z = 0 */
+        YK_ROBOT_CYLINDER, /* size.x: radius, size.z: length along z */
+        YK_ROBOT_CAPSULE,  /* size.x: radius, size.z: length along z without the caps */
+        YK_ROBOT_PLANE,    /* Solid below z = 0. */
         YK_ROBOT_MESH
     } kind;
-    yk_pose pose; /* global */
+    yk_pose pose; /* Global. */
     yk_vec3 size;
-    const char *folder; /* of a mesh, from that of the model; NULL: the same */
-    const char *file;   /* of a mesh; an absolute path, or one from the folder */
-    const char *above;  /* "../" as often as the mesh lies above the folder of the model */
+    const char *folder; /* Of a mesh, relative to the folder of the model; NULL: the same. */
+    const char *file;   /* Of a mesh; an absolute path, or one relative to the folder. */
+    const char *above;  /* "../" for each folder by which the mesh is above the model. */
     double scale;       /* m per unit of the file */
-    double friction;    /* negative: none given */
-    bool touches;       /* else only drawn */
-    /* Two shapes touch if the type of one has a bit of the affinity of the other. */
+    double friction;    /* Negative: not given. */
+    bool has_contact;   /* Otherwise it is drawn only. */
+    /* Two shapes have contact if the type of one has a bit of the affinity of the other. */
     unsigned contact_type, contact_affinity;
 } yk_robot_shape;
 
 typedef struct yk_robot_link {
-    const char *name; /* as in the file */
+    const char *name; /* As in the file. */
     const yk_xml_element *element;
     yk_pose pose;
     yk_import_mass body;
-    int into;  /* the link that it became part of; itself if none */
-    int above; /* the link that its joint hangs on in the file, or YK_ROBOT_GROUND */
+    int into;  /* The link of which it became a part; itself if none. */
+    int above; /* The parent of its joint in the file, or YK_ROBOT_GROUND. */
 } yk_robot_link;
 
 typedef struct yk_robot_joint {
@@ -50,27 +50,28 @@ typedef struct yk_robot_joint {
         YK_ROBOT_HINGE,
         YK_ROBOT_SLIDE,
         YK_ROBOT_BALL,
-        YK_ROBOT_PLANAR, /* slides across the axis and turns about it */
+        YK_ROBOT_PLANAR, /* Slides across the axis and rotates about it. */
         YK_ROBOT_FREE
     } kind;
     int parent, child;
-    yk_vec3 point, axis;             /* global */
-    double stiffness, damping, rest; /* of hinges and slides: rest from the file's configuration */
-    bool driven;                     /* a motor acts on it */
-    bool closes; /* closes a loop: not the joint by which the child hangs in the tree */
+    yk_vec3 point, axis; /* Global. */
+    double stiffness, damping,
+        rest;    /* Of hinges and slides; `rest` is relative to the configuration of the file. */
+    bool driven; /* A motor acts on the joint. */
+    bool closes; /* The joint closes a loop: it is not the joint of the child in the tree. */
 } yk_robot_joint;
 
-/* Links that do not touch each other because the model says so. */
+/* Links that have no contact because the model says so. */
 typedef struct yk_robot_named_pair {
     int link[2];
 } yk_robot_named_pair;
 
-/* Parts (contacts.c) that do not touch each other. */
+/* Parts (contacts.c) that have no contact. */
 typedef struct yk_robot_exclusion {
     int part[2];
 } yk_robot_exclusion;
 
-/* A frame that has a name. */
+/* A named frame of a link. */
 typedef struct yk_robot_frame {
     const char *name;
     int link;
@@ -78,10 +79,10 @@ typedef struct yk_robot_frame {
 } yk_robot_frame;
 
 typedef struct yk_robot {
-    yk_import *import; /* keeps the notes */
+    yk_import *import; /* Keeps the notes. */
     const char *name;
     yk_vec3 gravity;
-    double step; /* s; 0: none given */
+    double step; /* s; 0: not given */
 
     yk_robot_link *links;
     yk_robot_joint *joints;
@@ -90,12 +91,12 @@ typedef struct yk_robot {
     yk_robot_named_pair *named_pairs;
     yk_robot_exclusion *exclusions;
     int link_count, joint_count, shape_count, frame_count, named_pair_count, exclusion_count;
-    /* Links that a joint connects do not touch; the same for a link on a base that is fixed to the
-     * ground. */
+    /* Links that a joint connects have no contact; the same for a link on a base that is fixed
+     * to the ground. */
     bool joints_separate, base_joints_separate;
 } yk_robot;
 
-/* Appends a part; its index, or YK_NO_ID when out of memory. */
+/* Append a part and return its index, or YK_NO_ID if memory is missing. */
 int yk_robot_add_link(yk_robot *robot, const yk_robot_link *link);
 int yk_robot_add_joint(yk_robot *robot, const yk_robot_joint *joint);
 int yk_robot_add_shape(yk_robot *robot, const yk_robot_shape *shape);
@@ -103,22 +104,22 @@ int yk_robot_add_frame(yk_robot *robot, const yk_robot_frame *frame);
 int yk_robot_add_named_pair(yk_robot *robot, const yk_robot_named_pair *pair);
 yk_pose yk_robot_place(yk_pose outer, yk_pose inner);
 
-/* Welds links, and drops what has neither mass nor anything that moves with it. */
+/* Welds links, and drops links without mass that carry no mass. */
 yk_status yk_robot_finish(yk_robot *robot);
 
 /* Contacts (contacts.c) ------------------------------------------------------------------------ */
 
-/* Finds the pairs of parts that do not touch, with notes on those that overlap. Meshes are found from
- * the path of the model. */
+/* Finds the pairs of parts without contact, with notes on those that overlap. `model` is the
+ * path of the model, from which meshes are found. */
 yk_status yk_robot_find_exclusions(yk_robot *robot, const char *model);
-/* The part that a link belongs to: the link that it was welded into, or the root of the links that are
- * fixed to the ground; YK_ROBOT_GROUND: none. */
+/* The part of a link: the link into which it was welded, or the root of the links that are fixed
+ * to the ground; YK_ROBOT_GROUND: none. */
 int yk_robot_part_of(const yk_robot *robot, int link);
 bool yk_robot_is_base(const yk_robot *robot, int part);
 bool yk_robot_excludes(const yk_robot *robot, int part_a, int part_b);
 yk_status yk_robot_exclude(yk_robot *robot, int link_a, int link_b);
 bool yk_robot_types_meet(const yk_robot_shape *a, const yk_robot_shape *b);
-/* The path of a mesh: from the folder of the model, or from a folder above it ("../"). */
+/* The path of a mesh, in the folder of the model or in a folder above it ("../"). */
 void yk_robot_mesh_path(const char *model, const yk_robot_shape *shape, const char *above,
                         char *path, size_t size);
 
@@ -131,7 +132,7 @@ yk_status yk_robot_import(yk_import *import, const char *path, yk_xml_element *r
                           yk_robot_read_function read);
 
 /* Whether the model needs contact: something can touch the ground or can fall. */
-bool yk_robot_touches(const yk_robot *robot);
+bool yk_robot_needs_contact(const yk_robot *robot);
 /* Replaces or notes features that the selected solver does not have. */
 yk_status yk_robot_check(yk_robot *robot);
 /* Writes the scenario. */

@@ -1,10 +1,11 @@
-/* Models of MuJoCo, as described in its XML reference (mujoco.readthedocs.io): bodies nested in
- * each other, each with the joints by which it moves against its parent, and geoms that give
- * shape and, where a body has no <inertial>, mass. Attributes that an element does not have come
- * from its default class and the classes around that one.
+/* Reader of MuJoCo models (XML reference at mujoco.readthedocs.io): nested bodies, each with the
+ * joints that connect it to its parent, and geoms that define shapes and, if a body has no
+ * <inertial>, mass. Attributes that an element does not have come from its default class and the
+ * classes that contain this class.
  *
- * Read: compiler, option, default, include, asset/mesh, body, frame, inertial, joint, freejoint,
- * geom, site, equality/connect and weld, actuators on joints. Everything else is noted. */
+ * Supported: compiler, option, default, include, asset/mesh, body, frame, inertial, joint,
+ * freejoint, geom, site, equality/connect and weld, actuators on joints. A note is added for
+ * everything else. */
 #include <stdio.h>
 #include <string.h>
 
@@ -19,13 +20,12 @@ typedef struct reader {
     yk_robot *robot;
     yk_xml_element *root;
     bool degrees;
-    const char *euler_axes; /* lower case: of the rotated axes, upper case: of the fixed ones */
+    const char *euler_axes; /* Lower case: rotated axes, upper case: fixed axes. */
     const char *mesh_folder;
     enum { MASS_AUTOMATIC, MASS_OF_GEOMS, MASS_GIVEN } mass_source;
 } reader;
 
-/* Where an element stands: the link that it belongs to, its frame, and the class of its
- * defaults. */
+/* Location of an element in the tree: its link, its frame, and the class of its defaults. */
 typedef struct place {
     int link;
     yk_pose pose;
@@ -35,7 +35,7 @@ typedef struct place {
 
 /* Attributes with defaults --------------------------------------------------------------------- */
 
-/* The <default> of a class, and in *around the one that it is nested in. */
+/* Finds the <default> of a class, and in *around the one that contains it. */
 static const yk_xml_element *find_class(const yk_xml_element *at, const yk_xml_element *outer,
                                         const char *class, const yk_xml_element **around)
 {
@@ -43,7 +43,7 @@ static const yk_xml_element *find_class(const yk_xml_element *at, const yk_xml_e
         if (!yk_xml_is(at, "default"))
             continue;
 
-        /* The outermost class may go without a name: it is "main". */
+        /* The outermost class may have no name. It is then "main". */
         const char *name = yk_xml_attribute_of(at, "class");
         if (!name)
             name = "main";
@@ -52,7 +52,6 @@ static const yk_xml_element *find_class(const yk_xml_element *at, const yk_xml_e
             return at;
         }
 
-        /* Classes nested in this one. */
         const yk_xml_element *inner = find_class(at->first, at, class, around);
         if (inner)
             return inner;
@@ -65,14 +64,14 @@ static const char *look_up(const reader *r, const yk_xml_element *element, const
 {
     const char *value = yk_xml_attribute_of(element, name);
 
-    /* Its own class, or that of the body around it. */
+    /* The class of the element, or that of the body that contains it. */
     const char *class = yk_xml_attribute_of(element, "class");
     if (!class && at)
         class = at->class;
     if (!class)
         class = "main";
 
-    /* From the class outwards. */
+    /* Search from the class outwards. */
     while (!value && class) {
         const yk_xml_element *around = NULL;
         const yk_xml_element *defaults = find_class(r->root->first, NULL, class, &around);
@@ -83,7 +82,6 @@ static const char *look_up(const reader *r, const yk_xml_element *element, const
         if (of)
             value = yk_xml_attribute_of(of, name);
 
-        /* On to the class around; the outermost one ends it. */
         class = NULL;
         if (around) {
             class = yk_xml_attribute_of(around, "class");
@@ -95,12 +93,13 @@ static const char *look_up(const reader *r, const yk_xml_element *element, const
     return value;
 }
 
-/* Numbers of an attribute, from the element or its defaults; absent ones keep their value. */
+/* Numbers of an attribute, from the element or its defaults. Values of an absent attribute do
+ * not change. */
 typedef struct request {
     const char *name;
     double *values;
     int least, most;
-    int *count; /* receives how many there were; may be NULL */
+    int *count; /* Receives the number of values; may be NULL. */
 } request;
 
 static yk_status read_numbers(reader *r, const yk_xml_element *element, const place *at,
@@ -127,7 +126,7 @@ static yk_status read_numbers(reader *r, const yk_xml_element *element, const pl
 #define READ_NUMBERS(r, element, at, requests) \
     read_numbers(r, element, at, requests, (int)(sizeof(requests) / sizeof *(requests)))
 
-/* An angle of the file in radians. */
+/* Converts an angle of the file to radians. */
 static double angle(const reader *r, double value)
 {
     if (r->degrees)
@@ -137,10 +136,10 @@ static double angle(const reader *r, double value)
 
 /* Poses ---------------------------------------------------------------------------------------- */
 
-/* Turns z to the direction by the shortest way. */
+/* The shortest rotation that turns z into the direction. */
 static yk_quat quat_of_z(yk_vec3 z)
 {
-    /* The rotation vector is the normal of both, as long as the angle between them. */
+    /* The rotation vector is normal to both, and its length is the angle between them. */
     yk_vec3 axis = yk_v3_cross(yk_v3(0, 0, 1), z);
     double sine = yk_v3_norm(axis);
     if (!(sine > 1e-14) && z.z < 0)
@@ -167,7 +166,7 @@ static yk_status read_pose(reader *r, const yk_xml_element *element, const place
     if (status != YK_OK)
         return status;
 
-    /* One of five ways to give an orientation. */
+    /* An orientation has one of five forms. */
     *pose = (yk_pose){yk_v3(p[0], p[1], p[2]), yk_q_identity()};
     if (quat)
         pose->orientation = yk_q_unit((yk_quat){q[0], q[1], q[2], q[3]});
@@ -176,7 +175,8 @@ static yk_status read_pose(reader *r, const yk_xml_element *element, const place
         pose->orientation = yk_so3_exp(yk_v3_scale(angle(r, a[3]), axis));
     }
 
-    /* The letters of the sequence say about which axes, and whether these turn along. */
+    /* The letters of the sequence name the axes. Lower case: rotated axes, upper case: fixed
+     * axes. */
     for (int k = 0; euler && k < 3; k++) {
         char letter = r->euler_axes[k];
         yk_vec3 axis = {letter == 'x' || letter == 'X', letter == 'y' || letter == 'Y',
@@ -190,7 +190,7 @@ static yk_status read_pose(reader *r, const yk_xml_element *element, const place
             pose->orientation = yk_q_mul(next, pose->orientation);
     }
 
-    /* Two axes; the second gives way where they are not perpendicular. */
+    /* If the two axes are not perpendicular, the second one is corrected. */
     if (axes) {
         yk_vec3 x = yk_v3_unit(yk_v3(xy[0], xy[1], xy[2]));
         yk_vec3 y = yk_v3(xy[3], xy[4], xy[5]);
@@ -198,11 +198,11 @@ static yk_status read_pose(reader *r, const yk_xml_element *element, const place
         pose->orientation = yk_so3_quat(yk_m3_columns(x, y, yk_v3_cross(x, y)));
     }
 
-    /* The z axis alone leaves the rotation about it open. */
+    /* The z axis alone does not determine the rotation about it. */
     if (z_axis)
         pose->orientation = quat_of_z(yk_v3_unit(yk_v3(z[0], z[1], z[2])));
 
-    /* A zero vector or quaternion leaves something that is no rotation. */
+    /* A zero vector or quaternion is not a rotation. */
     if (!(fabs(yk_q_norm(pose->orientation) - 1) < 1e-6))
         return yk_import_fail(r->robot->import, element, "the orientation of <%s> has no direction",
                               element->name);
@@ -212,8 +212,8 @@ static yk_status read_pose(reader *r, const yk_xml_element *element, const place
 
 /* Geoms ---------------------------------------------------------------------------------------- */
 
-/* Volume, and the diagonal of the inertia of density one about the middle; capsules are a cylinder
- * and two half balls. */
+/* Volume, and the diagonal of the inertia about the center for a density of 1. A capsule is a
+ * cylinder and two half balls. */
 static double solid(const yk_robot_shape *shape, bool ellipsoid, double inertia[3])
 {
     yk_vec3 size = shape->size;
@@ -221,7 +221,7 @@ static double solid(const yk_robot_shape *shape, bool ellipsoid, double inertia[
     double volume = 0;
 
     if (ellipsoid) {
-        /* m / 5 (b^2 + c^2) with half axes; of a box below, m / 12 (b^2 + c^2) with whole edges. */
+        /* m / 5 (b^2 + c^2) with half axes; below for a box m / 12 (b^2 + c^2) with edges. */
         volume = 4 * YK_PI / 3 * size.x * size.y * size.z;
         inertia[0] = volume / 5 * (size.y * size.y + size.z * size.z);
         inertia[1] = volume / 5 * (size.x * size.x + size.z * size.z);
@@ -235,7 +235,7 @@ static double solid(const yk_robot_shape *shape, bool ellipsoid, double inertia[
         inertia[1] = volume / 12 * (size.x * size.x + size.z * size.z);
         inertia[2] = volume / 12 * (size.x * size.x + size.y * size.y);
     } else if (shape->kind == YK_ROBOT_CYLINDER || shape->kind == YK_ROBOT_CAPSULE) {
-        /* The two half balls have their centres 3 r / 8 beyond the ends of the cylinder. */
+        /* The centers of the half balls are 3 r / 8 beyond the ends of the cylinder. */
         double middle = YK_PI * r * r * l;
         double ball = 0;
         if (shape->kind == YK_ROBOT_CAPSULE)
@@ -256,7 +256,7 @@ static yk_status read_mesh_file(reader *r, const yk_xml_element *geom, const cha
 {
     *take = false;
 
-    /* Assets may come in several groups, also from included files. */
+    /* Assets may be in several groups, also in included files. */
     for (const yk_xml_element *asset = r->root->first; asset; asset = asset->next) {
         if (!yk_xml_is(asset, "asset"))
             continue;
@@ -267,7 +267,7 @@ static yk_status read_mesh_file(reader *r, const yk_xml_element *geom, const cha
             if (!yk_xml_is(m, "mesh") || !file)
                 continue;
 
-            /* Without a name it has that of its file. */
+            /* The default name is that of the file. */
             const char *stem = file + yk_text_folder(file);
             size_t length = strcspn(stem, ".");
             bool same = strncmp(stem, mesh, length) == 0 && strlen(mesh) == length;
@@ -276,7 +276,7 @@ static yk_status read_mesh_file(reader *r, const yk_xml_element *geom, const cha
             if (!same)
                 continue;
 
-            /* Bodies of the solvers know one scale for all directions. */
+            /* The solvers scale a mesh equally in all directions. */
             double scale[3] = {1, 1, 1};
             const request wanted[] = {{"scale", scale, 3, 3, NULL}};
             yk_status status = READ_NUMBERS(r, m, NULL, wanted);
@@ -299,11 +299,11 @@ static yk_status read_mesh_file(reader *r, const yk_xml_element *geom, const cha
     return yk_import_fail(r->robot->import, geom, "there is no mesh '%s' among the assets", mesh);
 }
 
-/* A geom's shape and mass; the mass goes to `link`, or nowhere. */
+/* Reads the shape and the mass of a geom. The mass is added to `link`, or ignored. */
 static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *at,
                            yk_robot_link *link)
 {
-    /* A geom that names a mesh need not say that it is one. */
+    /* A geom with the attribute mesh is a mesh. */
     yk_robot *robot = r->robot;
     const char *type = look_up(r, geom, at, "type");
     const char *mesh = look_up(r, geom, at, "mesh");
@@ -312,7 +312,7 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
     else if (!type)
         type = "sphere";
 
-    /* Its attributes, with the values that MuJoCo gives to absent ones. */
+    /* Attributes with MuJoCo's default values. */
     double size[3] = {0}, ends[6] = {0}, friction[3] = {1, 0, 0}, mass = -1, density = 1000;
     double contype = 1, conaffinity = 1;
     int size_count, end_count, mass_count;
@@ -329,16 +329,15 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
     if (status != YK_OK)
         return status;
 
-    /* Where neither contype nor conaffinity has a bit, it is only drawn. */
+    /* A geom without bits in contype and conaffinity is drawn only. */
     yk_robot_shape shape = {.link = at->link, .friction = friction[0], .scale = 1};
-    shape.touches = contype != 0 || conaffinity != 0;
+    shape.has_contact = contype != 0 || conaffinity != 0;
     shape.contact_type = (unsigned)contype;
     shape.contact_affinity = (unsigned)conaffinity;
 
     bool take = true, ellipsoid = false, known = true;
 
-    /* A pair of ends gives middle, direction and half the length, which is the last of the
-     * sizes. */
+    /* fromto gives center, direction and half length, which is the last size. */
     bool box = strcmp(type, "box") == 0;
     bool three_sizes = box || strcmp(type, "ellipsoid") == 0;
     if (end_count) {
@@ -354,7 +353,7 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
         size[three_sizes ? 2 : 1] = 0.5 * yk_v3_norm(along);
     }
 
-    /* Sizes are halves in the file. */
+    /* Sizes in the file are halves. */
     if (strcmp(type, "sphere") == 0) {
         shape.kind = YK_ROBOT_SPHERE;
         shape.size = yk_v3(size[0], 0, 0);
@@ -376,7 +375,7 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
         if (status != YK_OK)
             return status;
     } else if (strcmp(type, "ellipsoid") == 0) {
-        /* No solver touches with it. */
+        /* No solver has contact with this shape. */
         ellipsoid = true;
         shape.size = yk_v3(size[0], size[1], size[2]);
         yk_import_add_note(robot->import, geom,
@@ -389,7 +388,7 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
     if (known && !take && shape.kind != YK_ROBOT_MESH)
         return yk_import_fail(robot->import, geom, "the geom (%s) has no size", type);
 
-    /* Mass and inertia of a homogeneous solid; planes have none, and meshes are not measured. */
+    /* Mass and inertia of a homogeneous solid. A plane has none, and meshes are not integrated. */
     shape.pose = yk_robot_place(at->pose, own);
     double diagonal[3] = {0};
 
@@ -398,7 +397,7 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
         volume = solid(&shape, ellipsoid, diagonal);
 
     if (link && volume > 0) {
-        /* A mass that is given counts more than the density. */
+        /* A given mass overrides the density. */
         double of_geom = density * volume;
         if (mass_count)
             of_geom = mass;
@@ -412,7 +411,7 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
                            mesh);
     }
 
-    /* Its mass counts in any case; it becomes a shape only where the solvers have one like it. */
+    /* The mass always counts. The geom becomes a shape only if the solvers have one like it. */
     if (!known || ellipsoid || !take)
         return YK_OK;
     if (yk_robot_add_shape(robot, &shape) < 0)
@@ -425,7 +424,7 @@ static yk_status read_geom(reader *r, const yk_xml_element *geom, const place *a
 static yk_status read_joint(reader *r, const yk_xml_element *element, const place *at, int parent,
                             int child)
 {
-    /* A hinge unless something else is said. */
+    /* The default type is a hinge. */
     yk_robot *robot = r->robot;
 
     static const char *const words[] = {"hinge", "slide", "ball", "free"};
@@ -444,7 +443,7 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, const plac
         return yk_import_fail(robot->import, element,
                               "joint of type '%s'; expected hinge, slide, ball or free", type);
 
-    /* Polynomial stiffness and damping have up to five numbers, of which the first is linear. */
+    /* Polynomial stiffness and damping have up to five numbers. The first one is linear. */
     double p[3] = {0}, axis[3] = {0, 0, 1}, range[2] = {0}, rest = 0, reference = 0;
     double armature = 0, friction = 0, stiffness[5] = {0}, damping[5] = {0};
     int range_count;
@@ -463,7 +462,7 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, const plac
     if (status != YK_OK)
         return status;
 
-    /* Without a name it goes by that of its body. */
+    /* The default name is that of the body. */
     const char *name = yk_xml_attribute_of(element, "name");
     if (!name)
         name = robot->links[child].name;
@@ -475,7 +474,7 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, const plac
                             .stiffness = stiffness[0],
                             .damping = damping[0]};
 
-    /* Point and axis where the body stands in the file; angles count from there. */
+    /* Point and axis in the configuration of the file, from which angles are measured. */
     yk_pose point = {yk_v3(p[0], p[1], p[2]), yk_q_identity()};
     joint.point = yk_robot_place(at->pose, point).position;
 
@@ -484,12 +483,12 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, const plac
     if (!(yk_v3_norm2(own) > 0))
         return yk_import_fail(robot->import, element, "the axis of the joint is zero");
 
-    /* The rest position of the spring is given from the reference, not from zero. */
+    /* The rest position of the spring is relative to the reference. */
     joint.rest = rest - reference;
     if (joint.kind == YK_ROBOT_HINGE)
         joint.rest = angle(r, joint.rest);
 
-    /* What a joint of a scenario does not have. */
+    /* Features that a joint of a scenario does not have. */
     const char *limited = look_up(r, element, at, "limited");
 
     if (range_count && !(limited && strcmp(limited, "false") == 0))
@@ -513,10 +512,11 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, const plac
 
 static yk_status read_children(reader *r, const yk_xml_element *element, place at, int body);
 
-/* A body with its joints: several move one after the other, on links without mass between them. */
+/* Reads a body with its joints. Several joints of a body act one after another on massless
+ * links. */
 static yk_status read_body(reader *r, const yk_xml_element *element, const place *parent)
 {
-    /* Defaults of classes are for what a body contains, not for its pose. */
+    /* The pose of a body has no defaults. */
     yk_robot *robot = r->robot;
     yk_pose own;
     yk_status status = read_pose(r, element, NULL, &own);
@@ -527,7 +527,7 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
     if (!name)
         name = "body";
 
-    /* Without a class of its own, that of the body around it holds. */
+    /* The default class is that of the containing body. */
     const char *class = yk_xml_attribute_of(element, "childclass");
     if (!class)
         class = parent->class;
@@ -538,7 +538,7 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
     for (const yk_xml_element *e = element->first; e; e = e->next)
         joint_count += yk_xml_is(e, "joint") || yk_xml_is(e, "freejoint");
 
-    /* Links in the order of the joints; the last one is the body. */
+    /* Links are in the order of the joints. The last one is the body. */
     int before = parent->link, index = before;
     const yk_xml_element *joint = element->first;
 
@@ -553,7 +553,7 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
         if (index < 0)
             return YK_ERROR_MEMORY;
 
-        /* Without a joint it is fixed to its parent. */
+        /* A body without joints is fixed to its parent. */
         if (joint_count == 0) {
             yk_robot_joint weld = {.name = link.name,
                                    .element = element,
@@ -580,7 +580,7 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
         before = index;
     }
 
-    /* Mass: as given, or of its geoms. */
+    /* The mass is given, or that of the geoms. */
     at.link = index;
     const yk_xml_element *inertial = yk_xml_child(element, "inertial");
 
@@ -600,7 +600,7 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
         if (!mass_count)
             return yk_import_fail(robot->import, inertial, "<inertial> has no mass");
 
-        /* By its diagonal, or as xx yy zz xy xz yz. */
+        /* The diagonal, or xx yy zz xy xz yz. */
         yk_mat3 inertia = yk_m3_diagonal(diagonal[0], diagonal[1], diagonal[2]);
         if (full_count) {
             const double xx = full[0], yy = full[1], zz = full[2];
@@ -612,17 +612,17 @@ static yk_status read_body(reader *r, const yk_xml_element *element, const place
         yk_import_add_mass(&link->body, mass, yk_robot_place(at.pose, centre), inertia);
     }
 
-    /* Geoms give the mass where the compiler says so, or where nothing else does. */
+    /* Geoms define the mass if the compiler says so, or if nothing else does. */
     bool counts =
         r->mass_source == MASS_OF_GEOMS || (r->mass_source == MASS_AUTOMATIC && !inertial);
     return read_children(r, element, at, counts ? index : YK_ROBOT_GROUND);
 }
 
-/* Geoms, sites, frames and bodies of an element. `body`: the link to which the mass of geoms goes;
- * YK_ROBOT_GROUND: it does not count. */
+/* Reads geoms, sites, frames and bodies of an element. `body` is the link that receives the mass
+ * of geoms; YK_ROBOT_GROUND: the mass is ignored. */
 static yk_status read_children(reader *r, const yk_xml_element *element, place at, int body)
 {
-    /* These are read with their body, or have no effect on the motion. */
+    /* These are read with their body, or do not influence the motion. */
     yk_robot *robot = r->robot;
     static const char *const silent[] = {"inertial", "joint", "freejoint", "light", "camera"};
     if (at.depth > NESTING_MAX)
@@ -640,11 +640,11 @@ static yk_status read_children(reader *r, const yk_xml_element *element, place a
         if (yk_xml_is(e, "body")) {
             status = read_body(r, e, &at);
         } else if (yk_xml_is(e, "geom")) {
-            /* Asked for each time: the list of links moves as bodies are added. */
+            /* Take the address each time, because the list of links moves when bodies are added. */
             yk_robot_link *link = body >= 0 ? &robot->links[body] : NULL;
             status = read_geom(r, e, &at, link);
         } else if (yk_xml_is(e, "site")) {
-            /* Sites become ports, which need a name to be found by. */
+            /* Sites become ports, which need a name. */
             yk_pose own;
             status = read_pose(r, e, &at, &own);
             const char *name = yk_xml_attribute_of(e, "name");
@@ -652,7 +652,7 @@ static yk_status read_children(reader *r, const yk_xml_element *element, place a
             if (status == YK_OK && name && yk_robot_add_frame(robot, &frame) < 0)
                 status = YK_ERROR_MEMORY;
         } else if (yk_xml_is(e, "frame")) {
-            /* A frame shifts what is in it and moves with the body around it. */
+            /* A frame shifts its content and moves with the body that contains it. */
             yk_pose own;
             status = read_pose(r, e, NULL, &own);
 
@@ -675,7 +675,7 @@ static yk_status read_children(reader *r, const yk_xml_element *element, place a
 
 /* What stands beside the bodies ---------------------------------------------------------------- */
 
-/* The link of a body by its name: the last of those that its joints made. */
+/* The link of a body with this name: the last one of its chain. */
 static int find_link(const yk_robot *robot, const char *name)
 {
     int found = YK_ROBOT_GROUND;
@@ -694,7 +694,7 @@ static yk_status read_equality(reader *r, const yk_xml_element *equality)
         const char *first = yk_xml_attribute_of(e, "body1");
         const char *second = yk_xml_attribute_of(e, "body2");
 
-        /* Both bodies must be there, or the second one be the world. */
+        /* Both bodies must exist, or the second one is the world. */
         int a = find_link(robot, first), b = find_link(robot, second);
         bool found = a >= 0 && (b >= 0 || !second || strcmp(second, "world") == 0);
         if ((!connect && !yk_xml_is(e, "weld")) || !found) {
@@ -703,14 +703,14 @@ static yk_status read_equality(reader *r, const yk_xml_element *equality)
             continue;
         }
 
-        /* A ball joint at the anchor, which is given in the first body's frame, or a weld. */
+        /* A ball joint at the anchor, which is in the frame of the first body, or a weld. */
         double anchor[3] = {0};
         const request wanted[] = {{"anchor", anchor, 3, 3, NULL}};
         yk_status status = READ_NUMBERS(r, e, NULL, wanted);
         if (status != YK_OK)
             return status;
 
-        /* It closes a loop: no body is placed by it. */
+        /* The joint closes a loop and does not place a body. */
         yk_pose own = {yk_v3(anchor[0], anchor[1], anchor[2]), yk_q_identity()};
         if (!name)
             name = e->name;
@@ -729,7 +729,8 @@ static yk_status read_equality(reader *r, const yk_xml_element *equality)
     return YK_OK;
 }
 
-/* Pairs of bodies that do not touch. <pair> would add contacts, which the scenario finds by itself. */
+/* Pairs of bodies without contact. <pair> would add contacts, which the scenario finds by
+ * itself. */
 static yk_status read_contact(reader *r, const yk_xml_element *contact)
 {
     yk_robot *robot = r->robot;
@@ -753,13 +754,13 @@ static yk_status read_contact(reader *r, const yk_xml_element *contact)
     return YK_OK;
 }
 
-/* Puts the children of an included document in the place of <include>. */
+/* Replaces <include> by the content of the included document. */
 static yk_status expand(reader *r, yk_xml_element *element, int depth)
 {
     if (depth > NESTING_MAX)
         return yk_import_fail(r->robot->import, element, "elements are nested too deep");
 
-    /* Included files may include others; all else is searched for more. */
+    /* Included files may include others. */
     yk_xml_element **at = &element->first;
     while (*at) {
         yk_xml_element *e = *at;
@@ -772,7 +773,7 @@ static yk_status expand(reader *r, yk_xml_element *element, int depth)
             continue;
         }
 
-        /* From the folder of the main file. */
+        /* The path is relative to the folder of the main file. */
         const char *file = yk_xml_attribute_of(e, "file");
         int folder = (int)yk_text_folder(r->root->file);
         char path[4096];
@@ -793,7 +794,7 @@ static yk_status expand(reader *r, yk_xml_element *element, int depth)
 
         import->document_count++;
 
-        /* Its elements, which may include more, stand where it stood. */
+        /* The included elements replace <include>, and may include more. */
         *at = yk_xml_root(*xml)->first;
         yk_xml_element **end = at;
         while (*end)
@@ -812,18 +813,18 @@ static yk_status read_robot(yk_robot *robot, yk_xml_element *root)
     static const char *const of_little_effect[] = {"fusestatic", "settotalmass", "boundmass",
                                                    "boundinertia"};
 
-    /* MuJoCo's own defaults hold until the file says otherwise. */
+    /* MuJoCo's defaults. */
     reader r = {.robot = robot, .root = root, .degrees = true, .euler_axes = "xyz"};
 
     robot->name = yk_xml_attribute_of(root, "model");
     robot->gravity = yk_v3(0, 0, -9.81);
     robot->step = 0.002;
-    /* A body touches the static one that it hangs on, but no other parent. */
+    /* A body has contact with a static parent, but with no other parent. */
     robot->joints_separate = true;
 
     yk_status status = expand(&r, root, 0);
 
-    /* What all the rest depends on comes first, wherever it stands. */
+    /* Options and compiler settings first, because the other elements depend on them. */
     for (const yk_xml_element *e = root->first; e && status == YK_OK; e = e->next) {
         if (yk_xml_is(e, "option")) {
             double g[3] = {0, 0, -9.81};
@@ -840,7 +841,6 @@ static yk_status read_robot(yk_robot *robot, yk_xml_element *root)
         if (!yk_xml_is(e, "compiler"))
             continue;
 
-        /* How angles and orientations are written. */
         const char *text = yk_xml_attribute_of(e, "angle");
         if (text)
             r.degrees = strcmp(text, "radian") != 0;
@@ -856,14 +856,13 @@ static yk_status read_robot(yk_robot *robot, yk_xml_element *root)
         if (text)
             r.mesh_folder = text;
 
-        /* Where masses come from: geoms for all bodies, or for none. */
         text = yk_xml_attribute_of(e, "inertiafromgeom");
         if (text && strcmp(text, "true") == 0)
             r.mass_source = MASS_OF_GEOMS;
         else if (text && strcmp(text, "false") == 0)
             r.mass_source = MASS_GIVEN;
 
-        /* What would change the model, and what changes little. */
+        /* Settings that would change the model, and settings with little effect. */
         text = yk_xml_attribute_of(e, "coordinate");
         if (text && strcmp(text, "global") == 0)
             return yk_import_fail(robot->import, e,
@@ -875,13 +874,13 @@ static yk_status read_robot(yk_robot *robot, yk_xml_element *root)
                 yk_import_add_note(robot->import, e, "%s of <compiler>", of_little_effect[i]);
     }
 
-    /* Then the bodies, from the world outwards. */
+    /* Bodies, from the world outwards. */
     for (const yk_xml_element *e = root->first; e && status == YK_OK; e = e->next) {
         place world = {.link = YK_ROBOT_GROUND, .pose = {.orientation = yk_q_identity()}};
         if (yk_xml_is(e, "worldbody"))
             status = read_children(&r, e, world, YK_ROBOT_GROUND);
 
-        /* Names what is neither read nor without effect on the motion. */
+        /* Note elements that are not supported and influence the motion. */
         bool known = false;
         for (size_t i = 0; i < sizeof read_or_of_no_effect / sizeof *read_or_of_no_effect; i++)
             known = known || yk_xml_is(e, read_or_of_no_effect[i]);
@@ -889,7 +888,7 @@ static yk_status read_robot(yk_robot *robot, yk_xml_element *root)
             yk_import_add_note(robot->import, e, "<%s>", e->name);
     }
 
-    /* Last, what names bodies and joints. */
+    /* Elements that refer to bodies and joints come last. */
     for (const yk_xml_element *e = root->first; e && status == YK_OK; e = e->next) {
         if (yk_xml_is(e, "equality"))
             status = read_equality(&r, e);
@@ -899,14 +898,14 @@ static yk_status read_robot(yk_robot *robot, yk_xml_element *root)
             continue;
 
         for (const yk_xml_element *actuator = e->first; actuator; actuator = actuator->next) {
-            /* The joint that it acts on; those on tendons and sites have none. */
+            /* An actuator may act on a joint. Actuators on tendons and sites have none. */
             const char *name = yk_xml_attribute_of(actuator, "joint");
             yk_robot_joint *joint = NULL;
             for (int i = 0; name && i < robot->joint_count; i++)
                 if (strcmp(robot->joints[i].name, name) == 0)
                     joint = &robot->joints[i];
 
-            /* Other joints than hinges and slides have no motor in a scenario. */
+            /* Only hinges and slides can have a motor in a scenario. */
             bool drives = joint && (joint->kind == YK_ROBOT_HINGE || joint->kind == YK_ROBOT_SLIDE);
             if (drives) {
                 joint->driven = true;

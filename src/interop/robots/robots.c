@@ -84,7 +84,7 @@ static yk_status convert(yk_robot *robot, const char *path)
     /* A model that can touch something needs contact. The selected solver decides what is noted. */
     yk_import_options *options = &import->options;
     if (options->solver == YK_IMPORT_AUTO)
-        options->solver = yk_robot_touches(robot) ? YK_IMPORT_NONSMOOTH : YK_IMPORT_MULTIBODY;
+        options->solver = yk_robot_needs_contact(robot) ? YK_IMPORT_NONSMOOTH : YK_IMPORT_MULTIBODY;
     options->step = yk_import_step(import, robot->step);
     options->end = yk_import_end(import);
 

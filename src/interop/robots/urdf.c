@@ -1,6 +1,6 @@
-/* Robots in the Unified Robot Description Format, as described at wiki.ros.org/urdf/XML: a tree of
- * links by joints, each link placed by its joint's origin in the parent. Lengths in metres, angles
- * in radians; rpy are rotations about the fixed x, y and z axes, in this order. */
+/* Reader of robots in the Unified Robot Description Format (wiki.ros.org/urdf/XML): a tree of
+ * links. The origin of a joint places its child link in the frame of the parent. Lengths are in
+ * meters, angles in radians. rpy are rotations about the fixed x, y and z axes, in this order. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -18,7 +18,7 @@ typedef struct reader {
 
 static yk_status read_origin(reader *r, const yk_xml_element *of, yk_pose *pose)
 {
-    /* Without an origin it lies in the frame that it belongs to. */
+    /* Without an origin the frame is that of the parent. */
     *pose = (yk_pose){.orientation = yk_q_identity()};
     const yk_xml_element *origin = yk_xml_child(of, "origin");
     if (!origin)
@@ -42,7 +42,7 @@ static yk_status read_origin(reader *r, const yk_xml_element *of, yk_pose *pose)
             return status;
     }
 
-    /* About the fixed axes: roll first, yaw last. */
+    /* Rotate about the fixed axes: roll first, yaw last. */
     yk_quat roll = yk_so3_exp(yk_v3(rpy[0], 0, 0));
     yk_quat pitch = yk_so3_exp(yk_v3(0, rpy[1], 0));
     yk_quat yaw = yk_so3_exp(yk_v3(0, 0, rpy[2]));
@@ -51,7 +51,7 @@ static yk_status read_origin(reader *r, const yk_xml_element *of, yk_pose *pose)
     return YK_OK;
 }
 
-/* An attribute with one number that must be there. */
+/* Reads a required attribute with one number. */
 static yk_status read_number(reader *r, const yk_xml_element *element, const char *name,
                              double *value)
 {
@@ -85,10 +85,10 @@ static yk_status read_shape(reader *r, const yk_xml_element *element, int link, 
     if (!form)
         return yk_import_fail(r->robot->import, element, "<%s> has no <geometry>", element->name);
 
-    /* Its form and size; a shape without extent is none. */
+    /* A shape without extent is left out. */
     yk_robot_shape shape = {.link = link,
                             .pose = yk_robot_place(link_pose, own),
-                            .touches = touches,
+                            .has_contact = touches,
                             .friction = -1,
                             .contact_type = 1,
                             .contact_affinity = 1};
@@ -108,7 +108,7 @@ static yk_status read_shape(reader *r, const yk_xml_element *element, int link, 
         status = read_number(r, form, "radius", &shape.size.x);
         take = shape.size.x > 0;
     } else if (yk_xml_is(form, "cylinder") || yk_xml_is(form, "capsule")) {
-        /* Capsules are no form of the format, but some programs write them. */
+        /* Capsules are not part of the format, but some programs write them. */
         shape.kind = YK_ROBOT_CYLINDER;
         if (yk_xml_is(form, "capsule"))
             shape.kind = YK_ROBOT_CAPSULE;
@@ -129,7 +129,7 @@ static yk_status read_shape(reader *r, const yk_xml_element *element, int link, 
         if (status != YK_OK)
             return status;
 
-        /* What the solver cannot have is left out, with the reason. */
+        /* A shape that the solver does not have is left out, with the reason. */
         const char *dot = strrchr(name, '.');
         static const char *const known[] = {".stl", ".STL", ".obj", ".OBJ"};
         take = false;
@@ -145,7 +145,7 @@ static yk_status read_shape(reader *r, const yk_xml_element *element, int link, 
             take = false;
         }
 
-        /* Of a file of a package, the path below the package's folder. */
+        /* In a package: the path below the folder of the package. */
         static const char package[] = "package://", file[] = "file://";
         shape.kind = YK_ROBOT_MESH;
         shape.scale = scale[0];
@@ -165,7 +165,7 @@ static yk_status read_shape(reader *r, const yk_xml_element *element, int link, 
     if (status != YK_OK)
         return status;
 
-    /* Meshes have their note already. */
+    /* A mesh has its note already. */
     if (!take) {
         if (shape.kind != YK_ROBOT_MESH)
             yk_import_add_note(r->robot->import, form, "<%s> without extent", form->name);
@@ -205,7 +205,6 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, int parent
                             .child = child,
                             .point = pose.position};
 
-    /* Its type is one of the table's words. */
     const char *type = yk_xml_attribute_of(element, "type");
     size_t k = 0;
     while (k < sizeof kinds / sizeof *kinds && type && strcmp(kinds[k].word, type) != 0)
@@ -218,7 +217,7 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, int parent
 
     joint.kind = kinds[k].kind;
 
-    /* The axis is given in the joint's frame, x where it is not. */
+    /* The axis is in the frame of the joint. The default is x. */
     double axis[3] = {1, 0, 0};
     const yk_xml_element *direction = yk_xml_child(element, "axis");
     if (direction) {
@@ -237,7 +236,6 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, int parent
 
     joint.axis = yk_q_rotate(pose.orientation, own);
 
-    /* Dynamics, and what a joint of a scenario does not have. */
     for (const yk_xml_element *e = element->first; e; e = e->next) {
         if (yk_xml_is(e, "dynamics")) {
             if (yk_xml_attribute_of(e, "damping")) {
@@ -274,7 +272,7 @@ static yk_status read_joint(reader *r, const yk_xml_element *element, int parent
 
 /* Trees ---------------------------------------------------------------------------------------- */
 
-/* A link and everything that hangs on it, parents first. */
+/* Reads a link and its descendants, parents first. */
 static yk_status read_tree(reader *r, const yk_xml_element *element, yk_pose pose,
                            const yk_xml_element *by, int parent, int depth)
 {
@@ -285,7 +283,7 @@ static yk_status read_tree(reader *r, const yk_xml_element *element, yk_pose pos
     link.into = r->robot->link_count;
     link.body.center = pose.position;
 
-    /* Mass, which must be there where there is <inertial>, and inertia about its own origin. */
+    /* <inertial> must have a mass. The inertia is about its own origin. */
     yk_status status = YK_OK;
     const yk_xml_element *inertial = yk_xml_child(element, "inertial");
     if (inertial) {
@@ -308,7 +306,7 @@ static yk_status read_tree(reader *r, const yk_xml_element *element, yk_pose pos
             return yk_import_fail(r->robot->import, mass, "the mass of link '%s' is negative",
                                   link.name);
 
-        /* The moments above the diagonal give the matrix; without <inertia> it is zero. */
+        /* The six values are the upper triangle; without <inertia> it is zero. */
         static const char *const names[6] = {"ixx", "iyy", "izz", "ixy", "ixz", "iyz"};
         static const int rows[6] = {0, 1, 2, 0, 0, 1}, columns[6] = {0, 1, 2, 1, 2, 2};
         const yk_xml_element *moments = yk_xml_child(inertial, "inertia");
@@ -329,23 +327,20 @@ static yk_status read_tree(reader *r, const yk_xml_element *element, yk_pose pos
     if (index < 0)
         return YK_ERROR_MEMORY;
 
-    /* What it touches with, and what is drawn. */
     for (const yk_xml_element *e = element->first; e && status == YK_OK; e = e->next) {
         bool touches = yk_xml_is(e, "collision");
         if (touches || yk_xml_is(e, "visual"))
             status = read_shape(r, e, index, pose, touches);
     }
 
-    /* The joint by which it hangs. */
     if (status == YK_OK && by)
         status = read_joint(r, by, parent, index, pose);
 
-    /* Then what hangs on it. */
     for (const yk_xml_element *e = r->root->first; e && status == YK_OK; e = e->next) {
         if (!yk_xml_is(e, "joint") || strcmp(link_named_by(e, "parent"), link.name) != 0)
             continue;
 
-        /* The joint's frame is that of the child link. */
+        /* The frame of a joint is that of the child link. */
         yk_pose own;
         status = read_origin(r, e, &own);
 
@@ -376,7 +371,7 @@ static int find_link(const yk_robot *robot, const char *name)
     return YK_ROBOT_GROUND;
 }
 
-/* <disable_collisions link1="a" link2="b"/>, as a semantic description (SRDF) has them. */
+/* <disable_collisions link1="a" link2="b"/> of a semantic description (SRDF). */
 static yk_status read_disabled_collisions(yk_robot *robot, const yk_xml_element *root)
 {
     for (const yk_xml_element *e = root->first; e; e = e->next) {
@@ -398,7 +393,7 @@ static yk_status read_disabled_collisions(yk_robot *robot, const yk_xml_element 
     return YK_OK;
 }
 
-/* The semantic description of the robot is the file of the same name that ends in .srdf. */
+/* The semantic description of a robot is the file of the same name with the ending .srdf. */
 static yk_status read_semantic_file(yk_robot *robot, const char *model)
 {
     char path[4096];
@@ -425,7 +420,7 @@ static yk_status read_robot(yk_robot *robot, yk_xml_element *root)
     robot->name = name_of(root);
     robot->gravity = yk_v3(0, 0, -9.81);
 
-    /* What is at the top level: the one link that no joint has as its child is the root. */
+    /* The root is the only link that is not the child of a joint. */
     const yk_xml_element *base = NULL;
     for (const yk_xml_element *e = root->first; e; e = e->next) {
         if (yk_xml_is(e, "transmission") || yk_xml_is(e, "gazebo"))
@@ -449,7 +444,6 @@ static yk_status read_robot(yk_robot *robot, yk_xml_element *root)
     if (!base)
         return yk_import_fail(robot->import, root, "the robot has no root link");
 
-    /* From there on, each link where its joint puts it. */
     yk_pose origin = {.orientation = yk_q_identity()};
     yk_status status = read_tree(&r, base, origin, NULL, YK_ROBOT_GROUND, 0);
     if (status != YK_OK)
@@ -461,7 +455,7 @@ static yk_status read_robot(yk_robot *robot, yk_xml_element *root)
     if (status != YK_OK)
         return status;
 
-    /* The root is link 0: it hangs on the ground, unless it floats. */
+    /* Link 0, the root, is fixed to the ground unless it floats. */
     yk_robot_joint held = {
         .name = name_of(base), .element = base, .kind = YK_ROBOT_FIXED, .parent = YK_ROBOT_GROUND};
     bool floating = robot->import->options.floating_base;

@@ -1,9 +1,9 @@
-/* A robot as a scenario with one subsystem, `robot`.
+/* Writes a robot as a scenario with one subsystem, `robot`.
  *
- * With `solver: multibody` bodies are placed by their links' frames, several joints of a body have
- * nodes without mass between them, and shapes are drawn. With `solver: nonsmooth` bodies are placed
- * by their centres of mass, shapes touch, and several joints of a body must be one joint that the
- * solver has (see joint_of_several). */
+ * With the multibody solver, bodies are placed by the frames of their links, massless nodes
+ * separate several joints of a body, and shapes are drawn. With the nonsmooth solver, bodies are
+ * placed by their centers of mass, shapes have contact, and several joints of a body must be
+ * equivalent to one joint of the solver (find_combined_joint). */
 #include <stdlib.h>
 #include <string.h>
 
@@ -11,14 +11,14 @@
 #include "interop/robots/link_tree.h"
 #include "math/so3.h"
 
-/* Names are cut so that an ending and a number fit. */
+/* Names are shortened so that an ending and a number fit. */
 enum { NAME_MAX_LENGTH = YK_IMPORT_NAME_BYTES };
 
 typedef struct writer {
     const yk_robot *robot;
     FILE *to;
     bool multibody;
-    bool has_types; /* some shapes do not touch because of their types of contact */
+    bool has_types; /* Contact types prevent the contact of some shapes. */
     const char *mesh_folder;
 } writer;
 
@@ -36,8 +36,8 @@ static bool has_name(const char *a, const char *fallback_a, const char *text)
     return strcmp(other, text) == 0;
 }
 
-/* Names of parts are unique in a subsystem: the n-th of one name gets the number n, those of joints
- * and frames that a body has too get an ending. */
+/* Names are unique in a subsystem. If several parts have the same name, the n-th one gets the
+ * number n. Joints and frames that have the name of a body get an ending. */
 static void link_name(const writer *w, int link, char *text)
 {
     const yk_robot *robot = w->robot;
@@ -47,7 +47,7 @@ static void link_name(const writer *w, int link, char *text)
         return;
     }
 
-    /* Its number among the links of this name, and how many these are. */
+    /* Its number among the links with this name, and the number of these links. */
     yk_import_clean_name(robot->links[link].name, "body", text);
     int number = 1;
     for (int i = 0; i < link; i++)
@@ -57,7 +57,7 @@ static void link_name(const writer *w, int link, char *text)
     for (int i = link; i < robot->link_count; i++)
         same += i > link && has_name(robot->links[i].name, "body", text);
 
-    /* The last one is the body, those before it lie between its joints. */
+    /* The last link of a name is the body. The others are between its joints. */
     if (number < same)
         snprintf(text + strlen(text), 14, "_%d", number);
 }
@@ -67,13 +67,13 @@ static void joint_name(const writer *w, int joint, char *text)
     const yk_robot *robot = w->robot;
     yk_import_clean_name(robot->joints[joint].name, "joint", text);
 
-    /* Its number among the joints that are written under this name. */
+    /* Its number among the joints with this name. */
     int number = 1;
     for (int i = 0; i < joint; i++)
         number += has_name(robot->joints[i].name, "joint", text) &&
                   robot->joints[i].kind != YK_ROBOT_FREE;
 
-    /* Names of bodies and joints are one set in the scenario. */
+    /* Bodies and joints of a scenario share one set of names. */
     bool taken = false;
     for (int i = 0; i < robot->link_count; i++)
         taken = taken || has_name(robot->links[i].name, "body", text);
@@ -85,30 +85,30 @@ static void joint_name(const writer *w, int joint, char *text)
 
 /* Parts ---------------------------------------------------------------------------------------- */
 
-/* Surfaces are named by their friction. */
+/* Materials are identified by their friction. */
 static int material_of(const writer *w, int shape)
 {
     const yk_robot_shape *shapes = w->robot->shapes;
     int number = 1;
 
-    /* New surfaces up to this shape; one that came before lends its number. */
+    /* Count the materials up to this shape. A friction that occurred before has its number. */
     for (int i = 0; i < shape; i++) {
         if (shapes[i].friction == shapes[shape].friction)
             return material_of(w, i);
 
-        /* The first shape with a friction is where its surface gets its number. */
-        bool first = shapes[i].touches;
+        /* The first shape with a friction defines the number of its material. */
+        bool first = shapes[i].has_contact;
         for (int k = 0; k < i; k++)
-            first = first && !(shapes[k].touches && shapes[k].friction == shapes[i].friction);
+            first = first && !(shapes[k].has_contact && shapes[k].friction == shapes[i].friction);
         number += first;
     }
     return number;
 }
 
-/* Shapes of one group touch the same groups: those of a base that some links do not touch, and those
- * with the same type and affinity of contact, if any two do not meet. */
+/* Shapes of a group have contact with the same groups. A group is a base without contact to some
+ * links, or the shapes with the same contact type and affinity if some types do not meet. */
 typedef struct contact_group {
-    int base; /* a part; YK_ROBOT_GROUND: none */
+    int base; /* A part; YK_ROBOT_GROUND: none. */
     unsigned type, affinity;
 } contact_group;
 
@@ -139,7 +139,7 @@ static bool has_types(const yk_robot *robot)
     for (int i = 0; i < robot->shape_count; i++) {
         for (int k = 0; k <= i; k++) {
             const yk_robot_shape *a = &robot->shapes[i], *b = &robot->shapes[k];
-            if (a->touches && b->touches && !yk_robot_types_meet(a, b))
+            if (a->has_contact && b->has_contact && !yk_robot_types_meet(a, b))
                 return true;
         }
     }
@@ -157,7 +157,7 @@ static void write_group_name(const writer *w, contact_group group)
         fprintf(w->to, "%stype_%u_%u", group.base >= 0 ? "_" : "", group.type, group.affinity);
 }
 
-/* The group of a shape, and the groups that it does not touch. */
+/* Writes the group of a shape, and the groups with which it has no contact. */
 static void write_group(const writer *w, const yk_robot_shape *shape)
 {
     const yk_robot *robot = w->robot;
@@ -171,9 +171,10 @@ static void write_group(const writer *w, const yk_robot_shape *shape)
     for (int i = 0; i < robot->shape_count; i++) {
         const yk_robot_shape *other = &robot->shapes[i];
         contact_group group = group_of(w, other);
-        bool first = other->touches;
+        bool first = other->has_contact;
         for (int k = 0; k < i && first; k++)
-            first = !robot->shapes[k].touches || !same_group(group, group_of(w, &robot->shapes[k]));
+            first =
+                !robot->shapes[k].has_contact || !same_group(group, group_of(w, &robot->shapes[k]));
 
         bool excluded = group.base >= 0 &&
                         yk_robot_excludes(robot, yk_robot_part_of(robot, shape->owner), group.base);
@@ -187,7 +188,7 @@ static void write_group(const writer *w, const yk_robot_shape *shape)
         fputs("]", w->to);
 }
 
-/* Bodies that do not touch each other. */
+/* Writes the pairs of bodies without contact. */
 static void write_exclusions(const writer *w)
 {
     const yk_robot *robot = w->robot;
@@ -208,7 +209,8 @@ static void write_exclusions(const writer *w)
     }
 }
 
-/* {type: box, ...}: of the multibody solver with `on` and `offset`, of the other with `position`. */
+/* Writes {type: box, ...}: for the multibody solver with a body and an offset, for the nonsmooth
+ * solver with a position. */
 static void write_shape(const writer *w, int index)
 {
     const yk_robot_shape *shape = &w->robot->shapes[index];
@@ -217,7 +219,7 @@ static void write_shape(const writer *w, int index)
 
     fprintf(to, "{type: %s", words[shape->kind]);
 
-    /* In the frame of its body. */
+    /* Pose in the frame of the body. */
     yk_pose frame = {.orientation = yk_q_identity()};
     if (shape->link >= 0) {
         const yk_robot_link *link = &w->robot->links[shape->link];
@@ -246,13 +248,13 @@ static void write_shape(const writer *w, int index)
         yk_write_quaternion(to, rotation);
     }
 
-    /* Its size. */
     if (shape->kind == YK_ROBOT_BOX) {
         fputs(", size: ", to);
         yk_write_vector(to, shape->size);
 
     } else if (shape->kind == YK_ROBOT_MESH) {
-        /* From the folder of the model, or from one above it, unless the name is absolute. */
+        /* The path is relative to the folder of the model or a folder above it, unless it is
+         * absolute. */
         const char *folder = w->mesh_folder;
         if (shape->file[0] == '/')
             folder = "";
@@ -271,41 +273,41 @@ static void write_shape(const writer *w, int index)
         }
     }
 
-    /* Only the solver with contact knows surfaces and groups. */
-    if (!w->multibody && !shape->touches)
+    /* Only the nonsmooth solver has materials and groups. */
+    if (!w->multibody && !shape->has_contact)
         fputs(", touches: false", to);
-    if (!w->multibody && shape->touches)
+    if (!w->multibody && shape->has_contact)
         fprintf(to, ", material: surface_%d", material_of(w, index));
 
-    if (!w->multibody && shape->touches)
+    if (!w->multibody && shape->has_contact)
         write_group(w, shape);
     fputs("}\n", to);
 }
 
-/* What a link touches with or what is drawn of it: each solver takes the one that it is for, and
- * the other where there is none. */
+/* Whether a shape is written. Each solver prefers the shapes that were made for it, for contact
+ * or for drawing, and takes the others for links that have none. */
 static bool is_written(const writer *w, const yk_robot_shape *shape)
 {
-    /* With contact there are no bodies without mass; the multibody solver draws no meshes and planes,
-     * and nothing of the ground. */
+    /* The nonsmooth solver has no massless bodies. The multibody solver draws no meshes, planes
+     * and shapes of the ground. */
     bool can = shape->link < 0 || w->robot->links[shape->link].body.mass > 0;
     if (w->multibody)
         can = shape->link >= 0 && shape->kind != YK_ROBOT_MESH && shape->kind != YK_ROBOT_PLANE;
 
     bool wanted = !w->multibody;
-    if (!can || shape->touches == wanted)
+    if (!can || shape->has_contact == wanted)
         return can;
 
-    /* The other kind of shape stands in only where its link has none of the wanted kind. */
+    /* Shapes of the other kind are used only for a link without shapes of the preferred kind. */
     for (int i = 0; i < w->robot->shape_count; i++) {
         const yk_robot_shape *other = &w->robot->shapes[i];
-        if (other->link == shape->link && other->touches == wanted)
+        if (other->link == shape->link && other->has_contact == wanted)
             return false;
     }
     return true;
 }
 
-/* Shapes of a link, or of the ground, under a heading where there are any. */
+/* Writes the shapes of a link or of the ground, under a heading if there are any. */
 static void write_shapes_of(const writer *w, int link, const char *heading, const char *indent)
 {
     bool any = false;
@@ -329,7 +331,7 @@ static void write_links(const writer *w)
     FILE *to = w->to;
     char name[NAME_MAX_LENGTH];
 
-    /* Links that carry others without a mass of their own are nodes. */
+    /* Massless links that carry others are nodes. */
     bool heading = false;
     for (int i = 0; w->multibody && i < robot->link_count; i++) {
         const yk_robot_link *link = &robot->links[i];
@@ -348,7 +350,7 @@ static void write_links(const writer *w)
         fprintf(to, "}\n");
     }
 
-    /* All others are bodies. */
+    /* All other links are bodies. */
     heading = false;
     for (int i = 0; i < robot->link_count; i++) {
         const yk_robot_link *link = &robot->links[i];
@@ -363,10 +365,10 @@ static void write_links(const writer *w)
         fprintf(to, "      %s:\n        mass: ", name);
         yk_write_number(to, link->body.mass);
 
-        /* In the link's axes. */
+        /* Inertia in the axes of the link. */
         yk_mat3 axes = yk_q_matrix(link->pose.orientation);
         yk_mat3 own = yk_m3_rotate(yk_m3_transpose(axes), link->body.inertia);
-        /* Rotated, it is symmetric to rounding only. */
+        /* Remove the asymmetry that the rotation leaves by rounding. */
         own = yk_m3_scale(0.5, yk_m3_add(own, yk_m3_transpose(own)));
 
         fprintf(to, "\n        inertia: [");
@@ -375,7 +377,8 @@ static void write_links(const writer *w)
             fputs(k < 2 ? ", " : "]\n", to);
         }
 
-        /* The multibody solver places the link's frame, the other the centre of mass. */
+        /* The multibody solver places the frame of the link, the nonsmooth solver its center of
+         * mass. */
         yk_vec3 origin = link->body.center;
         if (w->multibody)
             origin = link->pose.position;
@@ -404,25 +407,25 @@ static void write_links(const writer *w)
 
 /* Joints --------------------------------------------------------------------------------------- */
 
-/* The frame whose z is an axis and whose x lies as near as it can to another direction. */
+/* A frame with the given z axis, whose x axis is as close as possible to another direction. */
 static yk_quat frame_about(yk_vec3 z, yk_vec3 x)
 {
     x = yk_v3_unit(yk_v3_axpy(-yk_v3_dot(x, z), z, x));
     return yk_so3_quat(yk_m3_columns(x, yk_v3_cross(z, x), z));
 }
 
-/* One joint that does what several of a body do, one after the other, for the solver that has no
- * bodies without mass. False where there is none. `first` is the first of `count` joints. */
+/* Finds one joint that is equivalent to several consecutive joints of a body, for the solver
+ * without massless bodies. `first` is the first of `count` joints. False: there is none. */
 typedef struct combined {
-    const char *type; /* NULL: all motions are free */
+    const char *type; /* NULL: all motions are free. */
     const char *constrain;
     yk_quat orientation;
     yk_vec3 point;
 } combined;
 
-static bool joint_of_several(const yk_robot_joint *first, int count, combined *out)
+static bool find_combined_joint(const yk_robot_joint *first, int count, combined *out)
 {
-    /* Sorts the axes by what they do. */
+    /* Sort the axes by kind. */
     yk_vec3 slides[3] = {{0}}, hinges[3] = {{0}};
     int slide_count = 0, hinge_count = 0;
     bool ball = false;
@@ -438,27 +441,27 @@ static bool joint_of_several(const yk_robot_joint *first, int count, combined *o
         else if (joint->kind != YK_ROBOT_BALL)
             return false;
 
-        /* Where things turn decides, not where they slide. */
+        /* The position of rotations is decisive, that of translations is not. */
         if (joint->kind != YK_ROBOT_SLIDE)
             out->point = joint->point;
     }
 
-    /* Turns about different points are no one joint. */
+    /* Rotations about different points cannot be combined. */
     for (int i = 0; i < count; i++)
         if (first[i].kind != YK_ROBOT_SLIDE &&
             yk_v3_norm(yk_v3_sub(first[i].point, out->point)) > 1e-9)
             return false;
 
-    /* Three hinges in different directions turn as a ball joint does. */
+    /* Three hinges with independent directions are a ball joint. */
     yk_vec3 normal = yk_v3_cross(hinges[0], hinges[1]);
     ball = ball || (hinge_count == 3 && fabs(yk_v3_dot(normal, hinges[2])) > 0.1);
 
-    /* Likewise two slides span a plane, three all of space. */
+    /* Two slides span a plane, three span space. */
     yk_vec3 across = yk_v3_cross(slides[0], slides[1]);
     bool in_plane = slide_count == 2 && yk_v3_norm(across) > 0.1;
     bool all = slide_count == 3 && fabs(yk_v3_dot(across, slides[2])) > 0.1;
 
-    /* The joint that leaves just these motions. */
+    /* Select the joint that leaves these motions free. */
     if (all && ball) {
         out->type = NULL;
     } else if (all && hinge_count == 0) {
@@ -490,8 +493,8 @@ static bool joint_of_several(const yk_robot_joint *first, int count, combined *o
     return true;
 }
 
-/* How many joints from this one on lead to one body with mass through links that have none. Welds
- * and joints that close loops belong to no chain. */
+/* Number of consecutive joints, from this one on, that lead through massless links to one body
+ * with mass. Welds and joints that close loops are not part of a chain. */
 static int chain_length(const yk_robot *robot, int joint)
 {
     int count = 1;
@@ -530,12 +533,12 @@ static void write_joints(const writer *w)
         const yk_robot_joint *joint = &robot->joints[i];
         const char *type = types[joint->kind];
 
-        /* Welded links are one body already, free ones need no joint. */
+        /* Welded links are one body already, and free links need no joint. */
         bool welded = joint->kind == YK_ROBOT_FIXED && !joint->closes;
         if (!type || welded || joint->parent == joint->child)
             continue;
 
-        /* One joint for several where links without mass cannot be. */
+        /* Combine the joints of a chain if massless links are impossible. */
         int count = 1;
         if (!w->multibody)
             count = chain_length(robot, i);
@@ -543,7 +546,7 @@ static void write_joints(const writer *w)
         bool by_axis = joint->kind != YK_ROBOT_BALL && joint->kind != YK_ROBOT_FIXED;
         if (count > 1) {
             by_axis = false;
-            if (!joint_of_several(joint, count, &several))
+            if (!find_combined_joint(joint, count, &several))
                 several.type = NULL;
         }
 
@@ -577,7 +580,7 @@ static void write_joints(const writer *w)
     }
 }
 
-/* Springs, dampers and motors of hinges and slides. */
+/* Writes springs, dampers and motors of hinges and slides. */
 static void write_forces(const writer *w)
 {
     const yk_robot *robot = w->robot;
@@ -587,7 +590,7 @@ static void write_forces(const writer *w)
     for (int i = 0; i < robot->joint_count; i++) {
         const yk_robot_joint *joint = &robot->joints[i];
 
-        /* What a combined joint stands for has no spring of its own. */
+        /* A combined joint has no springs. */
         bool hinge = joint->kind == YK_ROBOT_HINGE;
         bool single = w->multibody || chain_length(robot, i) == 1;
         single = single && (i == 0 || w->multibody || chain_length(robot, i - 1) == 1);
@@ -602,13 +605,13 @@ static void write_forces(const writer *w)
             fprintf(to, "    forces:\n");
         heading = true;
 
-        /* What drives it is for the user to say: the motor idles. */
+        /* The load of a motor is 0. The user replaces it. */
         if (joint->driven)
             fprintf(to, "      %s_motor: {type: motor, joint: %s, load: 0}\n", name, name);
         if (!elastic)
             continue;
 
-        /* A slide is the z of a bushing, whose other motions are not held. */
+        /* A slide is the z direction of a bushing whose other directions are free. */
         const char *type = "torsion";
         yk_vec3 at = joint->point;
         if (!hinge) {
@@ -622,13 +625,13 @@ static void write_forces(const writer *w)
         fputs(", axis: ", to);
         yk_write_vector(to, joint->axis);
 
-        /* A torsion has one number, a bushing six. */
+        /* A torsion spring has one number, a bushing has six. */
         fputs(hinge ? ", stiffness: " : ", stiffness: [0, 0, ", to);
         yk_write_number(to, joint->stiffness);
         fputs(hinge ? ", damping: " : ", 0, 0, 0], damping: [0, 0, ", to);
         yk_write_number(to, joint->damping);
 
-        /* The rest of a slide is in the point already. */
+        /* The rest position of a slide is part of the point. */
         if (hinge && joint->rest != 0) {
             fputs(", free_angle: ", to);
             yk_write_number(to, joint->rest);
@@ -645,18 +648,19 @@ static void write_ports(const writer *w)
 
     for (int i = 0; i < robot->frame_count; i++) {
         const yk_robot_frame *frame = &robot->frames[i];
-        /* Only the multibody solver has links without mass, as nodes. */
+        /* Only the multibody solver has massless links, as nodes. */
         if (frame->link < 0 || !(robot->links[frame->link].body.mass > 0 || w->multibody))
             continue;
 
-        /* Offsets are from what the solver places: the link's frame or its centre of mass. */
+        /* Offsets are relative to the frame that the solver places: that of the link or that of
+         * its center of mass. */
         const yk_robot_link *link = &robot->links[frame->link];
         yk_vec3 origin = link->body.center;
         if (w->multibody)
             origin = link->pose.position;
         yk_quat back = yk_q_conjugate(link->pose.orientation);
 
-        /* A number where several frames have one name. */
+        /* Frames with equal names get a number. */
         char name[NAME_MAX_LENGTH], on[NAME_MAX_LENGTH];
         yk_import_clean_name(frame->name, "frame", name);
         int number = 1;
@@ -681,13 +685,11 @@ static void write_ports(const writer *w)
     }
 }
 
-/* The whole ------------------------------------------------------------------------------------ */
-
-bool yk_robot_touches(const yk_robot *robot)
+bool yk_robot_needs_contact(const yk_robot *robot)
 {
-    /* Things to touch: a ground with shape, or bodies that would fall through it. */
+    /* There is a ground with a shape, or a body that would fall through it. */
     for (int i = 0; i < robot->shape_count; i++)
-        if (robot->shapes[i].link == YK_ROBOT_GROUND && robot->shapes[i].touches)
+        if (robot->shapes[i].link == YK_ROBOT_GROUND && robot->shapes[i].has_contact)
             return true;
 
     for (int i = 0; i < robot->joint_count; i++)
@@ -696,17 +698,17 @@ bool yk_robot_touches(const yk_robot *robot)
     return false;
 }
 
-/* Between joints that are no one joint, the solver with contact needs bodies: they have a small
- * part of what they carry. */
+/* Mass fraction of the bodies that the nonsmooth solver needs between joints that cannot be
+ * combined. */
 static const double SMALL_PART = 0.01;
 
-/* The largest step with which a joint's spring and damper are stable where they act by the velocity
- * at the beginning of the step: 2 / omega and 2 I / c of its link about its axis. */
+/* Largest stable step of the spring and damper of a joint if they act with the velocity at the
+ * start of the step: 2 / omega and 2 I / c with the inertia of the link about the axis. */
 static double stable_step(const yk_robot *robot, const yk_robot_joint *joint)
 {
     const yk_robot_link *link = &robot->links[joint->child];
 
-    /* Inertia against the joint's motion; about an axis, with Steiner's part. */
+    /* Inertia against the motion of the joint, about an axis by Steiner's theorem. */
     double inertia = link->body.mass;
     if (joint->kind == YK_ROBOT_HINGE) {
         yk_vec3 arm = yk_v3_sub(link->body.center, joint->point);
@@ -729,7 +731,6 @@ yk_status yk_robot_check(yk_robot *robot)
     bool multibody = import->options.solver == YK_IMPORT_MULTIBODY;
     double step = import->options.step;
 
-    /* Every body needs an inertia that a body can have. */
     int moving = 0;
     for (int i = 0; i < robot->link_count; i++) {
         yk_robot_link *link = &robot->links[i];
@@ -765,7 +766,7 @@ yk_status yk_robot_check(yk_robot *robot)
                            "%d mesh%s from here on: the multibody solver draws none", meshes,
                            meshes == 1 ? "" : "es");
 
-    /* Several joints of a body: one that stands for all, or bodies between them. */
+    /* Several joints of a body become one, or get bodies between them. */
     for (int i = 0; i < robot->joint_count && !multibody; i++) {
         const yk_robot_joint *joint = &robot->joints[i];
         if (joint->closes || joint->kind == YK_ROBOT_FIXED)
@@ -774,7 +775,7 @@ yk_status yk_robot_check(yk_robot *robot)
         int count = chain_length(robot, i);
         combined several;
 
-        /* Springs act explicitly here and bound the step. */
+        /* Springs of the nonsmooth solver are explicit and limit the step. */
         if (count == 1 && stable_step(robot, joint) < step)
             yk_import_add_note(
                 import, joint->element,
@@ -786,8 +787,8 @@ yk_status yk_robot_check(yk_robot *robot)
 
         const yk_robot_link *body = &robot->links[joint[count - 1].child];
 
-        /* A joint that stands for all has no springs and motors of the single ones. */
-        if (joint_of_several(joint, count, &several)) {
+        /* A combined joint has no springs and motors of the single joints. */
+        if (find_combined_joint(joint, count, &several)) {
             for (int k = 0; k < count; k++)
                 if (joint[k].stiffness != 0 || joint[k].damping != 0 || joint[k].driven)
                     yk_import_add_note(
@@ -823,12 +824,12 @@ void yk_robot_write(const yk_robot *robot, FILE *to)
                 .has_types = has_types(robot),
                 .mesh_folder = options->mesh_folder ? options->mesh_folder : ""};
 
-    /* A parameter for the friction of shapes whose model gives none. */
+    /* A parameter for the friction of shapes without friction in the model. */
     bool friction = false;
     for (int i = 0; i < robot->shape_count; i++)
-        friction = friction || (robot->shapes[i].touches && robot->shapes[i].friction < 0);
+        friction = friction || (robot->shapes[i].has_contact && robot->shapes[i].friction < 0);
 
-    /* Notes and title; characters that would end the text become spaces. */
+    /* Notes and title. Characters that would end the text become spaces. */
     yk_import_write_notes(robot->import, to);
     fputs("title: \"", to);
     const char *title = robot->name ? robot->name : "robot";
@@ -855,13 +856,12 @@ void yk_robot_write(const yk_robot *robot, FILE *to)
     yk_write_vector(to, robot->gravity);
     fputs("\n", to);
 
-    /* The subsystem, part by part. */
     if (!w.multibody) {
-        /* Surfaces; an unknown friction is a parameter, to be changed in one place. */
+        /* Materials. An unknown friction is a parameter, so that it can be changed in one place. */
         int known = 0;
         for (int i = 0; i < robot->shape_count; i++) {
             const yk_robot_shape *shape = &robot->shapes[i];
-            if (!shape->touches || material_of(&w, i) <= known)
+            if (!shape->has_contact || material_of(&w, i) <= known)
                 continue;
 
             if (known++ == 0)
