@@ -10,6 +10,8 @@
 #include "yoke/analysis.h"
 #include "yoke/base.h"
 #include "yoke/contact.h"
+#include "yoke/control.h"
+#include "yoke/hydraulic.h"
 #include "yoke/mechanics.h"
 #include "yoke/multibody.h"
 #include "yoke/nonsmooth.h"
