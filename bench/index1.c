@@ -11,7 +11,7 @@
 static bool open_chain(bench *run, int links, int threads, scene *s)
 {
     char links_text[64], threads_text[64];
-    const char *overrides[] = {links_text, threads_text, "coupling.jacobian=fresh"};
+    const char *overrides[] = {links_text, threads_text, "coupling.jacobian_update=every-step"};
     snprintf(links_text, sizeof links_text, "parameters.links=%d", links);
     snprintf(threads_text, sizeof threads_text, "coupling.threads=%d", threads);
     return scene_open(run, "link-chain", overrides, 3, s);

@@ -8,7 +8,7 @@
 static bool open_scene(bench *run, const char *model, const char *step, scene *s)
 {
     const char *overrides[] = {step, "coupling.scheme=rim",
-                               "subsystems.hydraulics.micro_step=2e-4"};
+                               "subsystems.hydraulics.max_substep=2e-4"};
     return scene_open(run, model, overrides, 3, s);
 }
 

@@ -65,10 +65,11 @@ static bool add_variant(variant_list *list, const char *text)
     }
 
     if (!good)
-        print_err("yoke: --variant '%s': write NAME;PATH=VALUE;PATH=VALUE, such as "
-                  "\"lazy;coupling.scheme=tight;coupling.iterations=0\" (at most %d variants with "
-                  "%d values each)\n",
-                  text, VARIANTS_MAX, VARIANT_OVERRIDES_MAX);
+        print_err(
+            "yoke: --variant '%s': write NAME;PATH=VALUE;PATH=VALUE, such as "
+            "\"lazy;coupling.scheme=tight;coupling.max_iterations=0\" (at most %d variants with "
+            "%d values each)\n",
+            text, VARIANTS_MAX, VARIANT_OVERRIDES_MAX);
     return good;
 }
 

@@ -86,7 +86,8 @@ int command_flexible(int argc, char **argv)
     }
 
     /* And the item of `flexible` that takes them in; second order only where a point has any. */
-    print_out("%s:\n  type: modal\n  nodes: %s/nodes.csv\n  modes: %s/modes.csv\n  invariants: "
+    print_out("%s:\n  type: modal\n  nodes_file: %s/nodes.csv\n  modes_file: %s/modes.csv\n  "
+              "invariants_file: "
               "%s/invariants.csv\n",
               def->flexibles[index].name, folder, folder, folder);
 
@@ -95,10 +96,10 @@ int command_flexible(int argc, char **argv)
         if (body->nodes[k].bend_count > 0)
             bends = true;
     if (bends)
-        print_out("  second_order: %s/second_order.csv\n", folder);
+        print_out("  second_order_file: %s/second_order.csv\n", folder);
 
     /* Points are numbered from 1 in the tables; their names are qualified by that of the body. */
-    const char *lead = "  points: {";
+    const char *lead = "  attachments: {";
     for (int i = 0; i < def->attachment_count; i++) {
         const yk_multibody_attachment_def *attachment = &def->attachments[i];
         if (attachment->flexible != index)

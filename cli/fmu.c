@@ -186,7 +186,7 @@ static void print_section(yk_context *context, const yk_fmi_description *d, cons
             continue;
 
         if (first)
-            print_out("    set:\n");
+            print_out("    start_values:\n");
         first = false;
         print_out("      - {variable: \"%s\", value: %s}\n", v->name, v->start);
     }

@@ -154,7 +154,7 @@ static int run_command(int argc, char **argv)
 
 /* Crashes of FMUs ------------------------------------------------------------------------------
  *
- * An FMU runs in this process unless its scenario says `process: child`. If it crashes, nothing of
+ * An FMU runs in this process unless its scenario says `run_in: child-process`. If it crashes, nothing of
  * this process can be trusted any more, so the program ends; the message says whose code it was. */
 
 static void write_text(const char *text)

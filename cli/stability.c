@@ -582,12 +582,12 @@ static int run_two_mass(request *q)
         snprintf(iterations, sizeof iterations, "%.0f", q->iterations);
     }
 
-    bool good = set_option(context, q, "order", q->order, "gauss-seidel") &&
-                set_option(context, q, "exchange", q->exchange, "motion") &&
-                set_option(context, q, "inputs", q->inputs, "index-1") &&
+    bool good = set_option(context, q, "sequence", q->order, "gauss-seidel") &&
+                set_option(context, q, "exchange", q->exchange, "force-motion") &&
+                set_option(context, q, "modified_inputs", q->inputs, "index-1") &&
                 set_option(context, q, "acceleration", q->acceleration, acceleration) &&
-                set_option(context, q, "iterations", NULL, iterations) &&
-                set_option(context, q, "tolerance", NULL, absolute) &&
+                set_option(context, q, "max_iterations", NULL, iterations) &&
+                set_option(context, q, "absolute_tolerance", NULL, absolute) &&
                 set_option(context, q, "relative_tolerance", NULL, relative);
 
     /* "two-step,exact": the integrators of both masses. */
@@ -644,7 +644,7 @@ static int run_two_mass(request *q)
         } else {
             char title[160];
             int length = snprintf(title, sizeof title, "spectral radius of scheme %s", q->scheme);
-            if (yk_scheme_find_option(q->model.scheme.ops, "inputs"))
+            if (yk_scheme_find_option(q->model.scheme.ops, "modified_inputs"))
                 snprintf(title + length, sizeof title - (size_t)length, ", inputs %s",
                          q->inputs ? q->inputs : "index-1");
 

@@ -96,7 +96,7 @@ static void add_remedies(const yk_watch *watch, yk_finding *f)
     double wrench;
     if (loosely_iterated_interface(watch, &wrench) >= 0) {
         yk_changes changes = {0};
-        yk_changes_add(&changes, "coupling.tolerance=0");
+        yk_changes_add(&changes, "coupling.absolute_tolerance=0");
         yk_changes_add(&changes, "coupling.relative_tolerance=1e-6");
         yk_finding_change(f, &changes);
         return;
@@ -570,11 +570,11 @@ static void judge_contacts(const yk_watch *watch, yk_run_report *report)
         /* The exact method, as long as it can be afforded. */
         yk_changes changes = {0};
         if (contacts <= ACCURATE_CONTACTS) {
-            yk_changes_add(&changes, "subsystems.%s.contact.method=accurate", name);
-            yk_changes_add(&changes, "subsystems.%s.contact.iterations=0", name);
+            yk_changes_add(&changes, "subsystems.%s.contact.method=interior-point", name);
+            yk_changes_add(&changes, "subsystems.%s.contact.max_iterations=0", name);
         } else {
             yk_changes_add(&changes, "subsystems.%s.contact.method=gauss-seidel", name);
-            yk_changes_add(&changes, "subsystems.%s.contact.iterations=1000", name);
+            yk_changes_add(&changes, "subsystems.%s.contact.max_iterations=1000", name);
         }
 
         yk_finding_change(&f, &changes);

@@ -208,7 +208,7 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
         if (!balances && a->step_model && b->step_model)
             yk_changes_add(&changes, "coupling.exchange=auto");
         else if (a_predicts && b_predicts)
-            yk_changes_add(&changes, "coupling.exchange=forces");
+            yk_changes_add(&changes, "coupling.exchange=force-force");
         if (changes.count > 0)
             yk_finding_change(&f, &changes);
     }
@@ -244,7 +244,7 @@ static void report_wire_loops(yk_system *system, const yk_scenario_info *info,
 
         /* A delay is a remedy only for a loop that tolerates it. */
         yk_changes changes = {0};
-        yk_changes_add(&changes, "wires.%.120s.hold=true", info->wires[loop.wire].name);
+        yk_changes_add(&changes, "wires.%.120s.sample_and_hold=true", info->wires[loop.wire].name);
         if (!grows)
             yk_finding_change(&f, &changes);
         yk_finding_add(report, &f);

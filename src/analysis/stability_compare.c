@@ -79,9 +79,9 @@ static void change_step(const yk_comparison *c, double step, yk_changes *changes
     double part = step / c->source.info->step;
     yk_changes_add(changes, "time.step=%.17g", step);
     if (control->max_step > 0)
-        yk_changes_add(changes, "time.largest=%.17g", part * control->max_step);
+        yk_changes_add(changes, "time.max_step=%.17g", part * control->max_step);
     if (control->min_step > 0)
-        yk_changes_add(changes, "time.smallest=%.17g", part * control->min_step);
+        yk_changes_add(changes, "time.min_step=%.17g", part * control->min_step);
 }
 
 /* Growth of a system at the time of the report, followed over as long a time as that of the

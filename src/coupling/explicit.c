@@ -182,7 +182,7 @@ static void explicit_state_set(yk_scheme *scheme, yk_system *system, const doubl
 /* The scheme ----------------------------------------------------------------------------------- */
 
 static const yk_option_choice inputs_words[] = {
-    {"original", "the predicted motion as it is"},
+    {"none", "the predicted motion as it is"},
     {"index-1", "modified inputs with alpha = 2/h², beta = 2/h, gamma = 1"},
     {"index-2", "modified inputs with alpha = 1/h, beta = 1, gamma = 0"},
     {"index-3", "modified inputs with alpha = 1, beta = gamma = 0"},
@@ -204,38 +204,49 @@ static const yk_option weights_rows[] = {
 enum { EXCHANGE_ROW = 1, INPUTS_ROW = 2 };
 
 static const yk_option options[] = {
-    {"order", ROW(CHOICE, sequence), .default_text = "gauss-seidel", .choices = yk_order_words,
-     .description = "order of the subsystems"},
+    {"sequence", ROW(CHOICE, sequence), .default_text = "gauss-seidel", .choices = yk_order_words,
+     .description = "sequence of the subsystems"},
     [EXCHANGE_ROW] =
         {"exchange", ROW(CHOICE, exchange), .has_derived_default = true,
          .choices = yk_exchange_words,
          .description =
-             "what crosses an interface; auto where it is absent, but motion where `inputs` "
+             "what crosses an interface; auto where it is absent, but force-motion where "
+             "`modified_inputs` "
              "are given"},
     [INPUTS_ROW] =
-        {"inputs", ROW(CHOICE, modified_inputs), .default_text = "index-1",
+        {"modified_inputs", ROW(CHOICE, modified_inputs), .default_text = "index-1",
          .has_derived_default = true, .choices = inputs_words, .custom_fields = weights_rows,
          .description =
              "what is prescribed to the sides that receive a motion; index-1 where it is "
              "absent"},
     {"threads", ROW(INTEGER, thread_count), .default_text = "1", .maximum = 1024,
-     .description = "in order jacobi: subsystems that advance at the same time; 0 is one per core"},
+     .description =
+         "with sequence jacobi: subsystems that advance at the same time; 0 is one per core"},
     {0},
 };
 
 static const yk_scheme_variant variants[] = {
-    {"explicit", YK_VARIANT_REMEDY, 1, {"order=gauss-seidel", "exchange=auto"}},
-    {"explicit", YK_VARIANT_REMEDY, 2, {"order=gauss-seidel", "inputs=index-1"}},
-    {"explicit", YK_VARIANT_DRIFT_REMEDY, 2, {"inputs=index-1"}},
-    {"explicit, forces", YK_VARIANT_CANDIDATE, 1, {"order=gauss-seidel", "exchange=auto"}},
+    {"explicit", YK_VARIANT_REMEDY, 1, {"sequence=gauss-seidel", "exchange=auto"}},
+    {"explicit", YK_VARIANT_REMEDY, 2, {"sequence=gauss-seidel", "modified_inputs=index-1"}},
+    {"explicit", YK_VARIANT_DRIFT_REMEDY, 2, {"modified_inputs=index-1"}},
+    {"explicit, force-force", YK_VARIANT_CANDIDATE, 1, {"sequence=gauss-seidel", "exchange=auto"}},
     {"explicit, index-1",
      YK_VARIANT_CANDIDATE | YK_VARIANT_BASELINE,
      1,
-     {"order=gauss-seidel", "inputs=index-1"}},
-    {"explicit, index-2", YK_VARIANT_CANDIDATE, 1, {"order=gauss-seidel", "inputs=index-2"}},
-    {"explicit, index-3", YK_VARIANT_CANDIDATE, 1, {"order=gauss-seidel", "inputs=index-3"}},
-    {"explicit, original", YK_VARIANT_CANDIDATE, 1, {"order=gauss-seidel", "inputs=original"}},
-    {"explicit, jacobi", YK_VARIANT_CANDIDATE, 1, {"order=jacobi", "inputs=index-1"}},
+     {"sequence=gauss-seidel", "modified_inputs=index-1"}},
+    {"explicit, index-2",
+     YK_VARIANT_CANDIDATE,
+     1,
+     {"sequence=gauss-seidel", "modified_inputs=index-2"}},
+    {"explicit, index-3",
+     YK_VARIANT_CANDIDATE,
+     1,
+     {"sequence=gauss-seidel", "modified_inputs=index-3"}},
+    {"explicit, unmodified",
+     YK_VARIANT_CANDIDATE,
+     1,
+     {"sequence=gauss-seidel", "modified_inputs=none"}},
+    {"explicit, jacobi", YK_VARIANT_CANDIDATE, 1, {"sequence=jacobi", "modified_inputs=index-1"}},
     {0},
 };
 

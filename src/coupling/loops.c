@@ -555,10 +555,11 @@ static yk_status report(const newton *n, yk_status outcome)
     const char *why = "it has no solution, or its signals have grown beyond all numbers";
     if (outcome == YK_ERROR_SINGULAR)
         why = "its loop gain is 1, so that it has no solution or any";
-    return yk_fail(system->context, outcome,
-                   "at t = %g s the algebraic loop %s cannot be solved: %s; change a gain, or let "
-                   "one of its wires carry the value at the start of the step (hold: true)",
-                   n->at_start ? system->start : system->t + system->h, n->loop->text, why);
+    return yk_fail(
+        system->context, outcome,
+        "at t = %g s the algebraic loop %s cannot be solved: %s; change a gain, or let "
+        "one of its wires carry the value at the start of the step (sample_and_hold: true)",
+        n->at_start ? system->start : system->t + system->h, n->loop->text, why);
 }
 
 static newton begin_newton(yk_system *system, yk_loop *loop, bool at_start,

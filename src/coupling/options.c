@@ -17,12 +17,13 @@ const yk_option_choice yk_order_words[] = {
 };
 
 const yk_option_choice yk_exchange_words[] = {
-    {"motion", "a motion to the second side, and the wrench that it took to the first: the schemes "
-               "of the papers"},
+    {"force-motion",
+     "a motion to the second side, and the wrench that it took to the first: the schemes "
+     "of the papers"},
     {"auto", "one wrench to both sides, so that the joint holds at the end of the step whatever "
-             "their masses, where both say what their next step will do (smooth mechanisms, "
-             "oscillators); else motion"},
-    {"forces", "the same, also where a subsystem gives an interface model only (nonsmooth)"},
+             "their masses, where both say what their next step will do (multibody, "
+             "oscillators); else force-motion"},
+    {"force-force", "the same, also where a subsystem gives an interface model only (nonsmooth)"},
     {NULL, NULL},
 };
 

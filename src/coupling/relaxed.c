@@ -69,7 +69,7 @@ typedef struct relaxed {
     yk_status outcome;
     int worst;
     double left;
-    /* Since the start: of parts in order jacobi, and those of them in other processes. */
+    /* Since the start: of parts with sequence jacobi, and those of them in other processes. */
     int64_t relaxations, elsewhere;
 } relaxed;
 
@@ -444,19 +444,20 @@ static yk_status relaxed_step(yk_scheme *scheme, yk_system *system, yk_step_repo
 #define ROW(type, field) .kind = YK_OPTION_##type, .offset = offsetof(yk_relaxed_options, field)
 
 static const yk_option options[] = {
-    {"order", ROW(CHOICE, sequence), .default_text = "gauss-seidel", .choices = yk_order_words,
-     .description = "order of the subsystems"},
+    {"sequence", ROW(CHOICE, sequence), .default_text = "gauss-seidel", .choices = yk_order_words,
+     .description = "sequence of the subsystems"},
     {"acceleration", ROW(CHOICE, acceleration), .default_text = "quasi-newton",
      .choices = yk_acceleration_words,
      .description = "how the accelerations of all subsystems follow from the last repetitions"},
     {"relative_tolerance", ROW(NUMBER, relative_tolerance), .default_text = "1e-10",
      .has_derived_default = true, .maximum = INFINITY, .refinement_exponent = 1,
      .description = "largest change of a velocity, relative to the typical velocity"},
-    {"sweeps", ROW(INTEGER, max_sweeps), .default_text = "200", .minimum = 1, .maximum = INFINITY,
+    {"max_sweeps", ROW(INTEGER, max_sweeps), .default_text = "200", .minimum = 1,
+     .maximum = INFINITY,
      .description = "largest number of sweeps over the subsystems in a macro step"},
     {"threads", ROW(INTEGER, thread_count), .default_text = "1", .maximum = 1024,
      .description =
-         "in order jacobi: subsystems that are solved at the same time; 0 is one per core"},
+         "with sequence jacobi: subsystems that are solved at the same time; 0 is one per core"},
     {0},
 };
 

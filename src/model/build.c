@@ -268,7 +268,7 @@ int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *r
 
     for (int i = 0; i < names->count && count < YK_SUGGESTED_MAX; i++)
         list[count++] = names->entries[i].name;
-    yk_builder_error(builder, reference, "there is no %s '%.60s'; %s", what, reference->text,
+    yk_builder_error(builder, reference, "%s '%.60s' not found. %s", what, reference->text,
                      yk_suggest_name(reference->text, list, count).text);
 
     return -1;
@@ -299,12 +299,12 @@ static bool is_joined(const yk_scenario *scenario, const char *name)
 }
 
 /* Steps of a subsystem in a macro step: `substeps` as written, as many as keep its steps within
- * `micro_step`, or as many as the scheme usually takes of this subsystem. */
+ * `max_substep`, or as many as the scheme usually takes of this subsystem. */
 static int read_substeps(yk_scenario *scenario, const yk_node *node, const yk_subsystem *subsystem)
 {
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     const yk_scheme_def *scheme = &scenario->info.scheme;
-    const yk_node *micro_step = yk_node_get(node, "micro_step");
+    const yk_node *max_substep = yk_node_get(node, "max_substep");
     const yk_node *substeps = yk_node_get(node, "substeps");
 
     /* What the scheme asks for; without interfaces there is nothing to couple. */
@@ -315,14 +315,14 @@ static int read_substeps(yk_scenario *scenario, const yk_node *node, const yk_su
         usual = scheme->ops->default_substeps(scheme->options, subsystem, &fewest);
 
     /* By the longest step. A quotient that misses a whole number by rounding is that number. */
-    if (micro_step) {
+    if (max_substep) {
         double step = scenario->info.step;
-        double count = ceil(step / micro_step->value - 1e-9);
+        double count = ceil(step / max_substep->value - 1e-9);
         if (substeps)
-            yk_node_error(diagnostics, micro_step,
+            yk_node_error(diagnostics, max_substep,
                           "stands in place of substeps: remove one of the two");
         else if (!(count < 1e6))
-            yk_node_error(diagnostics, micro_step,
+            yk_node_error(diagnostics, max_substep,
                           "is more than a million times in time.step = %g s", step);
 
         /* Not fewer than the scheme takes by itself. */
@@ -416,7 +416,7 @@ static int *place_subsystems(yk_scenario *scenario, const yk_node *list)
     /* The rank that the section names; -1 leaves it to the hosts. */
     int index = 0;
     for (const yk_node *node = list->first; node; node = node->next, index++) {
-        const yk_node *rank = yk_node_get(node, "rank");
+        const yk_node *rank = yk_node_get(node, "mpi_rank");
         ranks[index] = -1;
         if (rank && rank->valid)
             ranks[index] = (int)rank->value;
@@ -508,7 +508,7 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node, int
 
     /* Units and axes. */
     const yk_node *units = yk_node_get(node, "units");
-    const yk_node *frame = yk_node_get(node, "frame");
+    const yk_node *pose = yk_node_get(node, "pose");
     yk_transform transform = yk_transform_identity();
     if (units) {
         int length = yk_node_choice(units, "length");
@@ -516,14 +516,14 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node, int
         transform.length_unit = yk_length_units[length];
         transform.mass_unit = yk_mass_units[mass];
         for (yk_node *child = node->first; child; child = child->next)
-            if (child != frame)
+            if (child != pose)
                 label_own_units(&scenario->resolver, child, yk_length_words[length].word,
                                 yk_mass_words[mass].word);
     }
 
-    if (frame) {
-        transform.position = yk_node_vector(frame, "position");
-        transform.orientation = yk_node_orientation(frame, "orientation");
+    if (pose) {
+        transform.position = yk_node_vector(pose, "position");
+        transform.orientation = yk_node_orientation(pose, "orientation");
     }
 
     scenario->transforms[index] = transform;
@@ -531,7 +531,7 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node, int
     /* Steps; those of merged subsystems are the same for all. */
     int substeps = read_substeps(scenario, node, *subsystem);
     scenario->substeps[index] = substeps;
-    if (units || frame || substeps > 1)
+    if (units || pose || substeps > 1)
         scenario->placed = true;
 
     /* The number of steps does not reach a subsystem that is merged with others. */

@@ -45,7 +45,7 @@ static void report_unknown(request *q, const char *what, const char *word, const
     }
 
     yk_phrase remedy = yk_suggest_word(word, c->words, c->count);
-    yk_node_error(diagnostics, q->node, "unknown %s '%.60s'; %s", what, word, remedy.text);
+    yk_node_error(diagnostics, q->node, "unknown %s '%.60s'. %s", what, word, remedy.text);
 }
 
 static void found(request *q, yk_channel_kind kind, int owner, int part, const char *unit)
@@ -573,7 +573,7 @@ void yk_scenario_read_channels(yk_scenario *scenario)
     if (record->valid) {
         info->record_interval = yk_node_integer(record, "every");
         info->frame_count = yk_node_integer(record, "frames");
-        info->max_contacts_per_frame = yk_node_integer(record, "contacts");
+        info->max_contacts_per_frame = yk_node_integer(record, "max_contacts");
         if (file && !yk_record_is_known_format(file->text))
             yk_node_error(r->diagnostics, file,
                           "cannot tell the format of '%.60s' by its name; let it end in .h5, "

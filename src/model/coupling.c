@@ -319,16 +319,16 @@ static int add_option_fields(yk_store *store, const yk_extensions *extensions,
 static const yk_field no_fields[] = {{0}};
 static const yk_section stop_section = {"stop", "The run ends with the error.", no_fields};
 static const yk_field halve_fields[] = {
-    {"halvings", YK_TYPE_INTEGER, .fallback = "10", .range = YK_BETWEEN(1, 20),
+    {"max_halvings", YK_TYPE_INTEGER, .fallback = "10", .range = YK_BETWEEN(1, 20),
      .text = "of the macro step, at most; where the smallest one fails too, the run ends"},
-    {"good_steps", YK_TYPE_INTEGER, .fallback = "8", .range = YK_BETWEEN(1, 1000000),
+    {"steps_before_doubling", YK_TYPE_INTEGER, .fallback = "8", .range = YK_BETWEEN(1, 1000000),
      .text = "in a row, after which a halved step is doubled again, up to `time.step`"},
     {0},
 };
 static const yk_section halve_section = {
     "halve",
     "The step is taken again from its start with half the size. Results stay at multiples of "
-    "`time.step`. In place of `time.tolerance`, which takes failed steps again as well.",
+    "`time.step`. In place of `time.step_tolerance`, which takes failed steps again as well.",
     halve_fields};
 
 const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *extensions,
@@ -373,7 +373,7 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
         return NULL;
 
     *second = (yk_section){
-        "fall-back",
+        "fallback",
         "The step is taken again from its start with another scheme, with which the run goes on. "
         "So it "
         "does where the run is seen to go wrong: where interfaces make energy, or a wrench swings "
@@ -475,12 +475,13 @@ static void read_failure_policy(yk_scenario *scenario, const yk_node *section)
     yk_failure_policy *policy = &scenario->info.on_failure;
     policy->action = (yk_on_failure)section->choice;
     if (policy->action == YK_ON_FAILURE_HALVE) {
-        policy->max_halvings = yk_node_integer(section, "halvings");
-        policy->steps_before_doubling = yk_node_integer(section, "good_steps");
+        policy->max_halvings = yk_node_integer(section, "max_halvings");
+        policy->steps_before_doubling = yk_node_integer(section, "steps_before_doubling");
         if (scenario->info.step_control.relative_tolerance > 0)
-            yk_node_error(scenario->resolver.diagnostics, section,
-                          "does what time.tolerance does already, which takes failed steps again "
-                          "with smaller sizes: remove one of the two");
+            yk_node_error(
+                scenario->resolver.diagnostics, section,
+                "does what time.step_tolerance does already, which takes failed steps again "
+                "with smaller sizes: remove one of the two");
     }
 
     if (policy->action == YK_ON_FAILURE_FALLBACK) {
@@ -546,7 +547,7 @@ static void read_lists(yk_scenario *scenario, const yk_node *section, const yk_s
         for (const yk_node *item = list->first; item; item = item->next) {
             int index = yk_find_name(scenario->names, count, item->text);
             if (index < 0)
-                yk_node_error(r->diagnostics, item, "there is no subsystem '%s'; %s", item->text,
+                yk_node_error(r->diagnostics, item, "subsystem '%s' not found. %s", item->text,
                               yk_suggest_name(item->text, scenario->names, count).text);
             else
                 items[found.count++] = index;

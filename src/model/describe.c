@@ -312,7 +312,7 @@ static const char introduction[] =
     "Any value can be given on the command line instead: "
     "`--set coupling.scheme=tight`, `--set subsystems.left.mass=2`, "
     "`--set interfaces[0].joint=revolute`, "
-    "or an item of a list by its name, `--set interfaces.tip.joint=clamp`.\n\n"
+    "or an item of a list by its name, `--set interfaces.tip.joint=fixed`.\n\n"
     "Named items (`subsystems`, `interfaces`) are a section of names, "
     "or a list of items that each have a `name`. "
     "A name starts with a letter and goes on with letters, digits, `_` and `-`. "

@@ -368,9 +368,9 @@ static bool unknown_name(scanner *s, token t, bool function)
 
     /* With the nearest, or with where names are defined. */
     const char *what = function ? "function" : "name";
-    const char *remedy = function ? "" : "; define it under 'parameters'";
+    const char *remedy = function ? "" : ". Define it under 'parameters'.";
     if (nearest)
-        return complain(s, t.start, t.length, "unknown %s '%s'; did you mean '%s'?", what, word,
+        return complain(s, t.start, t.length, "unknown %s '%s'. Did you mean '%s'?", what, word,
                         nearest);
 
     return complain(s, t.start, t.length, "unknown %s '%s'%s", what, word, remedy);

@@ -41,7 +41,7 @@ static port_reference find_port(yk_scenario *scenario, const yk_node *node)
     found.subsystem = yk_find_name(info->subsystem_names, info->subsystem_count, subsystem);
     if (found.subsystem < 0) {
         yk_node_error(
-            diagnostics, node, "there is no subsystem '%s'; %s", subsystem,
+            diagnostics, node, "subsystem '%s' not found. %s", subsystem,
             yk_suggest_name(subsystem, info->subsystem_names, info->subsystem_count).text);
         return found;
     }
@@ -69,7 +69,7 @@ static port_reference find_port(yk_scenario *scenario, const yk_node *node)
     if (count > PORT_NAMES_MAX)
         count = PORT_NAMES_MAX;
 
-    yk_node_error(diagnostics, node, "subsystem '%s' has no port '%.60s'; %s", subsystem, port,
+    yk_node_error(diagnostics, node, "subsystem '%s' has no port '%.60s'. %s", subsystem, port,
                   yk_suggest_name(port, names, count).text);
 
     return found;
@@ -106,7 +106,7 @@ static port_reference read_side(yk_scenario *scenario, const yk_node *node)
     }
 
     yk_phrase remedy = yk_suggest_name(wanted, names, count);
-    yk_node_error(scenario->resolver.diagnostics, node, "subsystem '%s' has no port '%.60s'; %s",
+    yk_node_error(scenario->resolver.diagnostics, node, "subsystem '%s' has no port '%.60s'. %s",
                   info->subsystem_names[found.subsystem], wanted, remedy.text);
     return found;
 }
@@ -359,13 +359,13 @@ static const yk_relative_motion *read_drive(yk_scenario *scenario, const yk_node
     static const char *const names[6] = {"x", "y", "z", "rx", "ry", "rz"};
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     const yk_node *drive = yk_node_get(interface, "drive");
-    const yk_node *length = yk_node_get(interface, "length");
+    const yk_node *length = yk_node_get(interface, "distance");
     bool distance = axes == YK_AXIS_DISTANCE;
 
     /* `length` belongs to the distance joint, `drive` to all others. */
     if (distance && drive)
         yk_node_error(diagnostics, drive,
-                      "a distance is prescribed by 'length', as an expression of time");
+                      "a distance is prescribed by 'distance', as an expression of time");
     if (distance && !length)
         yk_node_error(diagnostics, yk_node_get(interface, "joint"),
                       "needs 'length', the distance of the two origins");
@@ -458,7 +458,7 @@ void yk_scenario_read_interfaces(yk_scenario *scenario)
         yk_port_kind kind = a.what->kind;
         unsigned axes = 0;
         if (kind == YK_PORT_SCALAR && joint->choice != CLAMP) {
-            yk_node_error(r->diagnostics, joint, "scalar ports can only be joined by clamp");
+            yk_node_error(r->diagnostics, joint, "scalar ports can only be joined by fixed");
             continue;
         }
 
@@ -467,7 +467,8 @@ void yk_scenario_read_interfaces(yk_scenario *scenario)
         else if (joint->choice >= 0)
             axes = yk_joint_axes[joint->choice];
         else
-            for (const yk_node *axis = yk_node_items(joint, "constrain"); axis; axis = axis->next)
+            for (const yk_node *axis = yk_node_items(joint, "constrained_axes"); axis;
+                 axis = axis->next)
                 axes |= 1u << axis->choice;
 
         /* Where both ports meet. */
@@ -660,7 +661,7 @@ void yk_scenario_read_wires(yk_scenario *scenario)
         if (!good || !node->valid || !wire.name)
             continue;
 
-        wire.sample_and_hold = yk_node_boolean(node, "hold");
+        wire.sample_and_hold = yk_node_boolean(node, "sample_and_hold");
         wire.gain = yk_node_number(node, "gain");
         wire.offset = yk_node_number(node, "offset");
         if (wire.gain == 0) {

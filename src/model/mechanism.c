@@ -20,7 +20,7 @@ static const yk_section marker_section = {"marker", "A frame fixed to a body.", 
 static const yk_field marker_item = {"markers", YK_TYPE_SECTION, .section = &marker_section,
                                      .text = ""};
 static const yk_field attached_fields[] = {
-    {"on", YK_TYPE_TEXT, .required = true, .text = "the body or node"},
+    {"body", YK_TYPE_TEXT, .required = true, .text = "the body or node"},
     {"offset", YK_ORIGIN, .text = "of the marker from the body's origin, in its axes"},
     {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
      .text = "from the marker's axes to the body's"},
@@ -57,7 +57,7 @@ static const yk_field pair_fields[] = {
 static const yk_section pair_section = {"joint", "", pair_fields};
 static const yk_field no_fields[] = {{0}};
 static const yk_field length_fields[] = {
-    {"length", YK_TYPE_FUNCTION, "m", .required = true, .text = "distance of the two origins"},
+    {"distance", YK_TYPE_FUNCTION, "m", .required = true, .text = "distance of the two origins"},
     {0}};
 static const yk_field radius_fields[] = {
     {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "of the disc"},
@@ -66,13 +66,14 @@ static const yk_field angle_fields[] = {
     {"angle", YK_TYPE_FUNCTION, "rad", .required = true,
      .text = "of the second about the z axis, function of time"},
     {0}};
-static const yk_field position_fields[] = {{"distance", YK_TYPE_FUNCTION, "m", .required = true,
+static const yk_field position_fields[] = {{"displacement", YK_TYPE_FUNCTION, "m", .required = true,
                                             .text = "of the second along the first's z axis"},
                                            {0}};
-static const yk_field spin_fields[] = {{"rate", YK_TYPE_FUNCTION, "rad/s", .required = true,
+static const yk_field spin_fields[] = {{"angular_velocity", YK_TYPE_FUNCTION, "rad/s",
+                                        .required = true,
                                         .text = "of the second about the first's z axis"},
                                        {0}};
-static const yk_field speed_fields[] = {{"rate", YK_TYPE_FUNCTION, "m/s", .required = true,
+static const yk_field speed_fields[] = {{"velocity", YK_TYPE_FUNCTION, "m/s", .required = true,
                                          .text = "of the second along the first's z axis"},
                                         {0}};
 static const yk_word axis_words[] = {{"x", NULL},  {"y", NULL},  {"z", NULL}, {"rx", NULL},
@@ -80,7 +81,7 @@ static const yk_word axis_words[] = {{"x", NULL},  {"y", NULL},  {"z", NULL}, {"
 static const yk_field axis_item = {"axes", YK_TYPE_CHOICE, .words = axis_words,
                                    .text = "a relative motion"};
 static const yk_field axes_fields[] = {
-    {"constrain", YK_TYPE_LIST, .required = true, .least = 1, .most = 6, .item = &axis_item,
+    {"constrained_axes", YK_TYPE_LIST, .required = true, .least = 1, .most = 6, .item = &axis_item,
      .text = "relative motions that are removed, in the first marker's axes"},
     {0}};
 
@@ -95,7 +96,7 @@ static const yk_section cylindrical_joint = {
     "cylindrical", "Slides along and turns about z of the first.", no_fields};
 static const yk_section planar_joint = {
     "planar", "Moves in x and y of the first and turns about its z.", no_fields};
-static const yk_section clamp_joint = {"clamp", "No relative motion.", no_fields};
+static const yk_section fixed_joint = {"fixed", "No relative motion.", no_fields};
 static const yk_section distance_joint = {
     "distance", "The origins keep a distance, which may be a function of time.", length_fields};
 static const yk_section in_line_joint = {"in-line", "The second origin stays on z of the first.",
@@ -104,25 +105,28 @@ static const yk_section in_plane_joint = {
     "in-plane", "The second origin stays in x and y of the first.", no_fields};
 static const yk_section parallel_axes_joint = {"parallel-axes", "The z axes stay parallel.",
                                                no_fields};
-static const yk_section orientation_joint = {"orientation", "No relative rotation.", no_fields};
+static const yk_section orientation_joint = {"fixed-orientation", "No relative rotation.",
+                                             no_fields};
 static const yk_section rotation_joint = {
-    "rotation",
+    "driven-rotation",
     "Prescribes the angle about the common z axis of a revolute "
     "or cylindrical joint beside it; "
     "any number of turns.",
     angle_fields};
 static const yk_section position_joint = {
-    "position", "Prescribes the distance along z of the first.", position_fields};
+    "driven-translation", "Prescribes the distance along z of the first.", position_fields};
 static const yk_section angular_velocity_joint = {
-    "angular-velocity", "Prescribes the angular velocity about z of the first.", spin_fields};
+    "driven-angular-velocity", "Prescribes the angular velocity about z of the first.",
+    spin_fields};
 static const yk_section velocity_joint = {
-    "velocity", "Prescribes the velocity along z of the first.", speed_fields};
+    "driven-velocity", "Prescribes the velocity along z of the first.", speed_fields};
 static const yk_section knife_edge_joint = {
     "knife-edge", "The second origin moves only along its own x and z: a skate.", no_fields};
 static const yk_section rolling_joint = {
     "rolling", "A disc about z of the second rolls without slip on x and y of the first.",
     radius_fields};
-static const yk_section axes_joint = {"axes", "Any set of relative motions removed.", axes_fields};
+static const yk_section custom_joint = {"custom", "Any set of relative motions removed.",
+                                        axes_fields};
 
 static const yk_section *const joint_variants[] = {&spherical_joint,
                                                    &revolute_joint,
@@ -130,7 +134,7 @@ static const yk_section *const joint_variants[] = {&spherical_joint,
                                                    &prismatic_joint,
                                                    &cylindrical_joint,
                                                    &planar_joint,
-                                                   &clamp_joint,
+                                                   &fixed_joint,
                                                    &distance_joint,
                                                    &in_line_joint,
                                                    &in_plane_joint,
@@ -142,7 +146,7 @@ static const yk_section *const joint_variants[] = {&spherical_joint,
                                                    &velocity_joint,
                                                    &knife_edge_joint,
                                                    &rolling_joint,
-                                                   &axes_joint,
+                                                   &custom_joint,
                                                    NULL};
 const yk_field yk_joint_item = {"joint",
                                 YK_TYPE_VARIANT,
@@ -160,7 +164,7 @@ static const yk_field feedback_fields[] = {
      .item = &input_item,
      .text = "names in the expression, and what of the model they stand for: `speed: "
              "crank.angular_velocity.x`"},
-    {"value", YK_TYPE_TEXT, .required = true,
+    {"expression", YK_TYPE_TEXT, .required = true,
      .text = "expression of the time `t`, the parameters and these names"},
     {0},
 };
@@ -169,9 +173,10 @@ static const yk_section feedback_section = {
 
 /* What may stand in place of `load`. */
 static const yk_field load_fields[] = {
-    {"feedback", YK_TYPE_SECTION, .section = &feedback_section, .text = "instead of `load`"},
-    {"input", YK_TYPE_TEXT,
-     .text = "instead of `load`: the name of a signal port of the subsystem, "
+    {"feedback", YK_TYPE_SECTION, .section = &feedback_section,
+     .text = "instead of `load` (or `factor`)"},
+    {"signal_port", YK_TYPE_TEXT,
+     .text = "instead of `load` (or `factor`): the name of a signal port of the subsystem, "
              "at which a wire ends; several forces may have one"},
     {0},
 };
@@ -205,24 +210,24 @@ static const yk_field bushing_fields[] = {
 static const yk_field force_fields[] = {
     YK_INCLUDE(yk_marker_keys),
     {"vector", YK_TYPE_NUMBERS, "N", .required = true, YK_VECTOR, .text = "the force"},
-    {"follows", YK_TYPE_BOOLEAN, .fallback = "false",
+    {"follower", YK_TYPE_BOOLEAN, .fallback = "false",
      .text = "whether the vector is in the marker's axes"},
-    {"load", YK_TYPE_FUNCTION, NULL, "1", .text = "factor of the vector, function of time"},
+    {"factor", YK_TYPE_FUNCTION, NULL, "1", .text = "factor of the vector, function of time"},
     YK_INCLUDE(load_keys),
     {0}};
 static const yk_field torque_fields[] = {
     YK_INCLUDE(yk_marker_keys),
     {"vector", YK_TYPE_NUMBERS, "N m", .required = true, YK_VECTOR, .text = "the torque"},
-    {"follows", YK_TYPE_BOOLEAN, .fallback = "false",
+    {"follower", YK_TYPE_BOOLEAN, .fallback = "false",
      .text = "whether the vector is in the marker's axes"},
-    {"load", YK_TYPE_FUNCTION, NULL, "1", .text = "factor of the vector, function of time"},
+    {"factor", YK_TYPE_FUNCTION, NULL, "1", .text = "factor of the vector, function of time"},
     YK_INCLUDE(load_keys),
     {0}};
 static const yk_field motor_fields[] = {
     {"joint", YK_TYPE_TEXT, .required = true,
      .text = "a joint of the subsystem: "
-             "a torque about the z axis of `revolute`, `cylindrical` and `rotation`, "
-             "a force along the z axis of `prismatic`, `in-line` and `position`"},
+             "a torque about the z axis of `revolute`, `cylindrical` and `driven-rotation`, "
+             "a force along the z axis of `prismatic`, `in-line` and `driven-translation`"},
     {"load", YK_TYPE_FUNCTION, "N m or N", "0",
      .text = "on the second body of the joint, "
              "in the sense in which its angle or displacement grows"},
@@ -233,8 +238,8 @@ static const yk_section motor_law = {
     motor_fields};
 static const yk_section spring_law = {"spring", "Along the line between the origins.",
                                       spring_fields};
-static const yk_section torsion_law = {"torsion", "About the common z axis of a joint beside it.",
-                                       torsion_fields};
+static const yk_section torsion_law = {
+    "torsion-spring", "About the common z axis of a joint beside it.", torsion_fields};
 static const yk_section bushing_law = {"bushing", "Holds all six relative motions elastically.",
                                        bushing_fields};
 static const yk_section force_law = {"force", "At a marker.", force_fields};
@@ -402,7 +407,7 @@ static void read_joint(reader *r, const yk_node *item)
     if (joint.kind == YK_JOINT_ROLLING)
         joint.length = yk_node_number(item, "radius");
 
-    for (const yk_node *axis = yk_node_items(item, "constrain"); axis; axis = axis->next)
+    for (const yk_node *axis = yk_node_items(item, "constrained_axes"); axis; axis = axis->next)
         joint.constrained_axes |= 1u << axis->choice;
     if (r->status == YK_OK)
         added(r, item, r->ops->add_joint(r->model, &joint));
@@ -445,7 +450,7 @@ static void read_feedback(reader *r, const yk_node *section, yk_feedback *feedba
         variables[f->input_count] = yk_node_name(input);
     }
 
-    const yk_node *value = yk_node_get(section, "value");
+    const yk_node *value = yk_node_get(section, "expression");
     int count = 1 + f->input_count;
     note(r, yk_builder_expression(r->builder, value, variables, count, &f->expression));
     *feedback = (yk_feedback){feedback_value, f, f->inputs, f->input_count};
@@ -504,8 +509,8 @@ static void read_motor(reader *r, const yk_node *item, yk_force_def *force)
     case YK_MOTION_TRANSLATION: force->kind = YK_FORCE_LINEAR_MOTOR; break;
     case YK_MOTION_NONE:
         note(r, yk_builder_error(r->builder, reference,
-                                 "a motor drives a revolute, cylindrical, rotation, prismatic, "
-                                 "in-line or position joint; this one is %s",
+                                 "a motor drives a revolute, cylindrical, driven-rotation, "
+                                 "prismatic, in-line or driven-translation joint; this one is %s",
                                  yk_joint_kind_name(kind)));
     }
 }
@@ -517,9 +522,11 @@ static void read_force(reader *r, const yk_node *item)
     force.kind = force_kinds[item->choice];
 
     /* The load: a signal, a feedback, or a function of time. */
-    const yk_node *input = yk_node_get(item, "input");
+    const yk_node *input = yk_node_get(item, "signal_port");
     const yk_node *feedback = yk_node_get(item, "feedback");
     const yk_node *load = yk_node_get(item, "load");
+    if (!load)
+        load = yk_node_get(item, "factor");
     if (input)
         force.signal_port = find_input(r, input);
     else if (feedback)
@@ -528,7 +535,7 @@ static void read_force(reader *r, const yk_node *item)
         note(r, yk_builder_function_of(r->builder, load, &force.load));
 
     /* Between what it acts, and its law. */
-    const yk_node *on = yk_node_get(item, "on");
+    const yk_node *on = yk_node_get(item, "body");
     switch (force.kind) {
     case YK_FORCE_MOTOR: read_motor(r, item, &force); break;
     case YK_FORCE_SPRING:
@@ -558,7 +565,7 @@ static void read_force(reader *r, const yk_node *item)
 
         force.markers[1] = yk_read_marker(item);
         force.vector = yk_node_vector(item, "vector");
-        bool follows = yk_node_boolean(item, "follows");
+        bool follows = yk_node_boolean(item, "follower");
         if (follows && force.kind == YK_FORCE_FORCE)
             force.kind = YK_FORCE_FOLLOWER_FORCE;
         if (follows && force.kind == YK_FORCE_TORQUE)
@@ -580,7 +587,7 @@ static void read_port(reader *r, const yk_node *item)
 
     /* A frame on one body, or the distance of two. */
     if (item->choice == MARKER) {
-        port.bodies[0] = find(r, yk_node_get(item, "on"));
+        port.bodies[0] = find(r, yk_node_get(item, "body"));
         port.markers[0] = yk_read_marker(item);
     } else {
         port.kind = YK_PORT_SCALAR;

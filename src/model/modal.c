@@ -41,12 +41,13 @@ yk_status yk_modal_take_modes(yk_modal *modal, const int *numbers, int count, co
             there = there || modal->mode_number[k] == files->use[i];
         if (!there)
             return yk_fail(modal->context, YK_ERROR_ARGUMENT,
-                           "'use' names mode %g, which %s does not have", files->use[i], path);
+                           "'selected_modes' names mode %g, which %s does not have", files->use[i],
+                           path);
     }
     if (modal->mode_count > YK_FFRF_MODES_MAX)
         return yk_fail(modal->context, YK_ERROR_ARGUMENT,
                        "%s has %d modes, but at most %d can be used: choose them with the key "
-                       "'use'",
+                       "'selected_modes'",
                        path, modal->mode_count, YK_FFRF_MODES_MAX);
 
     /* Matrices of the modes, all zero. */

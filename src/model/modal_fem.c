@@ -423,7 +423,7 @@ static yk_status fill_matrices(fem *f)
         if (stiffness <= 0 && modal->modal_mass[diagonal] > 0)
             return yk_fail(modal->context, YK_ERROR_ARGUMENT,
                            "%s: mode %d has the stiffness %g: leave the rigid modes out with the "
-                           "key 'use', the frame moves instead",
+                           "key 'selected_modes', the frame moves instead",
                            f->path, modal->mode_number[i], stiffness);
     }
 

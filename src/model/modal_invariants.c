@@ -189,8 +189,8 @@ static yk_status read_row(reading *r)
         const char *nearest = yk_text_nearest(word, quantity_names);
         if (!nearest)
             return yk_csv_error(table, QUANTITY, "there is no quantity '%.40s'", word);
-        return yk_csv_error(table, QUANTITY, "there is no quantity '%.40s', did you mean '%s'?",
-                            word, nearest);
+        return yk_csv_error(table, QUANTITY, "quantity '%.40s' not found. Did you mean '%s'?", word,
+                            nearest);
     }
 
     /* Of which modes, and which component. */

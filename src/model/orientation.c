@@ -19,11 +19,12 @@ static const yk_field orientation_fields[] = {
     {"axis", YK_TYPE_NUMBERS, .least = 3, .most = 3,
      .text = "axis of a rotation by `angle`, of any length"},
     {"angle", YK_TYPE_NUMBER, "rad", .text = "angle about `axis`; `rad(30)` is 30 degrees"},
-    {"vector", YK_TYPE_NUMBERS, "rad", .least = 3, .most = 3,
+    {"rotation_vector", YK_TYPE_NUMBERS, "rad", .least = 3, .most = 3,
      .text = "rotation vector: axis times angle"},
     {"euler", YK_TYPE_NUMBERS, "rad", .least = 3, .most = 3,
      .text = "three angles about axes that move along"},
-    {"order", YK_TYPE_CHOICE, .words = orders, .text = "axes of `euler`; xyz where it is absent"},
+    {"euler_order", YK_TYPE_CHOICE, .words = orders,
+     .text = "axes of `euler`; xyz where it is absent"},
     {"x", YK_TYPE_NUMBERS, .least = 3, .most = 3, .text = "direction of the frame's x axis"},
     {"y", YK_TYPE_NUMBERS, .least = 3, .most = 3,
      .text = "direction of its y axis; made square to the first one given"},
@@ -35,8 +36,8 @@ static const yk_field orientation_fields[] = {
 const yk_section yk_orientation_section = {
     "orientation",
     "A rotation from the frame to the one it is given in: "
-    "`[w, x, y, z]`, or a section with one of `quaternion`; `axis` and `angle`; `vector`; "
-    "`euler` (and `order`); two of `x`, `y`, `z`.",
+    "`[w, x, y, z]`, or a section with one of `quaternion`; `axis` and `angle`; `rotation_vector`; "
+    "`euler` (and `euler_order`); two of `x`, `y`, `z`.",
     orientation_fields,
 };
 
@@ -92,9 +93,9 @@ static const char *from_section(const yk_node *node, yk_quat *q)
     const yk_node *four = yk_node_get(node, "quaternion");
     const yk_node *axis = yk_node_get(node, "axis");
     const yk_node *angle = yk_node_get(node, "angle");
-    const yk_node *vector = yk_node_get(node, "vector");
+    const yk_node *vector = yk_node_get(node, "rotation_vector");
     const yk_node *euler = yk_node_get(node, "euler");
-    const yk_node *order = yk_node_get(node, "order");
+    const yk_node *order = yk_node_get(node, "euler_order");
     const yk_node *const axes[3] = {
         yk_node_get(node, "x"),
         yk_node_get(node, "y"),
@@ -105,7 +106,8 @@ static const char *from_section(const yk_node *node, yk_quat *q)
     int axis_count = !!axes[0] + !!axes[1] + !!axes[2];
     int forms = !!four + (axis || angle) + !!vector + (euler || order) + (axis_count > 0);
     if (forms != 1)
-        return "give one of: quaternion; axis and angle; vector; euler (and order); two of x, y, z";
+        return "give one of: quaternion; axis and angle; rotation_vector; "
+               "euler (and euler_order); two of x, y, z";
     if (four)
         return from_quaternion(four, q);
     if (vector) {
@@ -115,7 +117,7 @@ static const char *from_section(const yk_node *node, yk_quat *q)
 
     /* Three angles about axes that move along. */
     if (order && !euler)
-        return "'order' is for 'euler', which is missing";
+        return "'euler_order' is for 'euler', which is missing";
     if (euler) {
         static const char *const names[ORDER_COUNT] = {"xyz", "zyx", "zxz", "zyz"};
         const char *name = names[order ? order->choice : ORDER_XYZ];

@@ -117,11 +117,11 @@ static yk_node *find_child(override *o, const yk_node *node, const segment *step
             }
         }
 
-        char remedy[100] = "give a name that is there, or an index such as [0]";
+        char remedy[100] = "Give the name of an item, or an index such as [0].";
         if (nearest)
-            snprintf(remedy, sizeof remedy, "did you mean '%.60s'?", nearest);
+            snprintf(remedy, sizeof remedy, "Did you mean '%.60s'?", nearest);
 
-        snprintf(message, sizeof message, "the list has no item named '%.60s'; %s", step->name,
+        snprintf(message, sizeof message, "the list has no item named '%.60s'. %s", step->name,
                  remedy);
     } else if (node->kind == YK_NODE_LIST) {
         snprintf(message, sizeof message, "the list has no item [%d]; it has %d, counted from [0]",

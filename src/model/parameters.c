@@ -216,12 +216,12 @@ void yk_report_unused_parameters(yk_resolver *r, const yk_node *node, bool as_wr
         if (is_used(&r->scope, child->key))
             continue;
 
-        const char *remedy = "the scenario has no parameters";
+        const char *remedy = "The scenario has no parameters.";
         yk_phrase suggestion = yk_suggest_word(child->key, names, count);
         if (count > 0)
             remedy = suggestion.text;
         if (child->added || node->added)
-            yk_node_error(r->diagnostics, child, "there is no parameter '%.60s'; %s", child->key,
+            yk_node_error(r->diagnostics, child, "parameter '%.60s' not found. %s", child->key,
                           remedy);
         else if (is_overridden(child) || (as_written && !is_computed(child)))
             yk_node_warning(r->diagnostics, child,

@@ -2,7 +2,7 @@
  * by copies of it, one for each value of its index. In the copies, {index} and expressions of it
  * in braces become numbers, in values and names alike: name: link_{i}, position: ['({i} -
  * 0.5)*length', 0, 0]. Expressions of the parameters alone are filled in wherever a value or a
- * name stands: on: "n_{2*elements}". */
+ * name stands: body: "n_{2*elements}". */
 #include <math.h>
 #include <string.h>
 
@@ -24,7 +24,7 @@ const yk_section yk_repeat_section = {
     "`{name: \"link_{i}\", repeat: n, position: [\"{i}*length\", 0, 0]}`. "
     "`repeat: n` is short for `repeat: {index: i, from: 1, to: n}`. "
     "Without `repeat`, expressions of the parameters in braces become numbers too, "
-    "wherever a name or a value stands: `on: \"n_{2*elements}\"`.",
+    "wherever a name or a value stands: `body: \"n_{2*elements}\"`.",
     repeat_fields};
 static const yk_field repeat_field = {"repeat", YK_TYPE_SECTION, .section = &yk_repeat_section,
                                       .text = ""};

@@ -66,10 +66,10 @@ static void read_time(yk_scenario *scenario)
 
     /* Step control, with its bounds in order. */
     yk_step_control *control = &info->step_control;
-    const yk_node *smallest = yk_node_get(time, "smallest");
-    const yk_node *largest = yk_node_get(time, "largest");
+    const yk_node *smallest = yk_node_get(time, "min_step");
+    const yk_node *largest = yk_node_get(time, "max_step");
     *control = yk_step_control_default();
-    control->relative_tolerance = yk_node_number(time, "tolerance");
+    control->relative_tolerance = yk_node_number(time, "step_tolerance");
     if (smallest)
         control->min_step = smallest->value;
     if (smallest && control->min_step > info->step)

@@ -9,16 +9,16 @@ static const yk_field time_fields[] = {
     {"step", YK_TYPE_NUMBER, "s", .required = true, .range = YK_POSITIVE, .refines = 1,
      .text = "macro step: how often the subsystems exchange what they know; "
              "with a tolerance, the largest one"},
-    {"tolerance", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 1), .refines = 3,
+    {"step_tolerance", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 1), .refines = 3,
      .text = "error of the interface motions in one macro step, "
              "relative to the largest velocity that they have had, "
              "for which the size of steps is chosen; "
              "0: all are as long as `step`. "
              "Results stay at multiples of `step`"},
-    {"smallest", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
+    {"min_step", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
      .text = "with a tolerance: the macro step that is taken whatever its error, as at impacts; "
              "a ten-thousandth of the largest where it is absent"},
-    {"largest", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
+    {"max_step", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
      .text = "with a tolerance: the macro step that is taken however small its error; "
              "`step` where it is absent"},
     {"events", YK_TYPE_NUMBERS, "s", .least = 0, .most = YK_EVENTS_MAX,
@@ -63,20 +63,20 @@ static const yk_field frame_fields[] = {
     {0},
 };
 static const yk_section frame_section = {
-    "frame", "Origin and axes of the subsystem, where they are not those of the whole system.",
+    "pose", "Origin and axes of the subsystem, where they are not those of the whole system.",
     frame_fields};
 static const yk_field subsystem_fields[] = {
     {"substeps", YK_TYPE_INTEGER, .range = YK_AT_LEAST(1),
      .text = "steps that the subsystem makes in one macro step; "
              "without it 1, and 4 under the scheme index1 unless its integrator is exact or "
              "runge-kutta"},
-    {"micro_step", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
+    {"max_substep", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
      .text = "in place of substeps: "
              "they are as many as keep its steps from being longer than this"},
     {"units", YK_TYPE_SECTION, .section = &units_section,
      .text = "units of the subsystem's numbers, if not SI"},
-    {"frame", YK_TYPE_SECTION, .section = &frame_section, .text = "its pose in the whole system"},
-    {"rank", YK_TYPE_INTEGER, .range = YK_AT_LEAST(0),
+    {"pose", YK_TYPE_SECTION, .section = &frame_section, .text = "its pose in the whole system"},
+    {"mpi_rank", YK_TYPE_INTEGER, .range = YK_AT_LEAST(0),
      .text = "under `mpirun`, the process that computes it, from 0 on; "
              "without it subsystems are spread over all of them"},
     {0},
@@ -92,7 +92,7 @@ static const yk_word axis_words[] = {
 static const yk_field axis_item = {"axes", YK_TYPE_CHOICE, .words = axis_words,
                                    .text = "a relative motion"};
 static const yk_field joint_fields[] = {
-    {"constrain", YK_TYPE_LIST, .required = true, .least = 1, .most = 6, .item = &axis_item,
+    {"constrained_axes", YK_TYPE_LIST, .required = true, .least = 1, .most = 6, .item = &axis_item,
      .text = "the relative motions that the joint removes: "
              "`x`, `y`, `z`, `rx`, `ry`, `rz`"},
     {0},
@@ -101,7 +101,7 @@ static const yk_section joint_section = {
     "joint", "A joint by its axes, in the frame of the second side's marker.", joint_fields};
 
 static const yk_word joint_words[] = {
-    {"clamp", "no relative motion; the joint of scalar ports"},
+    {"fixed", "no relative motion; the joint of scalar ports"},
     {"spherical", "rotations are free"},
     {"revolute", "the rotation about z is free"},
     {"universal", "rotations about the second side's x and the first side's y are free"},
@@ -111,10 +111,10 @@ static const yk_word joint_words[] = {
     {"in-line", "the first side's origin stays on z of the second, all else is free"},
     {"in-plane", "the first side's origin stays in x and y of the second, all else is free"},
     {"parallel-axes", "the z axes stay parallel, all else is free"},
-    {"orientation", "no relative rotation; translations are free"},
-    {"rotation", "the angle about the common z axis alone, to be prescribed by `drive`"},
-    {"position", "the displacement along z alone, to be prescribed by `drive`"},
-    {"distance", "the distance of the two origins, `length`; all else is free"},
+    {"fixed-orientation", "no relative rotation; translations are free"},
+    {"driven-rotation", "the angle about the common z axis alone, to be prescribed by `drive`"},
+    {"driven-translation", "the displacement along z alone, to be prescribed by `drive`"},
+    {"distance", "the distance of the two origins, `distance`; all else is free"},
     {NULL, NULL},
 };
 const unsigned yk_joint_axes[] = {
@@ -159,7 +159,7 @@ static const yk_field interface_fields[] = {
              "the second the motion (index1: both a wrench, but scalar ports "
              "that take motion only). "
              "A port takes part in one interface; a body can have several"},
-    {"joint", YK_TYPE_FORM, .fallback = "clamp", .words = joint_words, .section = &joint_section,
+    {"joint", YK_TYPE_FORM, .fallback = "fixed", .words = joint_words, .section = &joint_section,
      .text = "which relative motions are constrained, in the frame of the second side's marker"},
     {"at", YK_TYPE_NUMBERS, "m", .least = 3, .most = 3,
      .text = "where both markers are at the start, in the whole system: "
@@ -170,14 +170,15 @@ static const yk_field interface_fields[] = {
              "the axis of a hinge or slider"},
     {"orientation", YK_TYPE_ORIENTATION,
      .text = "of both markers at the start, in the whole system; instead of `axis`"},
-    {"length", YK_TYPE_FUNCTION, "m",
+    {"distance", YK_TYPE_FUNCTION, "m",
      .text = "of the joint `distance`: a number or an expression of time. "
              "For the schemes that `drive` is for"},
     {"drive", YK_TYPE_SECTION, .section = &drive_section,
      .text = "relative motions that are prescribed, as expressions of time: "
-             "a motor angle as `rz` of a clamp or of `rotation`, the stroke of a ram as `z`. "
+             "a motor angle as `rz` of a `fixed` joint or of `driven-rotation`, the stroke of a "
+             "ram as `z`. "
              "For the schemes index1, monolithic and relaxed, "
-             "and for explicit, loose and rim between smooth subsystems"},
+             "and for explicit, loose and rim between multibody subsystems"},
     {0},
 };
 static const yk_section interface_section = {"interface", "Where two subsystems meet.",
@@ -197,7 +198,7 @@ static const yk_field wire_fields[] = {
     {"gain", YK_TYPE_NUMBER, .fallback = "1",
      .text = "factor on the number that is carried, such as 0.001 from mm to m"},
     {"offset", YK_TYPE_NUMBER, .fallback = "0", .text = "added to it, after the factor"},
-    {"hold", YK_TYPE_BOOLEAN, .fallback = "false",
+    {"sample_and_hold", YK_TYPE_BOOLEAN, .fallback = "false",
      .text = "carry the value at the start of the macro step over the whole of it, "
              "as a sampled signal; "
              "otherwise a straight line to the value at the end where that is known already"},
@@ -230,7 +231,7 @@ static const yk_field record_fields[] = {
      .text = "about so many times in the run it is recorded where everything is, "
              "for `yoke report`; "
              "fewer where they would need more than 256 MB; 0: never"},
-    {"contacts", YK_TYPE_INTEGER, .fallback = "200", .range = YK_BETWEEN(0, 1000000),
+    {"max_contacts", YK_TYPE_INTEGER, .fallback = "200", .range = YK_BETWEEN(0, 1000000),
      .text = "contact points of each subsystem in a frame, those with the largest forces; 0: none"},
     {"file", YK_TYPE_PATH, .text = "where the results go, from the scenario's folder"},
     {0},
@@ -244,7 +245,7 @@ static const yk_section record_section = {
     "in "
     "that unit and have it as their label. "
     "Ports are in the axes of the whole system, all else of a subsystem is in the axes of its "
-    "`frame`.\n\n"
+    "`pose`.\n\n"
     "A channel is named by its owner and its quantity:\n\n"
     "- `subsystem.port.quantity`, "
     "or `interface.quantity` for the first side of an interface: "

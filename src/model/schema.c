@@ -25,64 +25,361 @@ const yk_field *yk_section_field(const yk_section *section, const char *key)
 
 /* Words that are meant ------------------------------------------------------------------------- */
 
-/* Each row: a word of scenarios, and what else it is called in other programs and in daily use. */
-enum { OTHERS_MAX = 8 };
+/* Words of the file format that an earlier version had. A row applies only if the old word is
+ * unknown at its place and the new word is known there, so an old word may have several rows. */
+typedef struct retired_word {
+    const char *old;
+    const char *current; /* a key, a value, or "SECTION.KEY" of a key that moved */
+} retired_word;
+
+static const retired_word retired_keys[] = {
+    /* time */
+    {"smallest", "min_step"},
+    {"largest", "max_step"},
+    {"tolerance", "step_tolerance"},
+    /* subsystems */
+    {"micro_step", "max_substep"},
+    {"frame", "pose"},
+    {"rank", "mpi_rank"},
+    {"deadline", "timeout"},
+    /* interfaces, wires, coupling, record */
+    {"constrain", "constrained_axes"},
+    {"length", "distance"},
+    {"hold", "sample_and_hold"},
+    {"order", "sequence"},
+    {"inputs", "modified_inputs"},
+    {"iterations", "max_iterations"},
+    {"velocity", "prescribed_velocity"},
+    {"halvings", "max_halvings"},
+    {"degree", "polynomial_degree"},
+    {"jacobian", "jacobian_update"},
+    {"models", "interface_models"},
+    {"wrenches", "slow_wrench"},
+    {"positions", "position_update"},
+    {"exchanges", "exchanges_per_step"},
+    {"fast", "fast_subsystems"},
+    {"sweeps", "max_sweeps"},
+    {"good_steps", "steps_before_doubling"},
+    {"contacts", "max_contacts"},
+    /* joints, forces, ports, orientations */
+    {"on", "body"},
+    {"distance", "displacement"},
+    {"rate", "angular_velocity"},
+    {"rate", "velocity"},
+    {"load", "factor"},
+    {"follows", "follower"},
+    {"input", "signal_port"},
+    {"value", "expression"},
+    {"vector", "rotation_vector"},
+    {"order", "euler_order"},
+    /* solver: control */
+    {"form", "output"},
+    {"table", "reference_table"},
+    {"filter", "derivative_filter"},
+    {"offset", "command_offset"},
+    {"limits", "command_limits"},
+    {"rate_limit", "max_command_rate"},
+    {"period", "sample_period"},
+    {"step", "max_step"},
+    /* solver: fmu */
+    {"kind", "interface_type"},
+    {"set", "start_values"},
+    {"text", "string"},
+    {"tolerance", "solver_tolerance"},
+    {"logging", "log_all"},
+    {"derivatives", "use_directional_derivatives"},
+    {"process", "run_in"},
+    {"reaction", "force_on_partner"},
+    /* solver: hydraulic */
+    {"pump", "pump_pressure"},
+    {"tank", "tank_pressure"},
+    {"a", "compressibility"},
+    {"b", "compressibility_2"},
+    {"vapour_pressure", "vapor_pressure"},
+    {"fraction", "initial_fraction"},
+    {"friction", "viscous_friction"},
+    {"stop", "min_chamber_length"},
+    {"actuator_length", "initial_actuator_length"},
+    {"spool", "spool_command"},
+    {"start", "initial_state"},
+    {"discharge", "discharge_coefficient"},
+    {"lag", "time_constant"},
+    {"backflow", "allow_backflow"},
+    /* solver: mbdyn, precice, remote */
+    {"listen", "mbdyn_connects"},
+    {"accelerations", "sends_accelerations"},
+    {"configuration", "config_file"},
+    {"takes", "input"},
+    {"subsystem", "remote_name"},
+    /* solver: nonsmooth */
+    {"rolling", "rolling_friction"},
+    {"spinning", "spinning_friction"},
+    {"stribeck_speed", "stribeck_velocity"},
+    {"modulus", "plane_strain_modulus"},
+    {"ground", "ground_shapes"},
+    {"motion", "prescribed_motion"},
+    {"position", "displacement"},
+    {"touches", "collides"},
+    {"group", "collision_group"},
+    {"passes", "no_collision_with"},
+    {"open", "open_walls"},
+    {"from", "type"},
+    {"cut", "size_cutoff"},
+    {"spread", "size_spread"},
+    {"distribution", "size_distribution"},
+    {"sieves", "sieve_curve"},
+    {"cavity", "container"},
+    {"size", "container_size"},
+    {"jitter", "position_jitter"},
+    {"step", "settling.step"},
+    {"time_limit", "settling.max_time"},
+    {"shakes", "settling.max_shakes"},
+    {"shake_amplitude", "settling.shake_amplitude"},
+    {"shake_frequency", "settling.shake_frequency"},
+    {"from", "start_time"},
+    {"until", "end_time"},
+    {"count", "max_emitted"},
+    {"capacity", "max_present"},
+    {"cavity", "region"},
+    {"size", "region_size"},
+    {"friction", "friction_model"},
+    {"recovery_speed", "max_recovery_speed"},
+    {"bounce_speed", "min_bounce_speed"},
+    {"capacity", "max_contacts"},
+    {"speed", "speed_threshold"},
+    {"angular_speed", "angular_speed_threshold"},
+    {"after", "delay"},
+    /* solver: multibody */
+    {"flexible", "flexible_bodies"},
+    {"static_start", "start_in_equilibrium"},
+    {"damping", "startup_damping"},
+    {"start", "full_until"},
+    {"keep", "keep_initial_pose"},
+    {"displacement", "initial_displacement"},
+    {"rotation", "initial_rotation"},
+    {"centre", "center_of_mass"},
+    {"axes", "inertia_orientation"},
+    {"shape", "type"},
+    {"young", "young_modulus"},
+    {"poisson", "poisson_ratio"},
+    {"damping_ratio", "rayleigh_beta"},
+    {"inertia_y", "area_moment_y"},
+    {"inertia_z", "area_moment_z"},
+    {"torsion", "torsion_constant"},
+    {"shear_y", "shear_factor_y"},
+    {"shear_z", "shear_factor_z"},
+    {"mass", "mass_per_length"},
+    {"inertia", "inertia_per_length"},
+    {"end_section", "second_section"},
+    {"up", "section_z"},
+    {"frame", "reference_conditions"},
+    {"bending_y", "bending_modes_y"},
+    {"bending_z", "bending_modes_z"},
+    {"extension", "extension_modes"},
+    {"torsion", "torsion_modes"},
+    {"statics", "static_modes"},
+    {"stiffening", "geometric_stiffening"},
+    {"points", "attachments"},
+    {"amplitudes", "initial_amplitudes"},
+    {"amplitude_rates", "initial_amplitude_rates"},
+    {"constant_mass", "constant_mass_matrix"},
+    {"nodes", "nodes_file"},
+    {"modes", "modes_file"},
+    {"frequencies", "frequencies_file"},
+    {"second_order", "second_order_file"},
+    {"invariants", "invariants_file"},
+    {"fem", "mbdyn_fem_file"},
+    {"use", "selected_modes"},
+    {"error_tolerance", "step_tolerance"},
+    {"newton_relative", "newton_relative_tolerance"},
+    {"newton_absolute", "newton_absolute_tolerance"},
+    {"iterations", "max_newton_iterations"},
+    {"form", "formulation"},
+    {"stabilisation", "stabilization_rate"},
+    /* last, because solver: fmu has both tolerances */
+    {"tolerance", "absolute_tolerance"},
+};
+
+static const retired_word retired_values[] = {
+    {"smooth", "multibody"},
+    {"motion", "force-motion"},
+    {"forces", "force-force"},
+    {"original", "none"},
+    {"marker", "partner"},
+    {"fresh", "every-step"},
+    {"differences", "finite-differences"},
+    {"rim", "interface-model"},
+    {"hold", "constant"},
+    {"mechanism", "own-step"},
+    {"fall-back", "fallback"},
+    {"clamp", "fixed"},
+    {"orientation", "fixed-orientation"},
+    {"rotation", "driven-rotation"},
+    {"position", "driven-translation"},
+    {"angular-velocity", "driven-angular-velocity"},
+    {"velocity", "driven-velocity"},
+    {"axes", "custom"},
+    {"torsion", "torsion-spring"},
+    {"automatic", "auto"},
+    {"accurate", "interior-point"},
+    {"cone", "convex-cone"},
+    {"dae", "index-3"},
+    {"ode", "stabilized-ode"},
+    {"generalised-alpha", "generalized-alpha"},
+    {"open-centre", "open-center"},
+    {"closed-centre", "closed-center"},
+    {"own", "this-process"},
+    {"child", "child-process"},
+    {"general", "properties"},
+};
+
+/* Each row: a word of scenarios, and what other programs and engineers call the same. */
+enum { OTHERS_MAX = 11 };
 static const struct {
     const char *word;
     const char *others[OTHERS_MAX + 1];
 } synonyms[] = {
-    {"step", {"dt", "h", "delta_t", "timestep", "time_step", "step_size", "stepsize"}},
-    {"end", {"duration", "t_end", "tend", "stop", "final", "until"}},
-    {"start", {"begin", "t_start", "t0"}},
-    {"position", {"pos", "location", "place", "origin", "xyz"}},
-    {"orientation", {"rotation", "rot", "attitude", "quaternion", "rpy"}},
-    {"velocity", {"vel", "speed"}},
-    {"angular_velocity", {"omega", "spin", "rotation_rate"}},
-    {"revolute", {"hinge", "pin", "pivot", "pinned"}},
-    {"spherical", {"ball", "ball-joint", "ball_joint", "point"}},
-    {"prismatic", {"slider", "slide", "translational", "sliding"}},
-    {"clamp", {"fixed", "weld", "rigid", "lock", "fix"}},
-    {"universal", {"cardan", "hooke"}},
-    {"ground", {"world", "earth", "base", "inertial", "fixed", "origin"}},
-    {"solver", {"type", "kind", "engine"}},
-    {"subsystems", {"parts", "components", "models", "submodels"}},
-    {"interfaces", {"connections", "couplings", "connectors"}},
-    {"between", {"connect", "connects", "ports", "sides"}},
-    {"record", {"output", "outputs", "results", "log"}},
-    {"channels", {"signals", "variables", "outputs"}},
-    {"acceleration", {"relaxation", "accelerate"}},
-    {"wrenches", {"efforts", "forces"}},
+    /* solvers and schemes */
+    {"multibody", {"mbs", "mbd", "mechanism", "rigid-body", "dae"}},
+    {"nonsmooth", {"contact", "dem", "granular", "particles", "nsc", "rigid"}},
+    {"control", {"pid", "controller", "controls"}},
+    {"fmu", {"fmi", "co-simulation"}},
+    {"tight",
+     {"implicit", "strong", "strongly-coupled", "iterative", "fixed-point", "serial-implicit",
+      "parallel-implicit"}},
+    {"explicit",
+     {"weak", "loose", "staggered", "serial-explicit", "parallel-explicit", "non-iterative"}},
+    {"index1", {"index-1", "newton", "high-order", "implicit-constraint"}},
+    {"rim", {"reduced-interface-model", "subcycling", "multi-rate"}},
+    {"relaxed", {"relaxation", "waveform", "waveform-relaxation"}},
+    {"monolithic", {"merged", "single", "one", "reference", "fully-coupled"}},
+    /* coupling */
     {"coupling", {"cosimulation", "master", "algorithm"}},
     {"scheme", {"algorithm", "method", "coupling"}},
-    {"inertia", {"moments", "inertia_tensor", "moment_of_inertia", "moi"}},
-    {"stiffness", {"k", "spring_constant", "spring_rate"}},
-    {"damping", {"c", "d", "damper", "viscosity"}},
-    {"free_length", {"length0", "rest_length", "l0", "natural_length"}},
-    {"friction", {"mu", "friction_coefficient"}},
-    {"restitution", {"cor", "bounce", "e"}},
-    {"integrator", {"method", "solver", "integration"}},
     {"gauss-seidel", {"sequential", "serial"}},
     {"jacobi", {"parallel"}},
-    {"tight", {"strong", "implicit", "iterative"}},
-    {"monolithic", {"merged", "single", "one"}},
+    {"sequence", {"order", "execution", "ordering"}},
+    {"acceleration", {"relaxation", "accelerate", "under-relaxation"}},
+    {"quasi-newton", {"iqn-ils", "iqn", "anderson", "broyden"}},
+    {"max_iterations", {"iterations", "max-iterations", "maxiter", "niter"}},
+    {"absolute_tolerance", {"tolerance", "tol", "abs_tol", "atol"}},
+    {"relative_tolerance", {"rel_tol", "rtol"}},
+    {"modified_inputs", {"inputs", "baumgarte"}},
+    /* joints */
+    {"fixed", {"weld", "rigid", "lock", "welded", "fix"}},
+    {"revolute", {"hinge", "pin", "pivot", "pinned", "continuous"}},
+    {"spherical", {"ball", "ball-joint", "ball_joint", "point"}},
+    {"prismatic", {"slider", "slide", "translational", "sliding"}},
+    {"universal", {"cardan", "hooke", "u-joint"}},
+    {"driven-rotation", {"motor", "rheonomic"}},
+    {"custom", {"generic", "6dof"}},
+    /* time */
+    {"step",
+     {"dt", "h", "delta_t", "timestep", "time_step", "step_size", "stepsize", "time-window-size"}},
+    {"end",
+     {"duration", "t_end", "tend", "stop", "final", "until", "max-time", "stop_time", "stopTime"}},
+    {"start", {"begin", "t_start", "t0", "startTime"}},
+    {"min_step", {"dt_min", "hmin"}},
+    {"max_step", {"dt_max", "hmax"}},
+    {"max_substep", {"substep", "minor_step"}},
+    {"substeps", {"subcycles", "subcycling", "n_substeps"}},
+    /* places and motions */
+    {"body", {"link", "parent", "attached_to"}},
+    {"between", {"bodies", "connect", "connects", "ports", "sides", "parent", "child"}},
+    {"position", {"pos", "location", "place", "origin", "xyz", "translation"}},
+    {"orientation", {"rotation", "rot", "attitude", "quaternion", "quat", "rpy"}},
+    {"center_of_mass", {"center", "com", "cog", "ipos"}},
+    {"velocity", {"vel", "speed"}},
+    {"angular_velocity", {"omega", "spin", "rotation_rate"}},
+    {"ground", {"world", "earth", "base", "inertial", "fixed", "origin"}},
+    /* sections */
+    {"solver", {"type", "kind", "engine"}},
+    {"subsystems", {"parts", "components", "models", "submodels", "participants", "elements"}},
+    {"interfaces", {"connections", "couplings", "connectors"}},
+    {"wires", {"signals", "links"}},
+    {"record", {"output", "outputs", "results", "log"}},
+    {"every", {"interval", "stride", "period", "sample_every"}},
+    {"channels", {"signals", "variables", "outputs"}},
+    {"frames", {"frame_count", "animation"}},
+    {"scale", {"unit", "mesh_scale"}},
+    {"drive", {"prescribed_motion", "motor", "actuator"}},
+    /* bodies and forces */
+    {"inertia", {"moments", "inertia_tensor", "moment_of_inertia", "moi", "diaginertia"}},
+    {"stiffness", {"k", "spring_constant", "spring_rate"}},
+    {"damping", {"c", "d", "damper", "viscosity"}},
+    {"free_length", {"length0", "rest_length", "l0", "natural_length", "springlength"}},
+    {"young_modulus", {"E", "youngs_modulus", "youngsModulus"}},
+    {"poisson_ratio", {"nu"}},
+    /* contact */
+    {"friction", {"mu", "friction_coefficient"}},
+    {"restitution", {"cor", "bounce", "e"}},
+    {"rolling_friction", {"roll"}},
+    {"collides", {"contact", "contype"}},
+    {"no_collision_with", {"exclude", "ignore"}},
+    {"friction_model", {"friction_law", "cone"}},
+    {"convex-cone", {"ccp", "elliptic"}},
+    {"pyramid", {"box", "pyramidal"}},
+    {"interior-point", {"ipm", "exact"}},
+    {"max_recovery_speed", {"max_depenetration_velocity"}},
+    {"min_bounce_speed", {"restitution_threshold"}},
+    {"envelope", {"margin", "contact_margin"}},
+    /* solvers */
+    {"integrator", {"method", "solver", "integration", "stepper"}},
+    {"generalized-alpha", {"hht", "newmark", "galpha"}},
+    {"timeout", {"time_limit", "wait"}},
 };
+
+/* The entry of a NULL-terminated list that equals the first `length` bytes of the word. */
+static const char *find_word(const char *word, size_t length, const char *const *list)
+{
+    for (; *list; list++)
+        if (strlen(*list) == length && strncmp(*list, word, length) == 0)
+            return *list;
+    return NULL;
+}
+
+const char *yk_word_renamed(yk_word_role role, const char *word, const char *const *valid)
+{
+    const retired_word *rows = retired_keys;
+    size_t count = sizeof retired_keys / sizeof *retired_keys;
+    if (role == YK_WORD_VALUE) {
+        rows = retired_values;
+        count = sizeof retired_values / sizeof *retired_values;
+    }
+
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rows[i].old, word) == 0 &&
+            find_word(rows[i].current, strcspn(rows[i].current, "."), valid))
+            return rows[i].current;
+    return NULL;
+}
+
+bool yk_retired_word(yk_word_role role, int i, const char **old, const char **current)
+{
+    const retired_word *rows = retired_keys;
+    int count = sizeof retired_keys / sizeof *retired_keys;
+    if (role == YK_WORD_VALUE) {
+        rows = retired_values;
+        count = sizeof retired_values / sizeof *retired_values;
+    }
+    if (i >= count)
+        return false;
+
+    *old = rows[i].old;
+    *current = rows[i].current;
+    return true;
+}
 
 const char *yk_word_meant(const char *word, const char *const *valid)
 {
-    /* Another name is meant where the word that it stands for could stand here. */
     for (size_t i = 0; i < sizeof synonyms / sizeof *synonyms; i++) {
-        const char *const *at = valid;
-        while (*at && strcmp(*at, synonyms[i].word) != 0)
-            at++;
-        if (!*at)
-            continue;
-
-        for (int k = 0; synonyms[i].others[k]; k++)
+        const char *meant = find_word(synonyms[i].word, strlen(synonyms[i].word), valid);
+        for (int k = 0; meant && synonyms[i].others[k]; k++)
             if (strcasecmp(word, synonyms[i].others[k]) == 0)
-                return *at;
+                return meant;
     }
 
-    /* Else a word that was mistyped. */
+    /* A misspelt word. */
     return yk_text_nearest(word, valid);
 }
 
@@ -211,6 +508,8 @@ yk_phrase yk_expected(const yk_field *field)
         add(&phrase, ", %s %g", above, field->range.low);
     else if (high)
         add(&phrase, ", %s %g", below, field->range.high);
+    if (field->takes_auto)
+        add(&phrase, ", or auto");
 
     return phrase;
 }
@@ -232,44 +531,60 @@ yk_phrase yk_found(const yk_node *node)
     return phrase;
 }
 
-/* The word that is meant, or else the introduction and all valid words in quotes of that kind. */
-static yk_phrase suggest(const char *word, const char *const *words, int count,
-                         const char *introduction, const char *quote)
+static yk_phrase suggest(const char *word, const char *const *words, int count, const char *quote)
 {
     yk_phrase phrase = {""};
 
-    /* The nearest word is looked for in a list that ends with NULL. */
     const char *valid[YK_SUGGESTED_MAX + 1] = {NULL};
     for (int i = 0; i < count && i < YK_SUGGESTED_MAX; i++)
         valid[i] = words[i];
 
     const char *nearest = yk_word_meant(word, valid);
     if (nearest) {
-        add(&phrase, "did you mean '%s'?", nearest);
+        add(&phrase, "Did you mean '%s'?", nearest);
         return phrase;
     }
 
-    /* None is near: all of them, as far as they fit. */
-    add(&phrase, "%s", introduction);
-    for (int i = 0; i < count && strlen(phrase.text) < sizeof phrase.text - 1; i++)
-        add(&phrase, "%s%s%s%s", i ? ", " : "", quote, words[i], quote);
+    if (count == 0) {
+        add(&phrase, "There are none.");
+        return phrase;
+    }
+
+    /* The phrase is cut where its buffer ends. */
+    add(&phrase, "Expected ");
+    for (int i = 0; i < count && strlen(phrase.text) < sizeof phrase.text - 1; i++) {
+        const char *between = i + 1 == count ? " or " : ", ";
+        add(&phrase, "%s%s%s%s", i ? between : "", quote, words[i], quote);
+    }
+    add(&phrase, ".");
 
     return phrase;
 }
 
 yk_phrase yk_suggest_name(const char *word, const char *const *names, int count)
 {
-    const char *introduction = "there are ";
-    if (count == 0)
-        introduction = "there are none";
-    if (count == 1)
-        introduction = "there is only ";
-    return suggest(word, names, count, introduction, "'");
+    return suggest(word, names, count, "'");
 }
 
 yk_phrase yk_suggest_word(const char *word, const char *const *words, int count)
 {
-    return suggest(word, words, count, "expected ", "");
+    return suggest(word, words, count, "");
+}
+
+yk_phrase yk_suggest_format_word(yk_word_role role, const char *word, const char *const *words,
+                                 int count)
+{
+    const char *valid[YK_SUGGESTED_MAX + 1] = {NULL};
+    for (int i = 0; i < count && i < YK_SUGGESTED_MAX; i++)
+        valid[i] = words[i];
+
+    const char *renamed = yk_word_renamed(role, word, valid);
+    if (!renamed)
+        return suggest(word, words, count, "");
+
+    yk_phrase phrase = {""};
+    add(&phrase, "It was renamed to '%s'.", renamed);
+    return phrase;
 }
 
 /* Values --------------------------------------------------------------------------------------- */

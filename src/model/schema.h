@@ -60,6 +60,7 @@ struct yk_field {
     const char *unit;     /* NULL: none */
     const char *fallback; /* used where the key is absent: a scalar, [a, b], or {} */
     bool required;
+    bool takes_auto; /* of a number: the word `auto` stands for 0, with which the program chooses */
     struct {
         double low, high;
         unsigned bounds; /* YK_LOW ... */
@@ -153,17 +154,27 @@ yk_phrase yk_expected(const yk_field *field);
 /* "'heavy'", "a list of 4", "nothing" */
 yk_phrase yk_found(const yk_node *node);
 
-/* What to write instead of a word that is not known: "did you mean 'left'?", or else all that is
- * there, "there are 'left', 'right'"; of words, "expected left, right". */
+/* A sentence that says what to write instead of an unknown word: "Did you mean 'left'?", or all
+ * that could stand there, "Expected 'left' or 'right'." */
 enum { YK_SUGGESTED_MAX = 1000 };
 yk_phrase yk_suggest_name(const char *word, const char *const *names, int count);
 yk_phrase yk_suggest_word(const char *word, const char *const *words, int count);
+/* The same for a key or a value of the file format; "It was renamed to 'body'." if an earlier version
+ * had the word. */
+typedef enum yk_word_role { YK_WORD_KEY, YK_WORD_VALUE } yk_word_role;
+yk_phrase yk_suggest_format_word(yk_word_role role, const char *word, const char *const *words,
+                                 int count);
 
-/* The one of `valid` (NULL-terminated) that is meant by a word. Engineers say "hinge" for
- * "revolute" and "dt" for "step": such words are not accepted, so that a scenario reads the same
- * everywhere, but messages name the word that is meant. Else it is the nearest by its letters
- * (base/text.h). NULL: none. */
+/* The word of the NULL-terminated list `valid` that the user means: engineers say "hinge" for
+ * "revolute" and "dt" for "step". Scenarios accept one word for each thing; messages suggest it. If
+ * the word is no synonym, the result is the word with the nearest spelling (base/text.h). NULL: none. */
 const char *yk_word_meant(const char *word, const char *const *valid);
+
+/* The present name of a word that an earlier version of the file format had, if that name is in
+ * `valid`; "SECTION.KEY" if the key moved to a section. NULL: none. */
+const char *yk_word_renamed(yk_word_role role, const char *word, const char *const *valid);
+/* Row i of the table of renamed words; false behind the last. */
+bool yk_retired_word(yk_word_role role, int i, const char **old, const char **current);
 
 /* Values --------------------------------------------------------------------------------------- */
 

@@ -14,21 +14,21 @@ static const yk_field point_item = {"points", YK_TYPE_NUMBERS, .least = 2, .most
 
 static const yk_field loop_fields[] = {
     {"reference", YK_TYPE_FUNCTION, .fallback = "0", .text = "what the measured signal is to be"},
-    {"table", YK_TYPE_LIST, .least = 1, .item = &point_item,
+    {"reference_table", YK_TYPE_LIST, .least = 1, .item = &point_item,
      .text = "the reference by points [time, value] instead, with straight lines between them; "
              "two points at one time are a jump"},
-    {"form", YK_TYPE_CHOICE, .fallback = "value", .words = form_words,
+    {"output", YK_TYPE_CHOICE, .fallback = "value", .words = form_words,
      .text = "what the gains act on"},
     {"proportional", YK_TYPE_NUMBER, .fallback = "0",
      .text = "P, on the error e = reference - measured"},
     {"integral", YK_TYPE_NUMBER, .fallback = "0", .text = "I, on its integral"},
     {"derivative", YK_TYPE_NUMBER, .fallback = "0", .text = "D, on its derivative"},
-    {"filter", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
+    {"derivative_filter", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
      .text = "time constant that smooths the derivative; 0: none"},
-    {"offset", YK_TYPE_NUMBER, .fallback = "0",
-     .text = "command without error; of form rate: command at the start"},
-    {"limits", YK_TYPE_NUMBERS, .least = 2, .most = 2, .text = "least and largest command"},
-    {"rate_limit", YK_TYPE_NUMBER, "1/s", .range = YK_POSITIVE,
+    {"command_offset", YK_TYPE_NUMBER, .fallback = "0",
+     .text = "command without error; of output rate: command at the start"},
+    {"command_limits", YK_TYPE_NUMBERS, .least = 2, .most = 2, .text = "least and largest command"},
+    {"max_command_rate", YK_TYPE_NUMBER, "1/s", .range = YK_POSITIVE,
      .text = "fastest change of the command"},
     {0},
 };
@@ -39,9 +39,10 @@ static const yk_field loop_item = {"loop", YK_TYPE_SECTION, .section = &loop_sec
 static const yk_field fields[] = {
     {"loops", YK_TYPE_NAMED, .required = true, .least = 1, .item = &loop_item,
      .text = "any number of them"},
-    {"period", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
+    {"sample_period", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
      .text = "between samples; 0: the signals are followed continuously"},
-    {"step", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE, .refines = 1,
+    {"max_step", YK_TYPE_NUMBER, "s", "auto", .takes_auto = true, .range = YK_NOT_NEGATIVE,
+     .refines = 1,
      .text = "longest own step of a continuous controller; "
              "0: one in each that the coupling asks for"},
     {0},
@@ -72,15 +73,15 @@ static yk_status read_loop(yk_builder *builder, const yk_node *item, yk_control_
 {
     *def = yk_control_loop_default();
     def->name = yk_node_name(item);
-    def->output = (yk_control_output)yk_node_choice(item, "form");
+    def->output = (yk_control_output)yk_node_choice(item, "output");
     def->proportional = yk_node_number(item, "proportional");
     def->integral = yk_node_number(item, "integral");
     def->derivative = yk_node_number(item, "derivative");
-    def->derivative_filter = yk_node_number(item, "filter");
-    def->command_offset = yk_node_number(item, "offset");
+    def->derivative_filter = yk_node_number(item, "derivative_filter");
+    def->command_offset = yk_node_number(item, "command_offset");
 
     /* Bounds of the command; the first one, the offset, must be allowed. */
-    const yk_node *limits = yk_node_get(item, "limits");
+    const yk_node *limits = yk_node_get(item, "command_limits");
     if (limits) {
         def->min_command = limits->values[0];
         def->max_command = limits->values[1];
@@ -89,15 +90,16 @@ static yk_status read_loop(yk_builder *builder, const yk_node *item, yk_control_
     if (!(def->min_command < def->max_command))
         return yk_builder_error(builder, limits, "the first must be below the second");
     if (def->command_offset < def->min_command || def->command_offset > def->max_command)
-        return yk_builder_error(builder, limits,
-                                "the offset, %g, is outside; set 'offset' to a command that is "
-                                "allowed",
-                                def->command_offset);
-    if (yk_node_get(item, "rate_limit"))
-        def->max_command_rate = yk_node_number(item, "rate_limit");
+        return yk_builder_error(
+            builder, limits,
+            "the offset, %g, is outside; set 'command_offset' to a command that is "
+            "allowed",
+            def->command_offset);
+    if (yk_node_get(item, "max_command_rate"))
+        def->max_command_rate = yk_node_number(item, "max_command_rate");
 
     /* The reference: a function of time, or a table. */
-    const yk_node *list = yk_node_get(item, "table");
+    const yk_node *list = yk_node_get(item, "reference_table");
     if (!list)
         return yk_builder_function(builder, item, "reference", &def->reference);
 
@@ -132,8 +134,8 @@ static yk_status build_control(yk_builder *builder, const yk_node *section,
 {
     yk_control_def def = yk_control_default();
     def.name = yk_node_name(section);
-    def.sample_period = yk_node_number(section, "period");
-    def.max_step = yk_node_number(section, "step");
+    def.sample_period = yk_node_number(section, "sample_period");
+    def.max_step = yk_node_number(section, "max_step");
     yk_control_builder *controller = yk_control_begin(yk_builder_context(builder), &def);
 
     /* All mistakes of all loops are reported. */

@@ -4,18 +4,19 @@
 
 static const yk_field fluid_fields[] = {
     {"density", YK_TYPE_NUMBER, "kg/m³", "850", .range = YK_POSITIVE, .text = "of the fluid"},
-    {"a", YK_TYPE_NUMBER, "1/Pa", "6.53e-10", .range = YK_POSITIVE,
-     .text = "compressibility: density is that at no pressure times 1 + a p + b p²"},
-    {"b", YK_TYPE_NUMBER, "1/Pa²", "-1.19e-18", .text = "the same, second term"},
-    {"vapour_pressure", YK_TYPE_NUMBER, "Pa", "0", .range = YK_NOT_NEGATIVE,
+    {"compressibility", YK_TYPE_NUMBER, "1/Pa", "6.53e-10", .range = YK_POSITIVE,
+     .text = "compressibility: density is that at no pressure times 1 + compressibility p + "
+             "compressibility_2 p²"},
+    {"compressibility_2", YK_TYPE_NUMBER, "1/Pa²", "-1.19e-18", .text = "the same, second term"},
+    {"vapor_pressure", YK_TYPE_NUMBER, "Pa", "0", .range = YK_NOT_NEGATIVE,
      .text = "pressure that a chamber keeps while a cavity is in it"},
     {0},
 };
 static const yk_section fluid_section = {"fluid", "", fluid_fields};
 
 static const yk_field fixed_fields[] = {
-    {"step", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE, .refines = 1,
-     .text = "the longest; 0: one step in each that the coupling asks for"},
+    {"max_step", YK_TYPE_NUMBER, "s", "auto", .takes_auto = true, .range = YK_NOT_NEGATIVE,
+     .refines = 1, .text = "the longest; 0: one step in each that the coupling asks for"},
     {0}};
 static const yk_field adaptive_fields[] = {{"tolerance", YK_TYPE_NUMBER, .fallback = "1e-8",
                                             .range = YK_POSITIVE, .refines = 3,
@@ -30,11 +31,11 @@ static const yk_section *const integrators[] = {&fixed, &adaptive, NULL};
 static const yk_field valve_fields[] = {
     {"area", YK_TYPE_NUMBER, "m²", "5e-4", .range = YK_POSITIVE,
      .text = "of an orifice that is fully open"},
-    {"discharge", YK_TYPE_NUMBER, .fallback = "0.67", .range = YK_POSITIVE,
+    {"discharge_coefficient", YK_TYPE_NUMBER, .fallback = "0.67", .range = YK_POSITIVE,
      .text = "discharge coefficient"},
-    {"lag", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
+    {"time_constant", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
      .text = "time constant of the spool behind its command; 0: none"},
-    {"backflow", YK_TYPE_BOOLEAN, .fallback = "false",
+    {"allow_backflow", YK_TYPE_BOOLEAN, .fallback = "false",
      .text = "let fluid flow back into the pump or out of the tank; "
              "otherwise such flows are zero"},
     {"laminar_pressure", YK_TYPE_NUMBER, "Pa", "100", .range = YK_POSITIVE,
@@ -44,12 +45,12 @@ static const yk_field valve_fields[] = {
 static const yk_section valve_section = {"valve", "", valve_fields};
 static const yk_field no_fields[] = {{0}};
 static const yk_section open_centre = {
-    "open-centre",
+    "open-center",
     "Spool k in [0, 1]: "
     "pump to chamber 1 and chamber 2 to tank open with k, the other two with 1 - k.",
     no_fields};
 static const yk_section closed_centre = {
-    "closed-centre", "Spool k in [-1, 1]: positive extends, negative retracts, 0 closes all.",
+    "closed-center", "Spool k in [-1, 1]: positive extends, negative retracts, 0 closes all.",
     no_fields};
 /* In the order of yk_valve_kind. */
 static const yk_section *const valves[] = {&open_centre, &closed_centre, NULL};
@@ -64,7 +65,7 @@ static const yk_field start_fields[] = {
              "the pressures' mean is that of pump and tank"},
     {0},
 };
-static const yk_section start_section = {"start", "One of both.", start_fields};
+static const yk_section start_section = {"initial_state", "One of both.", start_fields};
 
 static const yk_field cylinder_fields[] = {
     {"area", YK_TYPE_NUMBERS, "m²", .required = true, .least = 1, .most = 2,
@@ -72,13 +73,13 @@ static const yk_field cylinder_fields[] = {
              "with two numbers, on the side of chamber 1 and of chamber 2, which extends"},
     {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
      .text = "of both chambers together"},
-    {"fraction", YK_TYPE_NUMBER, .fallback = "0.5", .range = YK_BETWEEN(0, 1),
+    {"initial_fraction", YK_TYPE_NUMBER, .fallback = "0.5", .range = YK_BETWEEN(0, 1),
      .text = "of chamber 1 in that length at the start"},
-    {"friction", YK_TYPE_NUMBER, "N s/m", "0", .range = YK_NOT_NEGATIVE,
+    {"viscous_friction", YK_TYPE_NUMBER, "N s/m", "0", .range = YK_NOT_NEGATIVE,
      .text = "viscous, of the piston"},
     {"leakage", YK_TYPE_NUMBER, "m³/(s Pa)", "0", .range = YK_NOT_NEGATIVE,
      .text = "past the piston"},
-    {"stop", YK_TYPE_NUMBER, "m", .range = YK_POSITIVE,
+    {"min_chamber_length", YK_TYPE_NUMBER, "m", .range = YK_POSITIVE,
      .text = "length that a chamber keeps when the piston is at its end; "
              "5 % of `length` where absent"},
     {"stop_stiffness", YK_TYPE_NUMBER, "N/m", "1e8", .range = YK_POSITIVE,
@@ -86,18 +87,18 @@ static const yk_field cylinder_fields[] = {
     {"stop_damping", YK_TYPE_NUMBER, "s/m", "1", .range = YK_NOT_NEGATIVE,
      .text =
          "of the end stops: their force is stiffness times depth times 1 + damping times speed"},
-    {"actuator_length", YK_TYPE_NUMBER, "m",
+    {"initial_actuator_length", YK_TYPE_NUMBER, "m",
      .text = "at the start, between the ends of the actuator; "
              "where absent, as the mechanism is then"},
-    {"spool", YK_TYPE_FUNCTION,
+    {"spool_command", YK_TYPE_FUNCTION,
      .text = "command of the valve where no wire brings it; "
              "where absent, neutral: "
-             "0.5 of an open-centre valve, 0 of a closed-centre one"},
+             "0.5 of an open-center valve, 0 of a closed-center one"},
     {"valve", YK_TYPE_VARIANT, .fallback = "{}", .section = &valve_section, .variants = valves,
-     .selector = "type", .selector_fallback = "open-centre",
+     .selector = "type", .selector_fallback = "open-center",
      .text = "Four orifices between pump, chambers and tank"},
-    {"start", YK_TYPE_FORM, .fallback = "steady", .words = start_words, .section = &start_section,
-     .text = "pressures at the start"},
+    {"initial_state", YK_TYPE_FORM, .fallback = "steady", .words = start_words,
+     .section = &start_section, .text = "pressures at the start"},
     {0},
 };
 static const yk_section cylinder_section = {
@@ -106,8 +107,9 @@ static const yk_field cylinder_item = {"cylinder", YK_TYPE_SECTION, .section = &
                                        .text = ""};
 
 static const yk_field fields[] = {
-    {"pump", YK_TYPE_FUNCTION, "Pa", .required = true, .text = "pressure of the pump"},
-    {"tank", YK_TYPE_NUMBER, "Pa", "1e5", .range = YK_NOT_NEGATIVE, .text = "pressure of the tank"},
+    {"pump_pressure", YK_TYPE_FUNCTION, "Pa", .required = true, .text = "pressure of the pump"},
+    {"tank_pressure", YK_TYPE_NUMBER, "Pa", "1e5", .range = YK_NOT_NEGATIVE,
+     .text = "pressure of the tank"},
     {"fluid", YK_TYPE_SECTION, .fallback = "{}", .section = &fluid_section,
      .text = "what it is filled with"},
     {"cylinders", YK_TYPE_NAMED, .required = true, .least = 1, .item = &cylinder_item,
@@ -136,8 +138,8 @@ static yk_status read_cylinder(yk_builder *builder, const yk_node *item,
 {
     *def = yk_hydraulic_cylinder_default();
     def->name = yk_node_name(item);
-    if (yk_node_get(item, "actuator_length"))
-        def->initial_actuator_length = yk_node_number(item, "actuator_length");
+    if (yk_node_get(item, "initial_actuator_length"))
+        def->initial_actuator_length = yk_node_number(item, "initial_actuator_length");
 
     /* Its geometry; of one area both sides have it. */
     const yk_node *area = yk_node_get(item, "area");
@@ -145,14 +147,14 @@ static yk_status read_cylinder(yk_builder *builder, const yk_node *item,
     cylinder->area[0] = area->values[0];
     cylinder->area[1] = area->values[area->value_count - 1];
     cylinder->length = yk_node_number(item, "length");
-    cylinder->initial_fraction = yk_node_number(item, "fraction");
-    cylinder->viscous_friction = yk_node_number(item, "friction");
+    cylinder->initial_fraction = yk_node_number(item, "initial_fraction");
+    cylinder->viscous_friction = yk_node_number(item, "viscous_friction");
     cylinder->leakage = yk_node_number(item, "leakage");
 
     /* What a chamber keeps at the end of the stroke: a twentieth, unless it is given. */
     cylinder->min_chamber_length = 0.05 * cylinder->length;
-    if (yk_node_get(item, "stop"))
-        cylinder->min_chamber_length = yk_node_number(item, "stop");
+    if (yk_node_get(item, "min_chamber_length"))
+        cylinder->min_chamber_length = yk_node_number(item, "min_chamber_length");
 
     cylinder->stop_stiffness = yk_node_number(item, "stop_stiffness");
     cylinder->stop_damping = yk_node_number(item, "stop_damping");
@@ -162,17 +164,17 @@ static yk_status read_cylinder(yk_builder *builder, const yk_node *item,
     cylinder->valve = (yk_valve){
         .kind = (yk_valve_kind)valve->choice,
         .area = yk_node_number(valve, "area"),
-        .discharge_coefficient = yk_node_number(valve, "discharge"),
-        .time_constant = yk_node_number(valve, "lag"),
+        .discharge_coefficient = yk_node_number(valve, "discharge_coefficient"),
+        .time_constant = yk_node_number(valve, "time_constant"),
         .laminar_pressure = yk_node_number(valve, "laminar_pressure"),
-        .allow_backflow = yk_node_boolean(valve, "backflow"),
+        .allow_backflow = yk_node_boolean(valve, "allow_backflow"),
     };
-    if (yk_node_get(item, "spool"))
+    if (yk_node_get(item, "spool_command"))
         def->neutral_command = 0;
 
     /* The start: `steady`, or one of two keys. */
     enum { STEADY };
-    const yk_node *start = yk_node_get(item, "start");
+    const yk_node *start = yk_node_get(item, "initial_state");
     const yk_node *pressures = yk_node_get(start, "pressures");
     const yk_node *force = yk_node_get(start, "force");
     if (start->choice != STEADY && (pressures != NULL) == (force != NULL))
@@ -186,7 +188,7 @@ static yk_status read_cylinder(yk_builder *builder, const yk_node *item,
         def->pressure[1] = pressures->values[1];
     }
 
-    return yk_builder_function(builder, item, "spool", &def->spool_command);
+    return yk_builder_function(builder, item, "spool_command", &def->spool_command);
 }
 
 static yk_status build_hydraulic(yk_builder *builder, const yk_node *section,
@@ -194,7 +196,7 @@ static yk_status build_hydraulic(yk_builder *builder, const yk_node *section,
 {
     yk_hydraulic_def def = yk_hydraulic_default();
     def.name = yk_node_name(section);
-    def.tank_pressure = yk_node_number(section, "tank");
+    def.tank_pressure = yk_node_number(section, "tank_pressure");
     const yk_node *units = yk_node_get(section, "units");
     if (units)
         def.pascal = 1 / yk_unit_factor("Pa", yk_length_units[yk_node_choice(units, "length")],
@@ -202,19 +204,19 @@ static yk_status build_hydraulic(yk_builder *builder, const yk_node *section,
 
     /* The fluid, the same in all cylinders. */
     const yk_node *fluid = yk_node_get(section, "fluid");
-    def.fluid.compressibility = yk_node_number(fluid, "a");
-    def.fluid.compressibility_2 = yk_node_number(fluid, "b");
+    def.fluid.compressibility = yk_node_number(fluid, "compressibility");
+    def.fluid.compressibility_2 = yk_node_number(fluid, "compressibility_2");
     def.fluid.density = yk_node_number(fluid, "density");
-    def.fluid.vapor_pressure = yk_node_number(fluid, "vapour_pressure");
+    def.fluid.vapor_pressure = yk_node_number(fluid, "vapor_pressure");
 
     /* A tolerance selects steps of variable size. */
     const yk_node *integrator = yk_node_get(section, "integrator");
     if (integrator->choice == FIXED)
-        def.max_step = yk_node_number(integrator, "step");
+        def.max_step = yk_node_number(integrator, "max_step");
     else
         def.relative_tolerance = yk_node_number(integrator, "tolerance");
 
-    yk_status status = yk_builder_function(builder, section, "pump", &def.pump_pressure);
+    yk_status status = yk_builder_function(builder, section, "pump_pressure", &def.pump_pressure);
     if (status != YK_OK)
         return status;
 

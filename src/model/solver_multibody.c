@@ -1,4 +1,4 @@
-/* solver: smooth, what its section may say. Built by solver_multibody_build.c. */
+/* solver: multibody, what its section may say. Built by solver_multibody_build.c. */
 #include "model/registry.h"
 #include "yoke/subsystem.h"
 
@@ -13,7 +13,7 @@ static const yk_field state_fields[] = {
      .text = "of the origin at the start"},
     {"angular_velocity", YK_TYPE_NUMBERS, "rad/s", "[0, 0, 0]", YK_VECTOR,
      .text = "at the start, global axes"},
-    {"keep", YK_TYPE_BOOLEAN, .fallback = "false",
+    {"keep_initial_pose", YK_TYPE_BOOLEAN, .fallback = "false",
      .text = "at the start, joints move the others rather than this one"},
     {0},
 };
@@ -21,9 +21,9 @@ static const yk_section node_keys = {"node", NULL, state_fields};
 
 static const yk_field node_fields[] = {
     YK_INCLUDE(node_keys),
-    {"displacement", YK_ORIGIN,
+    {"initial_displacement", YK_ORIGIN,
      .text = "at the start, away from `position`, where beams are free of strain"},
-    {"rotation", YK_TYPE_NUMBERS, "rad", YK_VECTOR,
+    {"initial_rotation", YK_TYPE_NUMBERS, "rad", YK_VECTOR,
      .text = "likewise away from `orientation`, a rotation vector in global axes; "
              "without, nodes of a beam turn with its displaced line, so that there is no shear"},
     {0},
@@ -40,8 +40,8 @@ static const yk_field body_fields[] = {
      .text =
          "about the centre of mass: diagonal, or three rows; 0 is a point mass, which no torque "
          "may turn"},
-    {"centre", YK_ORIGIN, .text = "centre of mass, from the origin, in the body's axes"},
-    {"axes", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
+    {"center_of_mass", YK_ORIGIN, .text = "centre of mass, from the origin, in the body's axes"},
+    {"inertia_orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
      .text = "from the axes of `inertia` to the body's"},
     {"node", YK_TYPE_TEXT,
      .text = "the node it is fixed to; "
@@ -59,14 +59,14 @@ static const yk_field body_item = {"body", YK_TYPE_SECTION, .section = &body_sec
 /* Beams ---------------------------------------------------------------------------------------- */
 
 static const yk_field material_fields[] = {
-    {"young", YK_TYPE_NUMBER, "Pa", .required = true, .range = YK_POSITIVE,
+    {"young_modulus", YK_TYPE_NUMBER, "Pa", .required = true, .range = YK_POSITIVE,
      .text = "Young's modulus"},
-    {"poisson", YK_TYPE_NUMBER, .fallback = "0.3",
+    {"poisson_ratio", YK_TYPE_NUMBER, .fallback = "0.3",
      .range = {.low = -1, .high = 0.5, .bounds = YK_LOW | YK_LOW_OPEN | YK_HIGH},
      .text = "Poisson's ratio"},
     {"density", YK_TYPE_NUMBER, "kg/m³", .required = true, .range = YK_NOT_NEGATIVE,
      .text = "density"},
-    {"damping_ratio", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
+    {"rayleigh_beta", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
      .text = "damping = this times stiffness"},
     {0},
 };
@@ -86,15 +86,16 @@ static const yk_field tube_fields[] = {
 static const yk_field general_fields[] = {YK_INCLUDE(material_keys),
                                           {"area", YK_TYPE_NUMBER, "m²", .required = true,
                                            .range = YK_POSITIVE, .text = "of the section"},
-                                          {"inertia_y", YK_TYPE_NUMBER, "m⁴", .required = true,
+                                          {"area_moment_y", YK_TYPE_NUMBER, "m⁴", .required = true,
                                            .range = YK_POSITIVE, .text = "bending in x-z"},
-                                          {"inertia_z", YK_TYPE_NUMBER, "m⁴", .required = true,
+                                          {"area_moment_z", YK_TYPE_NUMBER, "m⁴", .required = true,
                                            .range = YK_POSITIVE, .text = "bending in x-y"},
-                                          {"torsion", YK_TYPE_NUMBER, "m⁴", .required = true,
-                                           .range = YK_POSITIVE, .text = "torsion constant"},
-                                          {"shear_y", YK_TYPE_NUMBER, .fallback = "1",
+                                          {"torsion_constant", YK_TYPE_NUMBER, "m⁴",
+                                           .required = true, .range = YK_POSITIVE,
+                                           .text = "torsion constant"},
+                                          {"shear_factor_y", YK_TYPE_NUMBER, .fallback = "1",
                                            .range = YK_POSITIVE, .text = "shear factor along y"},
-                                          {"shear_z", YK_TYPE_NUMBER, .fallback = "1",
+                                          {"shear_factor_z", YK_TYPE_NUMBER, .fallback = "1",
                                            .range = YK_POSITIVE, .text = "shear factor along z"},
                                           {0}};
 static const yk_field matrix_fields[] = {
@@ -104,17 +105,17 @@ static const yk_field matrix_fields[] = {
              "six diagonal values, or 36 by rows"},
     {"damping", YK_TYPE_NUMBERS, "N s, N m s, N m² s", "[0, 0, 0, 0, 0, 0]", .least = 6, .most = 36,
      .text = "likewise, from their rates"},
-    {"mass", YK_TYPE_NUMBER, "kg/m", .required = true, .range = YK_NOT_NEGATIVE,
+    {"mass_per_length", YK_TYPE_NUMBER, "kg/m", .required = true, .range = YK_NOT_NEGATIVE,
      .text = "per length"},
-    {"centre", YK_TYPE_NUMBERS, "m", "[0, 0]", .least = 2, .most = 2,
+    {"center_of_mass", YK_TYPE_NUMBERS, "m", "[0, 0]", .least = 2, .most = 2,
      .text = "of mass: y and z from the beam's line"},
-    {"inertia", YK_TYPE_INERTIA, "kg m", "[0, 0, 0]",
+    {"inertia_per_length", YK_TYPE_INERTIA, "kg m", "[0, 0, 0]",
      .text = "per length, about the centre of mass, section axes"},
     {0}};
 static const yk_section rectangle = {"rectangle", "Solid, with shear factor 5/6.",
                                      rectangle_fields};
 static const yk_section tube = {"tube", "A tube, or a round bar.", tube_fields};
-static const yk_section general = {"general", "By its numbers.", general_fields};
+static const yk_section general = {"properties", "By its numbers.", general_fields};
 static const yk_section matrix = {
     "matrix", "Any linear section: eccentric, composite, with coupled strains.", matrix_fields};
 /* Built by solver_multibody_build.c in this order; rods have all but the last. */
@@ -126,12 +127,12 @@ static const yk_field beam_fields[] = {
      .text = "its two ends with the middle between them; "
              "free of strain where they start. "
              "Three nodes that are not in a line make a curved beam"},
-    {"section", YK_TYPE_VARIANT, .required = true, .variants = section_variants,
-     .selector = "shape", .text = "What it is made of"},
-    {"end_section", YK_TYPE_VARIANT, .variants = section_variants, .selector = "shape",
+    {"section", YK_TYPE_VARIANT, .required = true, .variants = section_variants, .selector = "type",
+     .text = "What it is made of"},
+    {"second_section", YK_TYPE_VARIANT, .variants = section_variants, .selector = "type",
      .text = "Section of its second half; "
              "where it is absent, that of the first"},
-    {"up", YK_TYPE_NUMBERS, .fallback = "[0, 0, 1]", YK_VECTOR,
+    {"section_z", YK_TYPE_NUMBERS, .fallback = "[0, 0, 1]", YK_VECTOR,
      .text = "a direction in the section's x-z plane at the start, global; x runs along the beam"},
     {"offset", YK_ORIGIN, .text = "of the beam's line from its nodes at the start, global"},
     {0},
@@ -148,12 +149,12 @@ enum { AMPLITUDES_MAX = 1000 };
 
 static const yk_field moving_fields[] = {
     YK_INCLUDE(node_keys),
-    {"amplitudes", YK_TYPE_NUMBERS, .least = 1, .most = AMPLITUDES_MAX,
+    {"initial_amplitudes", YK_TYPE_NUMBERS, .least = 1, .most = AMPLITUDES_MAX,
      .text = "of the shapes at the start, in the order of the channels `amplitude_1` and so on; "
              "those that are left out are zero"},
-    {"amplitude_rates", YK_TYPE_NUMBERS, "1/s", .least = 1, .most = AMPLITUDES_MAX,
+    {"initial_amplitude_rates", YK_TYPE_NUMBERS, "1/s", .least = 1, .most = AMPLITUDES_MAX,
      .text = "likewise"},
-    {"constant_mass", YK_TYPE_BOOLEAN, .fallback = "false",
+    {"constant_mass_matrix", YK_TYPE_BOOLEAN, .fallback = "false",
      .text = "neglect the deformation in the inertia, where accelerations enter: "
              "faster to reason about, less exact"},
     {0},
@@ -172,42 +173,44 @@ static const yk_word support_words[] = {
 static const yk_field rod_fields[] = {
     {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
      .text = "along x of its frame"},
-    {"section", YK_TYPE_VARIANT, .required = true, .variants = plain_sections, .selector = "shape",
+    {"section", YK_TYPE_VARIANT, .required = true, .variants = plain_sections, .selector = "type",
      .text = "What it is made of"},
-    {"frame", YK_TYPE_CHOICE, .fallback = "clamped-free", .words = support_words,
+    {"reference_conditions", YK_TYPE_CHOICE, .fallback = "clamped-free", .words = support_words,
      .text = "how the frame floats"},
-    {"bending_y", COUNT, .fallback = "2", .text = "shapes of vibration with deflection along y"},
-    {"bending_z", COUNT, .fallback = "2", .text = "and along z"},
-    {"extension", COUNT, .fallback = "1", .text = "shapes along x"},
-    {"torsion", COUNT, .fallback = "1", .text = "shapes about x"},
-    {"statics", YK_TYPE_BOOLEAN, .fallback = "false",
+    {"bending_modes_y", COUNT, .fallback = "2",
+     .text = "shapes of vibration with deflection along y"},
+    {"bending_modes_z", COUNT, .fallback = "2", .text = "and along z"},
+    {"extension_modes", COUNT, .fallback = "1", .text = "shapes along x"},
+    {"torsion_modes", COUNT, .fallback = "1", .text = "shapes about x"},
+    {"static_modes", YK_TYPE_BOOLEAN, .fallback = "false",
      .text = "two more shapes in each plane that bends: "
              "the exact deflections under loads at its ends"},
-    {"stiffening", YK_TYPE_BOOLEAN, .fallback = "true",
+    {"geometric_stiffening", YK_TYPE_BOOLEAN, .fallback = "true",
      .text = "bending draws the rod in, so that axial forces and fast rotation stiffen it"},
     {"damping_ratio", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
      .text = "of each shape, as a fraction of critical damping"},
-    {"points", YK_TYPE_NAMED, .item = &along_item, .text = "where joints, forces and ports attach"},
+    {"attachments", YK_TYPE_NAMED, .item = &along_item,
+     .text = "where joints, forces and ports attach"},
     YK_INCLUDE(moving_keys),
     {0}};
 
 static const yk_field modal_fields[] = {
-    {"nodes", YK_TYPE_PATH, .text = "table of coordinates and lumped masses, see modal.md"},
-    {"modes", YK_TYPE_PATH, .text = "table of displacements, by mode and node"},
-    {"frequencies", YK_TYPE_PATH, .text = "table of frequencies, by mode"},
-    {"second_order", YK_TYPE_PATH,
+    {"nodes_file", YK_TYPE_PATH, .text = "table of coordinates and lumped masses, see modal.md"},
+    {"modes_file", YK_TYPE_PATH, .text = "table of displacements, by mode and node"},
+    {"frequencies_file", YK_TYPE_PATH, .text = "table of frequencies, by mode"},
+    {"second_order_file", YK_TYPE_PATH,
      .text = "table of second-order displacements, by two modes and node: "
              "what stiffens the body under loads"},
-    {"invariants", YK_TYPE_PATH,
+    {"invariants_file", YK_TYPE_PATH,
      .text = "table of inertia invariants, in the place of lumped masses, "
              "and of modal mass, stiffness and damping"},
-    {"fem", YK_TYPE_PATH,
+    {"mbdyn_fem_file", YK_TYPE_PATH,
      .text = "file with the record groups of MBDyn's modal joint, in the place of all tables"},
-    {"use", YK_TYPE_NUMBERS, .least = 1, .most = 1000,
+    {"selected_modes", YK_TYPE_NUMBERS, .least = 1, .most = 1000,
      .text = "numbers of the modes that take part; without, all"},
     {"damping_ratio", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
      .text = "of all shapes, as a fraction of critical damping, where the files have no damping"},
-    {"points", YK_TYPE_NAMED, .item = &number_item,
+    {"attachments", YK_TYPE_NAMED, .item = &number_item,
      .text = "where joints, forces and ports attach: "
              "numbers of nodes in the table"},
     YK_INCLUDE(moving_keys),
@@ -218,9 +221,9 @@ static const yk_field ancf_fields[] = {
      .text = "along x of its orientation"},
     {"elements", YK_TYPE_INTEGER, .fallback = "4", .range = YK_BETWEEN(1, 100000),
      .text = "of equal length"},
-    {"section", YK_TYPE_VARIANT, .required = true, .variants = plain_sections, .selector = "shape",
+    {"section", YK_TYPE_VARIANT, .required = true, .variants = plain_sections, .selector = "type",
      .text = "What it is made of"},
-    {"points", YK_TYPE_NAMED, .item = &number_item,
+    {"attachments", YK_TYPE_NAMED, .item = &number_item,
      .text = "where joints, forces and ports attach: "
              "numbers of nodes, 0 at the start, `elements` at the end"},
     {"curvature", YK_TYPE_NUMBERS, "1/m", "[0, 0, 0]", YK_VECTOR,
@@ -288,23 +291,24 @@ static const yk_field shape_item = {"shapes", YK_TYPE_VARIANT, .variants = shape
 
 static const char rho_text[] =
     "spectral radius at infinite frequency: 1 no numerical damping, 0 most; "
-    "with joints 0.9 at most (except form ode), "
+    "with joints 0.9 at most (except formulation stabilized-ode), "
     "for errors of their reactions grow where nothing damps them";
 static const yk_field newton_fields[] = {
-    {"newton_relative", YK_TYPE_NUMBER, .fallback = "1e-4", .range = YK_POSITIVE, .refines = 1,
+    {"newton_relative_tolerance", YK_TYPE_NUMBER, .fallback = "1e-4", .range = YK_POSITIVE,
+     .refines = 1,
      .text = "iterations stop when what remains is this fraction of the step's local error; "
              "at most 1e-8 where steps are repeated and compared: "
-             "schemes tight and index1, and time.tolerance"},
-    {"newton_absolute", YK_TYPE_NUMBER, "m, rad", "1e-8", .range = YK_POSITIVE, .refines = 3,
-     .text = "and below this"},
-    {"iterations", YK_TYPE_INTEGER, .fallback = "30", .range = YK_AT_LEAST(1),
+             "schemes tight and index1, and time.step_tolerance"},
+    {"newton_absolute_tolerance", YK_TYPE_NUMBER, "m, rad", "1e-8", .range = YK_POSITIVE,
+     .refines = 3, .text = "and below this"},
+    {"max_newton_iterations", YK_TYPE_INTEGER, .fallback = "30", .range = YK_AT_LEAST(1),
      .text = "largest number in a step"},
     {0},
 };
 static const yk_section newton_keys = {"newton", NULL, newton_fields};
 static const yk_field two_step_fields[] = {
     {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1), .text = rho_text},
-    {"error_tolerance", YK_TYPE_NUMBER, "m, rad", "0", .range = YK_NOT_NEGATIVE, .refines = 3,
+    {"step_tolerance", YK_TYPE_NUMBER, "m, rad", "0", .range = YK_NOT_NEGATIVE, .refines = 3,
      .text = "local error of an internal step, "
              "of nodes and of what flexible bodies deform, which then has variable size; "
              "0: the macro step is the step"},
@@ -312,27 +316,29 @@ static const yk_field two_step_fields[] = {
     {0},
 };
 static const yk_field runge_kutta_fields[] = {
-    {"error_tolerance", YK_TYPE_NUMBER, .fallback = "1e-12", .range = YK_NOT_NEGATIVE, .refines = 3,
+    {"step_tolerance", YK_TYPE_NUMBER, .fallback = "1e-12", .range = YK_NOT_NEGATIVE, .refines = 3,
      .text = "local error of an internal step, "
              "relative to the model's length and its typical speed; "
              "0: the macro step is the step"},
     {0},
 };
 static const yk_word form_words[] = {
-    {"dae", "the constraints as they are, at the end of the step: index 3"},
-    {"ode", "the constraints stabilised, the multipliers eliminated: paper relaxed"},
+    {"index-3", "the constraints as they are, at the end of the step: index 3"},
+    {"stabilized-ode", "the constraints stabilised, the multipliers eliminated: paper relaxed"},
     {NULL, NULL}};
 static const yk_field generalized_alpha_fields[] = {
-    {"form", YK_TYPE_CHOICE, .fallback = "dae", .words = form_words,
+    {"formulation", YK_TYPE_CHOICE, .fallback = "index-3", .words = form_words,
      .text = "how the constraints are met"},
     {"rho_inf", YK_TYPE_NUMBER, .fallback = "0.6", .range = YK_BETWEEN(0, 1), .text = rho_text},
-    {"stabilisation", YK_TYPE_NUMBER, "1/s", "0", .range = YK_NOT_NEGATIVE,
-     .text = "beta of the form ode, the rate at which gaps of joints close; 0: one over the step"},
+    {"stabilization_rate", YK_TYPE_NUMBER, "1/s", "auto", .takes_auto = true,
+     .range = YK_NOT_NEGATIVE,
+     .text = "beta of the formulation stabilized-ode, the rate at which gaps of joints close; 0: "
+             "one over the step"},
     YK_INCLUDE(newton_keys),
     {0},
 };
 static const yk_section generalized_alpha = {
-    "generalised-alpha", "Implicit, of second order, on accelerations, with numerical damping.",
+    "generalized-alpha", "Implicit, of second order, on accelerations, with numerical damping.",
     generalized_alpha_fields};
 static const yk_section two_step = {
     "two-step", "Implicit, of second order, with numerical damping.", two_step_fields};
@@ -347,12 +353,12 @@ static const yk_section *const integrators[] = {&two_step, &runge_kutta, &genera
 static const yk_field damping_fields[] = {
     {"rate", YK_TYPE_NUMBER, "1/s", .required = true, .range = YK_NOT_NEGATIVE,
      .text = "force per momentum"},
-    {"start", YK_TYPE_NUMBER, "s", "0", .text = "until when it is full"},
+    {"full_until", YK_TYPE_NUMBER, "s", "0", .text = "until when it is full"},
     {"end", YK_TYPE_NUMBER, "s", .required = true, .text = "when it has gone, falling linearly"},
     {0},
 };
 static const yk_section damping_section = {
-    "damping",
+    "startup_damping",
     "Artificial damping of all motion that is gradually removed, to settle under gravity.",
     damping_fields};
 
@@ -364,14 +370,15 @@ static const yk_field fields[] = {
     {"joints", YK_TYPE_NAMED, .item = &yk_joint_item, .text = "joints and prescribed motions"},
     {"forces", YK_TYPE_NAMED, .item = &yk_force_item, .text = "forces between bodies and on them"},
     {"beams", YK_TYPE_NAMED, .item = &beam_item, .text = "flexible beams"},
-    {"flexible", YK_TYPE_NAMED, .item = &flexible_item,
+    {"flexible_bodies", YK_TYPE_NAMED, .item = &flexible_item,
      .text = "flexible bodies; their points are named `body.point` wherever a body or node is"},
     {"ports", YK_TYPE_NAMED, .item = &yk_port_item, .text = "where other subsystems are joined"},
     {"shapes", YK_TYPE_LIST, .item = &shape_item, .text = "what the viewer draws"},
     {"integrator", YK_TYPE_VARIANT, .fallback = "{}", .variants = integrators, .selector = "type",
      .selector_fallback = "two-step", .text = "Time integration"},
-    {"static_start", YK_TYPE_BOOLEAN, .fallback = "false", .text = "begin in static equilibrium"},
-    {"damping", YK_TYPE_SECTION, .section = &damping_section,
+    {"start_in_equilibrium", YK_TYPE_BOOLEAN, .fallback = "false",
+     .text = "begin in static equilibrium"},
+    {"startup_damping", YK_TYPE_SECTION, .section = &damping_section,
      .text = "artificial damping at the beginning"},
     {0},
 };
@@ -392,4 +399,4 @@ static const char solver_text[] =
     "`amplitude_1` and so on, and of their points what nodes have; "
     "of the whole `energy` and `strain_energy`.";
 
-const yk_section yk_multibody_section = {"smooth", solver_text, fields};
+const yk_section yk_multibody_section = {"multibody", solver_text, fields};

@@ -1,4 +1,4 @@
-/* solver: smooth, from a resolved section to a model. Nodes are numbered: those of `nodes` first,
+/* solver: multibody, from a resolved section to a model. Nodes are numbered: those of `nodes` first,
  * then one for each body without `node`, then the floating frames of flexible bodies. */
 #include <math.h>
 #include <stdio.h>
@@ -10,7 +10,7 @@
 #include "multibody/def.h"
 #include "multibody/flexible.h"
 
-/* A smooth model in the making. */
+/* A multibody model in the making. */
 typedef struct maker {
     yk_builder *builder;
     const yk_node *section;
@@ -61,10 +61,10 @@ enum { FLEXIBLE_ROD, FLEXIBLE_MODAL, FLEXIBLE_ANCF };
 static yk_status read_section(yk_builder *builder, const yk_node *node, yk_beam_section_def *def)
 {
     *def = yk_beam_section_default();
-    def->young_modulus = yk_node_number(node, "young");
-    def->poisson_ratio = yk_node_number(node, "poisson");
+    def->young_modulus = yk_node_number(node, "young_modulus");
+    def->poisson_ratio = yk_node_number(node, "poisson_ratio");
     def->density = yk_node_number(node, "density");
-    def->rayleigh_beta = yk_node_number(node, "damping_ratio");
+    def->rayleigh_beta = yk_node_number(node, "rayleigh_beta");
 
     /* By its shape, from which area, moments and shear factors follow. */
     if (node->choice == SECTION_RECTANGLE) {
@@ -87,11 +87,11 @@ static yk_status read_section(yk_builder *builder, const yk_node *node, yk_beam_
 
     /* By its numbers. */
     def->area = yk_node_number(node, "area");
-    def->area_moment_y = yk_node_number(node, "inertia_y");
-    def->area_moment_z = yk_node_number(node, "inertia_z");
-    def->torsion_constant = yk_node_number(node, "torsion");
-    def->shear_factor_y = yk_node_number(node, "shear_y");
-    def->shear_factor_z = yk_node_number(node, "shear_z");
+    def->area_moment_y = yk_node_number(node, "area_moment_y");
+    def->area_moment_z = yk_node_number(node, "area_moment_z");
+    def->torsion_constant = yk_node_number(node, "torsion_constant");
+    def->shear_factor_y = yk_node_number(node, "shear_factor_y");
+    def->shear_factor_z = yk_node_number(node, "shear_factor_z");
 
     return YK_OK;
 }
@@ -105,7 +105,8 @@ static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, 
         return YK_ERROR_MEMORY;
 
     int k = 0;
-    for (const yk_node *point = yk_node_items(item, "points"); point; point = point->next, k++) {
+    for (const yk_node *point = yk_node_items(item, "attachments"); point;
+         point = point->next, k++) {
         distances[k] = point->value;
         attachments[k] = k;
     }
@@ -118,14 +119,14 @@ static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, 
         return status;
 
     def.length = yk_node_number(item, "length");
-    def.support = yk_node_choice(item, "frame");
-    def.bending_y = yk_node_integer(item, "bending_y");
-    def.bending_z = yk_node_integer(item, "bending_z");
-    def.extension = yk_node_integer(item, "extension");
-    def.torsion = yk_node_integer(item, "torsion");
-    def.statics = yk_node_boolean(item, "statics");
-    def.stiffening = yk_node_boolean(item, "stiffening");
-    def.constant_mass = yk_node_boolean(item, "constant_mass");
+    def.support = yk_node_choice(item, "reference_conditions");
+    def.bending_y = yk_node_integer(item, "bending_modes_y");
+    def.bending_z = yk_node_integer(item, "bending_modes_z");
+    def.extension = yk_node_integer(item, "extension_modes");
+    def.torsion = yk_node_integer(item, "torsion_modes");
+    def.statics = yk_node_boolean(item, "static_modes");
+    def.stiffening = yk_node_boolean(item, "geometric_stiffening");
+    def.constant_mass = yk_node_boolean(item, "constant_mass_matrix");
     def.damping_ratio = yk_node_number(item, "damping_ratio");
     def.attachments = distances;
     def.attachment_count = count;
@@ -147,25 +148,27 @@ static yk_status check_files(yk_builder *builder, const yk_node *item, const yk_
     bool tables = files->nodes || files->modes || files->frequencies || files->second_order ||
                   files->invariants;
     if (files->fem && tables)
-        return yk_builder_error(builder, item,
-                                "'fem' describes the whole body: leave out the tables beside it");
+        return yk_builder_error(
+            builder, item,
+            "'mbdyn_fem_file' describes the whole body: leave out the tables beside it");
     if (files->fem)
         return YK_OK;
 
     /* ... or tables that complete each other. */
     bool shaped = files->nodes && files->modes;
     if (!files->invariants && !(shaped && files->frequencies))
+        return yk_builder_error(builder, item,
+                                "the body needs 'nodes_file', 'modes_file' and 'frequencies_file', "
+                                "or 'invariants_file', or 'mbdyn_fem_file': "
+                                "see docs/modal.md");
+    if (!shaped && (files->nodes || files->modes || files->second_order))
         return yk_builder_error(
             builder, item,
-            "the body needs 'nodes', 'modes' and 'frequencies', or 'invariants', or 'fem': "
-            "see docs/modal.md");
-    if (!shaped && (files->nodes || files->modes || files->second_order))
-        return yk_builder_error(builder, item,
-                                "'nodes' and 'modes' go together, and 'second_order' with them");
+            "'nodes_file' and 'modes_file' go together, and 'second_order_file' with them");
     if (!shaped && points)
-        return yk_builder_error(builder, yk_node_get(item, "points"),
-                                "points are nodes of the body: "
-                                "give 'nodes' and 'modes' beside 'invariants'");
+        return yk_builder_error(builder, yk_node_get(item, "attachments"),
+                                "attachments are nodes of the body: "
+                                "give 'nodes_file' and 'modes_file' beside 'invariants_file'");
 
     return YK_OK;
 }
@@ -175,9 +178,9 @@ static yk_status build_modal(yk_builder *builder, const yk_node *item, int count
 {
     yk_modal_files files = {
         .damping_ratio = yk_node_number(item, "damping_ratio"),
-        .constant_mass = yk_node_boolean(item, "constant_mass"),
+        .constant_mass = yk_node_boolean(item, "constant_mass_matrix"),
     };
-    const yk_node *use = yk_node_get(item, "use");
+    const yk_node *use = yk_node_get(item, "selected_modes");
     if (use) {
         files.use = use->values;
         files.use_count = use->value_count;
@@ -187,12 +190,12 @@ static yk_status build_modal(yk_builder *builder, const yk_node *item, int count
     const struct {
         const char *key, **path;
     } keys[] = {
-        {"nodes", &files.nodes},
-        {"modes", &files.modes},
-        {"frequencies", &files.frequencies},
-        {"second_order", &files.second_order},
-        {"invariants", &files.invariants},
-        {"fem", &files.fem},
+        {"nodes_file", &files.nodes},
+        {"modes_file", &files.modes},
+        {"frequencies_file", &files.frequencies},
+        {"second_order_file", &files.second_order},
+        {"invariants_file", &files.invariants},
+        {"mbdyn_fem_file", &files.fem},
     };
 
     for (size_t i = 0; i < sizeof keys / sizeof *keys; i++) {
@@ -214,7 +217,8 @@ static yk_status build_modal(yk_builder *builder, const yk_node *item, int count
         return YK_ERROR_MEMORY;
 
     int k = 0;
-    for (const yk_node *point = yk_node_items(item, "points"); point; point = point->next, k++) {
+    for (const yk_node *point = yk_node_items(item, "attachments"); point;
+         point = point->next, k++) {
         numbers[k] = (int)point->value;
         attachments[k] = k;
     }
@@ -236,7 +240,8 @@ static yk_status build_ancf(yk_builder *builder, const yk_node *item, int count,
 
     /* Attachments are nodes, counted from the start of the rod. */
     int k = 0;
-    for (const yk_node *point = yk_node_items(item, "points"); point; point = point->next, k++) {
+    for (const yk_node *point = yk_node_items(item, "attachments"); point;
+         point = point->next, k++) {
         attachments[k] = (int)point->value;
         if (point->value < 0 || point->value > elements)
             return yk_builder_error(builder, point, "the rod has nodes 0 to %d, not %g", elements,
@@ -266,13 +271,13 @@ static void add_node(maker *m, const yk_node *item)
     node.orientation = yk_node_orientation(item, "orientation");
     node.velocity = yk_node_vector(item, "velocity");
     node.angular_velocity = yk_node_vector(item, "angular_velocity");
-    node.keep_initial_pose = yk_node_boolean(item, "keep");
+    node.keep_initial_pose = yk_node_boolean(item, "keep_initial_pose");
 
     /* Beams are free of strain without these. */
-    if (yk_node_get(item, "displacement"))
-        node.initial_displacement = yk_node_vector(item, "displacement");
-    if (yk_node_get(item, "rotation"))
-        node.initial_rotation = yk_node_vector(item, "rotation");
+    if (yk_node_get(item, "initial_displacement"))
+        node.initial_displacement = yk_node_vector(item, "initial_displacement");
+    if (yk_node_get(item, "initial_rotation"))
+        node.initial_rotation = yk_node_vector(item, "initial_rotation");
 
     name_frame(m, node.name, yk_multibody_add_node(m->model, &node));
     m->node_count++;
@@ -282,7 +287,7 @@ static void add_node(maker *m, const yk_node *item)
 static const yk_node *item_named(const maker *m, const char *name)
 {
     /* A name that is used twice is reported where it comes again. */
-    static const char *const keys[] = {"nodes", "bodies", "flexible"};
+    static const char *const keys[] = {"nodes", "bodies", "flexible_bodies"};
     const yk_node *found = m->section;
     for (int k = 0; k < 3; k++)
         for (const yk_node *item = yk_node_items(m->section, keys[k]); item; item = item->next)
@@ -334,14 +339,14 @@ static void add_body(maker *m, const yk_node *item)
         if (body.node >= m->node_count)
             note(m, yk_builder_error(builder, node,
                                      "a point of a flexible body carries no mass: give the body a "
-                                     "node of its own and clamp it to '%s'",
+                                     "node of its own and fix it to '%s'",
                                      node->text));
     }
 
     /* Mass, and the inertia that a distribution of mass can have. */
     body.mass = yk_node_number(item, "mass");
-    body.center_of_mass = yk_node_vector(item, "centre");
-    body.inertia_orientation = yk_node_orientation(item, "axes");
+    body.center_of_mass = yk_node_vector(item, "center_of_mass");
+    body.inertia_orientation = yk_node_orientation(item, "inertia_orientation");
     note(m, yk_read_inertia(builder, yk_node_get(item, "inertia"), &body.inertia));
     if (m->status == YK_OK && yk_multibody_add_body(m->model, &body) == YK_NO_ID)
         note(m, YK_ERROR_MEMORY);
@@ -380,7 +385,7 @@ static void add_flexible(maker *m, const yk_node *item)
         return;
 
     /* The body, with the attachments of its points. */
-    int count = count_of(item, "points");
+    int count = count_of(item, "attachments");
     int *attachments = take(m, (size_t)count * sizeof *attachments);
     if (!attachments)
         return;
@@ -409,8 +414,8 @@ static void add_flexible(maker *m, const yk_node *item)
     def.angular_velocity = yk_node_vector(item, "angular_velocity");
     if (body->kind == YK_FLEXIBLE_MODAL) {
         def.node = m->floating_node++;
-        def.amplitudes = amplitudes_of(m, item, "amplitudes", body);
-        def.amplitude_rates = amplitudes_of(m, item, "amplitude_rates", body);
+        def.amplitudes = amplitudes_of(m, item, "initial_amplitudes", body);
+        def.amplitude_rates = amplitudes_of(m, item, "initial_amplitude_rates", body);
     } else {
         def.curvature = yk_node_vector(item, "curvature");
     }
@@ -419,7 +424,7 @@ static void add_flexible(maker *m, const yk_node *item)
 
     /* Its points are named `body.point`. */
     int k = 0;
-    for (const yk_node *point = yk_node_items(item, "points"); point; point = point->next) {
+    for (const yk_node *point = yk_node_items(item, "attachments"); point; point = point->next) {
         size_t bytes = strlen(def.name) + strlen(yk_node_name(point)) + 2;
         char *name = take(m, bytes);
         if (!name)
@@ -449,11 +454,11 @@ static void add_floating_node(maker *m, const yk_node *item)
 static void add_frames(maker *m)
 {
     const yk_node *section = m->section;
-    int flexible_count = count_of(section, "flexible");
+    int flexible_count = count_of(section, "flexible_bodies");
     int most = count_of(section, "nodes") + count_of(section, "bodies") + flexible_count;
 
-    for (const yk_node *item = yk_node_items(section, "flexible"); item; item = item->next)
-        most += count_of(item, "points");
+    for (const yk_node *item = yk_node_items(section, "flexible_bodies"); item; item = item->next)
+        most += count_of(item, "attachments");
 
     /* A name for each node and each point. */
     m->names = take(m, sizeof *m->names + (size_t)most * sizeof *m->names->entries);
@@ -466,8 +471,8 @@ static void add_frames(maker *m)
     m->own_node = m->node_count;
     for_all(m, "bodies", add_own_node);
     m->floating_node = m->node_count;
-    for_all(m, "flexible", add_floating_node);
-    for_all(m, "flexible", add_flexible);
+    for_all(m, "flexible_bodies", add_floating_node);
+    for_all(m, "flexible_bodies", add_flexible);
     if (m->status != YK_OK)
         return;
 
@@ -498,11 +503,11 @@ static yk_beam_section section_of(maker *m, const yk_node *node)
 
     /* As it is. */
     yk_beam_section section = {0};
-    const yk_node *centre = yk_node_get(node, "centre");
-    const yk_node *inertia = yk_node_get(node, "inertia");
+    const yk_node *centre = yk_node_get(node, "center_of_mass");
+    const yk_node *inertia = yk_node_get(node, "inertia_per_length");
     note(m, yk_read_six_by_six(m->builder, node, "stiffness", section.stiffness));
     note(m, yk_read_six_by_six(m->builder, node, "damping", section.damping));
-    section.mass = yk_node_number(node, "mass");
+    section.mass = yk_node_number(node, "mass_per_length");
     section.center_of_mass = yk_v3(0, centre->values[0], centre->values[1]);
     memcpy(section.inertia.m, inertia->values, sizeof section.inertia.m);
 
@@ -522,12 +527,12 @@ static void add_beam(maker *m, const yk_node *item)
         beam.nodes[k] = find_noted(m, reference);
         if (beam.nodes[k] >= m->node_count)
             note(m, yk_builder_error(m->builder, reference,
-                                     "a beam needs nodes of its own: clamp one of them to '%s'",
+                                     "a beam needs nodes of its own: fix one of them to '%s'",
                                      reference->text));
     }
 
     /* A section for each half. */
-    const yk_node *second = yk_node_get(item, "end_section");
+    const yk_node *second = yk_node_get(item, "second_section");
     beam.sections[0] = section_of(m, yk_node_get(item, "section"));
     beam.sections[1] = beam.sections[0];
     if (second)
@@ -536,9 +541,10 @@ static void add_beam(maker *m, const yk_node *item)
         return;
 
     /* Section axes and offsets are given globally. */
-    if (yk_multibody_orient_beam_sections(m->model, &beam, yk_node_vector(item, "up")) != YK_OK) {
+    if (yk_multibody_orient_beam_sections(m->model, &beam, yk_node_vector(item, "section_z")) !=
+        YK_OK) {
         note(m, yk_builder_error(m->builder, item,
-                                 "'up' runs along the beam, or its nodes are in one place"));
+                                 "'section_z' runs along the beam, or its nodes are in one place"));
         return;
     }
 
@@ -611,7 +617,7 @@ static void rotate_displaced_nodes(maker *m)
         for (const yk_node *item = yk_node_items(m->section, keys[k]); item; item = item->next) {
             if (k == 1 && yk_node_get(item, "node"))
                 continue;
-            if (rotates[i] && !yk_node_get(item, "rotation"))
+            if (rotates[i] && !yk_node_get(item, "initial_rotation"))
                 nodes[i].initial_rotation = yk_v3_scale(1.0 / rotates[i], sum[i]);
 
             i++;
@@ -656,7 +662,7 @@ static void add_shape(maker *m, const yk_node *item)
 {
     yk_multibody_shape_def shape = yk_multibody_shape_default();
     shape.kind = (yk_shape_kind)item->choice;
-    shape.node = find_noted(m, yk_node_get(item, "on"));
+    shape.node = find_noted(m, yk_node_get(item, "body"));
     shape.marker = yk_read_marker(item);
 
     /* Half of the extents; the vector to the end of a line. */
@@ -707,19 +713,19 @@ static yk_multibody_def read_def(const yk_builder *builder, const yk_node *secti
         double *value;
     } numbers[] = {
         {"rho_inf", &options->rho_inf},
-        {"newton_relative", &options->newton_relative_tolerance},
-        {"newton_absolute", &options->newton_absolute_tolerance},
-        {"error_tolerance", &options->error_tolerance},
-        {"stabilisation", &options->stabilization_rate},
+        {"newton_relative_tolerance", &options->newton_relative_tolerance},
+        {"newton_absolute_tolerance", &options->newton_absolute_tolerance},
+        {"step_tolerance", &options->error_tolerance},
+        {"stabilization_rate", &options->stabilization_rate},
     };
 
     for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
         if (yk_node_get(integrator, numbers[i].key))
             *numbers[i].value = yk_node_number(integrator, numbers[i].key);
-    if (yk_node_get(integrator, "form"))
-        options->formulation = (yk_multibody_formulation)yk_node_choice(integrator, "form");
-    if (yk_node_get(integrator, "iterations"))
-        options->max_newton_iterations = yk_node_integer(integrator, "iterations");
+    if (yk_node_get(integrator, "formulation"))
+        options->formulation = (yk_multibody_formulation)yk_node_choice(integrator, "formulation");
+    if (yk_node_get(integrator, "max_newton_iterations"))
+        options->max_newton_iterations = yk_node_integer(integrator, "max_newton_iterations");
 
     /* Steps that are repeated and compared, or made to rounding, are solved further. */
     if (builder->repeats)
@@ -731,11 +737,11 @@ static yk_multibody_def read_def(const yk_builder *builder, const yk_node *secti
     }
 
     /* How the run begins. */
-    options->start_in_equilibrium = yk_node_boolean(section, "static_start");
-    const yk_node *damping = yk_node_get(section, "damping");
+    options->start_in_equilibrium = yk_node_boolean(section, "start_in_equilibrium");
+    const yk_node *damping = yk_node_get(section, "startup_damping");
     if (damping) {
         options->startup_damping = yk_node_number(damping, "rate");
-        options->startup_damping_full_until = yk_node_number(damping, "start");
+        options->startup_damping_full_until = yk_node_number(damping, "full_until");
         options->startup_damping_end = yk_node_number(damping, "end");
     }
 

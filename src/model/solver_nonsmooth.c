@@ -9,9 +9,9 @@ static const yk_field material_fields[] = {
      .text = "coefficient of sliding (kinetic) friction"},
     {"restitution", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 1),
      .text = "rebound over approach speed"},
-    {"rolling", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
+    {"rolling_friction", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
      .text = "rolling torque over normal force"},
-    {"spinning", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
+    {"spinning_friction", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
      .text = "torque about the normal over normal force"},
     {"stiffness", YK_TYPE_NUMBER, "N/m", "0", .range = YK_NOT_NEGATIVE,
      .text = "force over overlap of a contact point; 0: rigid"},
@@ -20,15 +20,16 @@ static const yk_field material_fields[] = {
              "friction creeps by as much of its force"},
     {"static_friction", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
      .text = "coefficient of friction of what sticks, where that is more than `friction`"},
-    {"stribeck_speed", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
+    {"stribeck_velocity", YK_TYPE_NUMBER, "m/s", "auto", .takes_auto = true,
+     .range = YK_NOT_NEGATIVE,
      .text = "sliding speed v0 between static and sliding friction: their difference falls by "
              "exp(-(v/v0)²); 0: 1 mm/s"},
     {"cohesion", YK_TYPE_NUMBER, "N", "0", .range = YK_NOT_NEGATIVE,
      .text = "force that holds a contact point together; friction is that of the normal force plus "
              "this one"},
-    {"cohesion_range", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
+    {"cohesion_range", YK_TYPE_NUMBER, "m", "auto", .takes_auto = true, .range = YK_NOT_NEGATIVE,
      .text = "gap up to which cohesion pulls; 0: a hundredth of the envelope"},
-    {"modulus", YK_TYPE_NUMBER, "Pa", "0", .range = YK_NOT_NEGATIVE,
+    {"plane_strain_modulus", YK_TYPE_NUMBER, "Pa", "0", .range = YK_NOT_NEGATIVE,
      .text = "E/(1 - nu²) of an elastic surface, which yields by Hertz's law where a sphere or a "
              "capsule touches; 0: rigid"},
     {0},
@@ -50,9 +51,9 @@ static const yk_field pair_fields[] = {
      .text = "coefficient of sliding friction"},
     {"restitution", YK_TYPE_NUMBER, .range = YK_BETWEEN(0, 1),
      .text = "rebound over approach speed"},
-    {"rolling", YK_TYPE_NUMBER, "m", .range = YK_NOT_NEGATIVE,
+    {"rolling_friction", YK_TYPE_NUMBER, "m", .range = YK_NOT_NEGATIVE,
      .text = "rolling torque over normal force"},
-    {"spinning", YK_TYPE_NUMBER, "m", .range = YK_NOT_NEGATIVE,
+    {"spinning_friction", YK_TYPE_NUMBER, "m", .range = YK_NOT_NEGATIVE,
      .text = "torque about the normal over normal force"},
     {"stiffness", YK_TYPE_NUMBER, "N/m", .range = YK_NOT_NEGATIVE,
      .text = "force over overlap of a contact point; 0: rigid"},
@@ -60,7 +61,7 @@ static const yk_field pair_fields[] = {
      .text = "of a surface with stiffness: force over the rate of overlap"},
     {"static_friction", YK_TYPE_NUMBER, .range = YK_NOT_NEGATIVE,
      .text = "coefficient of friction of what sticks, where that is more than `friction`"},
-    {"stribeck_speed", YK_TYPE_NUMBER, "m/s", .range = YK_NOT_NEGATIVE,
+    {"stribeck_velocity", YK_TYPE_NUMBER, "m/s", .range = YK_NOT_NEGATIVE,
      .text = "sliding speed v0 between static and sliding friction: their difference falls by "
              "exp(-(v/v0)²); 0: 1 mm/s"},
     {"cohesion", YK_TYPE_NUMBER, "N", .range = YK_NOT_NEGATIVE,
@@ -68,7 +69,7 @@ static const yk_field pair_fields[] = {
              "this one"},
     {"cohesion_range", YK_TYPE_NUMBER, "m", .range = YK_NOT_NEGATIVE,
      .text = "gap up to which cohesion pulls; 0: a hundredth of the envelope"},
-    {"modulus", YK_TYPE_NUMBER, "Pa", .range = YK_NOT_NEGATIVE,
+    {"plane_strain_modulus", YK_TYPE_NUMBER, "Pa", .range = YK_NOT_NEGATIVE,
      .text = "of both surfaces together by Hertz's law, 1/E* = 1/E1 + 1/E2; 0: rigid"},
     {0},
 };
@@ -102,11 +103,11 @@ static const yk_field shape_fields[] = {
      .text = "from its axes to the body's"},
     {"density", YK_TYPE_NUMBER, "kg/m³", .range = YK_POSITIVE,
      .text = "gives the body its mass if `mass` is absent, and its inertia if `inertia` is"},
-    {"touches", YK_TYPE_BOOLEAN, .fallback = "true",
+    {"collides", YK_TYPE_BOOLEAN, .fallback = "true",
      .text = "false: it is drawn, and passes through everything"},
-    {"group", YK_TYPE_TEXT, .fallback = "default",
+    {"collision_group", YK_TYPE_TEXT, .fallback = "default",
      .text = "a name that shapes may share; particles are in the group `default`"},
-    {"passes", YK_TYPE_LIST, .most = 31, .item = &passes_item,
+    {"no_collision_with", YK_TYPE_LIST, .most = 31, .item = &passes_item,
      .text = "groups that it does not touch; one of the two shapes need say so"},
     {0},
 };
@@ -133,10 +134,10 @@ static const yk_section sphere = {"sphere", "", sphere_fields};
 
 /* Keys that several shapes have. */
 static const yk_field open_fields[] = {
-    {"open", YK_TYPE_LIST, .most = 6, .item = &open_item, .text = "walls that are left out"},
+    {"open_walls", YK_TYPE_LIST, .most = 6, .item = &open_item, .text = "walls that are left out"},
     {0},
 };
-static const yk_section open_keys = {"open", NULL, open_fields};
+static const yk_section open_keys = {"open_walls", NULL, open_fields};
 static const yk_field surface_fields[] = {
     {"file", YK_TYPE_PATH, .text = "a surface as STL or OBJ instead, from the scenario's folder"},
     {"scale", YK_TYPE_NUMBER, NULL, "1", .range = YK_POSITIVE,
@@ -220,14 +221,14 @@ static const yk_field shape_item = {"shapes",
 
 static const yk_field motion_value = {"value", YK_TYPE_FUNCTION, .text = "function of time"};
 static const yk_field motion_fields[] = {
-    {"position", YK_TYPE_FUNCTIONS, "m", "[0, 0, 0]", YK_VECTOR, .item = &motion_value,
+    {"displacement", YK_TYPE_FUNCTIONS, "m", "[0, 0, 0]", YK_VECTOR, .item = &motion_value,
      .text = "of the centre of mass, added to that at the start"},
     {"rotation", YK_TYPE_FUNCTIONS, "rad", "[0, 0, 0]", YK_VECTOR, .item = &motion_value,
      .text = "rotation vector from the orientation at the start"},
     {0},
 };
-static const yk_section motion_section = {"motion", "All six motions as functions of time.",
-                                          motion_fields};
+static const yk_section motion_section = {"prescribed_motion",
+                                          "All six motions as functions of time.", motion_fields};
 
 static const yk_field body_fields[] = {
     {"mass", YK_TYPE_NUMBER, "kg", .range = YK_POSITIVE,
@@ -243,7 +244,7 @@ static const yk_field body_fields[] = {
     {"angular_velocity", YK_TYPE_NUMBERS, "rad/s", "[0, 0, 0]", YK_VECTOR,
      .text = "at the start, global axes"},
     {"fixed", YK_TYPE_BOOLEAN, .fallback = "false", .text = "never moves"},
-    {"motion", YK_TYPE_SECTION, .section = &motion_section,
+    {"prescribed_motion", YK_TYPE_SECTION, .section = &motion_section,
      .text = "prescribed motion; mass is then optional"},
     {"shapes", YK_TYPE_LIST, .item = &shape_item, .text = "what it touches with"},
     {0},
@@ -303,18 +304,18 @@ static const yk_word size_words[] = {
     {"normal", "mean radius, standard deviation spread times radius"},
     {"lognormal", "median radius, standard deviation of the logarithm spread"},
     {NULL, NULL}};
-static const yk_field sieve_item = {"sieves", YK_TYPE_NUMBERS, .least = 2, .most = 2,
+static const yk_field sieve_item = {"sieve_curve", YK_TYPE_NUMBERS, .least = 2, .most = 2,
                                     .text = "diameter (m) and fraction of the mass that passes"};
 static const yk_field size_fields[] = {
     {"radius", YK_TYPE_NUMBER, "m", .range = YK_POSITIVE,
      .text = "of a sphere with a particle's volume; without, `shape` has its own size"},
-    {"distribution", YK_TYPE_CHOICE, .fallback = "uniform", .words = size_words,
+    {"size_distribution", YK_TYPE_CHOICE, .fallback = "uniform", .words = size_words,
      .text = "of radii, by number"},
-    {"spread", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 0.99),
+    {"size_spread", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 0.99),
      .text = "width of the distribution; 0: all radii are equal"},
-    {"cut", YK_TYPE_NUMBER, .fallback = "3", .range = YK_BETWEEN(0.1, 8),
+    {"size_cutoff", YK_TYPE_NUMBER, .fallback = "3", .range = YK_BETWEEN(0.1, 8),
      .text = "standard deviations at which normal and lognormal radii end on either side"},
-    {"sieves", YK_TYPE_LIST, .least = 2, .item = &sieve_item,
+    {"sieve_curve", YK_TYPE_LIST, .least = 2, .item = &sieve_item,
      .text = "a sieve curve in place of radius, distribution and spread: pairs of diameter (m) and "
              "fraction of the mass that passes, from 0 to 1; between sieves the mass is uniform in "
              "the diameter"},
@@ -328,29 +329,37 @@ static const yk_field lattice_fields[] = {
     {"count", YK_TYPE_INTEGER, .required = true, .range = YK_AT_LEAST(1),
      .text = "number of particles"},
     YK_INCLUDE(size_keys),
-    {"cavity", YK_TYPE_CHOICE, .fallback = "cylinder", .words = cavity_words,
+    {"container", YK_TYPE_CHOICE, .fallback = "cylinder", .words = cavity_words,
      .text = "form of the cavity"},
-    {"size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR,
+    {"container_size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR,
      .text = "its edges, or diameter twice and height"},
     {"clearance", YK_TYPE_NUMBER, .fallback = "0.1", .range = YK_POSITIVE,
      .text = "of the lattice, in radii of the ball around the largest particle"},
-    {"jitter", YK_TYPE_NUMBER, .fallback = "0.5", .range = YK_BETWEEN(0, 1),
+    {"position_jitter", YK_TYPE_NUMBER, .fallback = "0.5", .range = YK_BETWEEN(0, 1),
      .text = "fraction of the clearance by which particles are moved at random"},
     {"seed", YK_TYPE_INTEGER, .fallback = "1", .text = "of the random numbers"},
     {0},
 };
 static const yk_section from_lattice = {"lattice", "On a lattice, with clearances.",
                                         lattice_fields};
-static const yk_field settled_fields[] = {
-    YK_INCLUDE(from_lattice),
-    {"step", YK_TYPE_NUMBER, "s", "1e-4", .range = YK_POSITIVE, .text = "while settling"},
-    {"time_limit", YK_TYPE_NUMBER, "s", "2", .range = YK_POSITIVE, .text = "for each settling"},
-    {"shakes", YK_TYPE_INTEGER, .fallback = "0", .range = YK_AT_LEAST(0),
-     .text = "times that the cavity is shaken and its lid lowered, at most"},
+static const yk_field settling_fields[] = {
+    {"step", YK_TYPE_NUMBER, "s", "1e-4", .range = YK_POSITIVE, .text = "Step size."},
+    {"max_time", YK_TYPE_NUMBER, "s", "2", .range = YK_POSITIVE,
+     .text = "Maximum simulated time, for the first fall and after each shake."},
+    {"max_shakes", YK_TYPE_INTEGER, .fallback = "0", .range = YK_AT_LEAST(0),
+     .text = "Maximum number of times that the container is shaken and its lid lowered."},
     {"shake_amplitude", YK_TYPE_NUMBER, "m", "5e-4", .range = YK_NOT_NEGATIVE,
-     .text = "of the one cycle of a shake"},
-    {"shake_frequency", YK_TYPE_NUMBER, "Hz", "20", .range = YK_POSITIVE, .text = "of it"},
+     .text = "Amplitude of a shake, which is one cycle."},
+    {"shake_frequency", YK_TYPE_NUMBER, "Hz", "20", .range = YK_POSITIVE,
+     .text = "Frequency of a shake."},
     {0}};
+static const yk_section settling_section = {
+    "settling", "Simulation in which the particles come to rest.", settling_fields};
+static const yk_field settled_fields[] = {YK_INCLUDE(from_lattice),
+                                          {"settling", YK_TYPE_SECTION, .fallback = "{}",
+                                           .section = &settling_section,
+                                           .text = "How the particles come to rest."},
+                                          {0}};
 static const yk_section from_file = {"file", "From a file.", file_fields};
 static const yk_section from_settled = {"settled",
                                         "From the lattice, fallen under gravity and come to rest; "
@@ -362,7 +371,7 @@ static const yk_field particle_item = {"particles",
                                        YK_TYPE_VARIANT,
                                        .section = &particle_section,
                                        .variants = particle_variants,
-                                       .selector = "from",
+                                       .selector = "type",
                                        .text = "Many particles"};
 
 /* Emitters and sinks --------------------------------------------------------------------------- */
@@ -371,13 +380,13 @@ static const yk_field emitter_fields[] = {
     {"rate", YK_TYPE_NUMBER, "1/s", .range = YK_POSITIVE,
      .text = "particles per second; or `mass_rate`"},
     {"mass_rate", YK_TYPE_NUMBER, "kg/s", .range = YK_POSITIVE, .text = "mass per second"},
-    {"capacity", YK_TYPE_INTEGER, .required = true, .range = YK_AT_LEAST(1),
+    {"max_present", YK_TYPE_INTEGER, .required = true, .range = YK_AT_LEAST(1),
      .text = "how many of its particles there may be at a time; memory is reserved for them. Those "
              "that a sink has taken come again, with the size that they have"},
-    {"from", YK_TYPE_NUMBER, "s", "0",
+    {"start_time", YK_TYPE_NUMBER, "s", "0",
      .text = "when it begins: the first particle comes 1/rate later"},
-    {"until", YK_TYPE_NUMBER, "s", .text = "when it ends; without, it goes on"},
-    {"count", YK_TYPE_INTEGER, .range = YK_AT_LEAST(1),
+    {"end_time", YK_TYPE_NUMBER, "s", .text = "when it ends; without, it goes on"},
+    {"max_emitted", YK_TYPE_INTEGER, .range = YK_AT_LEAST(1),
      .text = "so many are emitted at most; without, there is no limit"},
     {"density", YK_TYPE_NUMBER, "kg/m³", .required = true, .range = YK_POSITIVE,
      .text = "of the particles"},
@@ -387,9 +396,9 @@ static const yk_field emitter_fields[] = {
              "given"},
     YK_INCLUDE(size_keys),
     {"material", YK_TYPE_TEXT, .text = "one of `materials`"},
-    {"cavity", YK_TYPE_CHOICE, .fallback = "box", .words = cavity_words,
+    {"region", YK_TYPE_CHOICE, .fallback = "box", .words = cavity_words,
      .text = "form of the region in which they appear"},
-    {"size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR,
+    {"region_size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR,
      .text = "its edges, or diameter twice and height"},
     {"position", YK_ORIGIN, .text = "of its middle, global"},
     {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", YK_VECTOR, .text = "with which they appear"},
@@ -429,17 +438,18 @@ static const yk_field sink_item = {
 
 /* In the order of yk_contact_method without its last, and of yk_friction_model. */
 static const yk_word method_words[] = {
-    {"automatic",
+    {"auto",
      "gauss-seidel; "
-     "without `iterations` more of it, and islands that it leaves unsolved by accurate"},
+     "without `max_iterations` more of it, and islands that it leaves unsolved by interior-point"},
     {"gauss-seidel", "cheapest for many bodies"},
     {"projected-gradient", "accelerated projected gradient"},
-    {"accurate", "to rounding, for small hard problems"},
+    {"interior-point", "to rounding, for small hard problems"},
     {NULL, NULL}};
-static const yk_word friction_words[] = {{"cone", "convex cone complementarity: the papers' law"},
-                                         {"coulomb", "true Coulomb friction"},
-                                         {"pyramid", "two directions on their own"},
-                                         {NULL, NULL}};
+static const yk_word friction_words[] = {
+    {"convex-cone", "convex cone complementarity: the papers' law"},
+    {"coulomb", "true Coulomb friction"},
+    {"pyramid", "two directions on their own"},
+    {NULL, NULL}};
 static const yk_word impact_words[] = {
     {"newton", "each contact rebounds with its own approach; "
                "all of a chain at once"},
@@ -449,42 +459,45 @@ static const yk_word impact_words[] = {
                    "creates no energy"},
     {NULL, NULL}};
 static const yk_field contact_fields[] = {
-    {"method", YK_TYPE_CHOICE, .fallback = "automatic", .words = method_words,
+    {"method", YK_TYPE_CHOICE, .fallback = "auto", .words = method_words,
      .text = "how contacts are solved"},
-    {"friction", YK_TYPE_CHOICE, .fallback = "cone", .words = friction_words,
+    {"friction_model", YK_TYPE_CHOICE, .fallback = "convex-cone", .words = friction_words,
      .text = "law of friction"},
-    {"iterations", YK_TYPE_INTEGER, .fallback = "0", .range = YK_AT_LEAST(0),
+    {"max_iterations", YK_TYPE_INTEGER, .fallback = "auto", .takes_auto = true,
+     .range = YK_AT_LEAST(0),
      .text = "sweeps or steps at most; "
-             "0: automatic as many as the step's accuracy asks for, "
-             "gauss-seidel 50, projected-gradient 200, accurate 2500"},
+             "0: auto as many as the step's accuracy asks for, "
+             "gauss-seidel 50, projected-gradient 200, interior-point 2500"},
     {"tolerance", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE, .refines = 1,
      .text = "largest violation that ends the iterations; "
-             "0: all of them are done, of accurate 1e-8 of all velocities together"},
+             "0: all of them are done, of interior-point 1e-8 of all velocities together"},
     {"relaxation_factor", YK_TYPE_NUMBER, .fallback = "1", .range = YK_BETWEEN(0.01, 1.99),
      .text = "factor on each change"},
-    {"envelope", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
+    {"envelope", YK_TYPE_NUMBER, "m", "auto", .takes_auto = true, .range = YK_NOT_NEGATIVE,
      .text = "gap from which contacts are seen; 0: 3 % of the smallest radius"},
-    {"recovery_speed", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
+    {"max_recovery_speed", YK_TYPE_NUMBER, "m/s", "auto", .takes_auto = true,
+     .range = YK_NOT_NEGATIVE,
      .text = "overlaps are undone no faster; "
              "0: as fast as a fall through one envelope ends, with meshes gravity times step"},
-    {"bounce_speed", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
-     .text = "slower impacts do not rebound; 0: gravity times step"},
+    {"min_bounce_speed", YK_TYPE_NUMBER, "m/s", "auto", .takes_auto = true,
+     .range = YK_NOT_NEGATIVE, .text = "slower impacts do not rebound; 0: gravity times step"},
     {"impact_law", YK_TYPE_CHOICE, .fallback = "newton", .words = impact_words,
      .text = "what restitution does where several contacts meet an impact"},
-    {"capacity", YK_TYPE_INTEGER, .fallback = "0", .range = YK_AT_LEAST(0),
-     .text = "contact points that memory is reserved for; 0: chosen"},
+    {"max_contacts", YK_TYPE_INTEGER, .fallback = "auto", .takes_auto = true,
+     .range = YK_AT_LEAST(0), .text = "contact points that memory is reserved for; 0: chosen"},
     {0},
 };
 static const yk_section contact_section = {"contact", "How contacts are found and solved.",
                                            contact_fields};
 
 static const yk_field sleeping_fields[] = {
-    {"speed", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
+    {"speed_threshold", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
      .text = "bodies slower than this rest; 0: no body ever sleeps"},
-    {"angular_speed", YK_TYPE_NUMBER, "rad/s", "0", .range = YK_NOT_NEGATIVE,
+    {"angular_speed_threshold", YK_TYPE_NUMBER, "rad/s", "auto", .takes_auto = true,
+     .range = YK_NOT_NEGATIVE,
      .text = "and turning slower than this; "
              "0: the speed over the smallest radius that moves"},
-    {"after", YK_TYPE_NUMBER, "s", "0.5", .range = YK_NOT_NEGATIVE,
+    {"delay", YK_TYPE_NUMBER, "s", "0.5", .range = YK_NOT_NEGATIVE,
      .text = "for so long, with everything that they touch or are joined to"},
     {0},
 };
@@ -521,7 +534,7 @@ static const yk_field fields[] = {
     {"bodies", YK_TYPE_NAMED, .item = &body_item, .text = "rigid bodies"},
     {"exclusions", YK_TYPE_LIST, .item = &exclusion_item,
      .text = "pairs of bodies that do not touch each other"},
-    {"ground", YK_TYPE_LIST, .item = &shape_item, .text = "shapes that never move"},
+    {"ground_shapes", YK_TYPE_LIST, .item = &shape_item, .text = "shapes that never move"},
     {"particles", YK_TYPE_NAMED, .item = &particle_item, .text = "many particles at once"},
     {"emitters", YK_TYPE_NAMED, .item = &emitter_item, .text = "what brings particles in a run"},
     {"sinks", YK_TYPE_NAMED, .item = &sink_item, .text = "what takes particles in a run"},
@@ -534,7 +547,8 @@ static const yk_field fields[] = {
      .text = "contact and its solution"},
     {"sleeping", YK_TYPE_SECTION, .fallback = "{}", .section = &sleeping_section,
      .text = "bodies at rest"},
-    {"threads", YK_TYPE_INTEGER, .fallback = "0", .range = YK_BETWEEN(0, 1024),
+    {"threads", YK_TYPE_INTEGER, .fallback = "auto", .takes_auto = true,
+     .range = YK_BETWEEN(0, 1024),
      .text =
          "that step this subsystem; 0: as many as the run has. Results are the same to the bit"},
     {0},

@@ -55,15 +55,15 @@ static void read_surface_values(const yk_node *item, yk_material *material)
     } values[] = {
         {"friction", &material->friction},
         {"restitution", &material->restitution},
-        {"rolling", &material->rolling_friction},
-        {"spinning", &material->spinning_friction},
+        {"rolling_friction", &material->rolling_friction},
+        {"spinning_friction", &material->spinning_friction},
         {"stiffness", &material->stiffness},
         {"damping", &material->damping},
         {"static_friction", &material->static_friction},
-        {"stribeck_speed", &material->stribeck_velocity},
+        {"stribeck_velocity", &material->stribeck_velocity},
         {"cohesion", &material->cohesion},
         {"cohesion_range", &material->cohesion_range},
-        {"modulus", &material->plane_strain_modulus},
+        {"plane_strain_modulus", &material->plane_strain_modulus},
     };
 
     /* Keys without a default keep what is there. */
@@ -143,7 +143,7 @@ static unsigned group_bit(const maker *m, const char *name)
 static void list_groups(maker *m, const yk_node *owner, const char *key)
 {
     for (const yk_node *item = yk_node_items(owner, key); item; item = item->next) {
-        const yk_node *group = yk_node_get(item, "group");
+        const yk_node *group = yk_node_get(item, "collision_group");
         if (!group || group_bit(m, group->text))
             continue;
 
@@ -162,11 +162,11 @@ static void list_groups(maker *m, const yk_node *owner, const char *key)
 static void read_group(maker *m, const yk_node *item, yk_nonsmooth_shape_def *shape)
 {
     /* The bits of its own group and of those that it passes. */
-    const yk_node *group = yk_node_get(item, "group");
+    const yk_node *group = yk_node_get(item, "collision_group");
     if (group)
         shape->collision_group = group_bit(m, group->text);
 
-    for (const yk_node *name = yk_node_items(item, "passes"); name; name = name->next) {
+    for (const yk_node *name = yk_node_items(item, "no_collision_with"); name; name = name->next) {
         unsigned bit = group_bit(m, name->text);
         if (bit == 0)
             note(m,
@@ -176,7 +176,7 @@ static void read_group(maker *m, const yk_node *item, yk_nonsmooth_shape_def *sh
     }
 
     /* A shape that is only drawn is in no group. */
-    if (!yk_node_boolean(item, "touches")) {
+    if (!yk_node_boolean(item, "collides")) {
         shape->collision_group = 0;
         shape->collision_mask = 0;
     }
@@ -210,7 +210,7 @@ static yk_nonsmooth_shape_def shape_of(maker *m, const yk_node *item, int body)
 
     /* What it touches, and through which walls it is open. */
     read_group(m, item, &shape);
-    for (const yk_node *wall = yk_node_items(item, "open"); wall; wall = wall->next)
+    for (const yk_node *wall = yk_node_items(item, "open_walls"); wall; wall = wall->next)
         shape.open_walls |= 1u << wall->choice;
 
     return shape;
@@ -382,7 +382,7 @@ static void weigh_shapes(maker *m, const yk_node *item, const yk_node *mass_give
 static void add_body(maker *m, const yk_node *item)
 {
     yk_builder *builder = m->builder;
-    const yk_node *motion = yk_node_get(item, "motion");
+    const yk_node *motion = yk_node_get(item, "prescribed_motion");
     const yk_node *mass = yk_node_get(item, "mass");
     const yk_node *inertia = yk_node_get(item, "inertia");
 
@@ -417,7 +417,7 @@ static void add_body(maker *m, const yk_node *item)
 
     /* The six functions of a prescribed motion; those that are absent are zero. */
     yk_prescribed_path path = {0};
-    const yk_node *position = yk_node_items(motion, "position");
+    const yk_node *position = yk_node_items(motion, "displacement");
     for (int i = 0; i < 3 && position; i++, position = position->next)
         note(m, yk_builder_function_of(builder, position, &path.position[i]));
 
@@ -434,28 +434,29 @@ static void add_body(maker *m, const yk_node *item)
 enum { FROM_FILE, FROM_LATTICE, SETTLED };
 
 /* The cavity and the sizes of particles, which lattices and emitters have in common. */
-static yk_packing_def sizes_of(maker *m, const yk_node *item, yk_material material)
+static yk_packing_def sizes_of(maker *m, const yk_node *item, const char *form_key,
+                               const char *size_key, yk_material material)
 {
     enum { BOX };
     yk_packing_def def = yk_packing_default();
     def.cavity = YK_SOLID_CYLINDER_CAVITY;
-    if (yk_node_choice(item, "cavity") == BOX)
+    if (yk_node_choice(item, form_key) == BOX)
         def.cavity = YK_SOLID_BOX_CAVITY;
 
     /* The library has half extents, scenarios whole ones. */
-    def.size = yk_v3_scale(0.5, yk_node_vector(item, "size"));
+    def.size = yk_v3_scale(0.5, yk_node_vector(item, size_key));
     if (def.cavity == YK_SOLID_CYLINDER_CAVITY && def.size.x != def.size.y)
-        note(m, yk_builder_error(m->builder, yk_node_get(item, "size"),
+        note(m, yk_builder_error(m->builder, yk_node_get(item, size_key),
                                  "of a cylinder is the diameter twice and the height; found the "
-                                 "diameters %g and %g. Make them equal, or choose cavity: box",
-                                 2 * def.size.x, 2 * def.size.y));
+                                 "diameters %g and %g. Make them equal, or choose %s: box",
+                                 2 * def.size.x, 2 * def.size.y, form_key));
     def.radius = 0;
     if (yk_node_get(item, "radius"))
         def.radius = yk_node_number(item, "radius");
 
-    def.size_distribution = (yk_size_distribution)yk_node_choice(item, "distribution");
-    def.spread = yk_node_number(item, "spread");
-    def.size_cutoff = yk_node_number(item, "cut");
+    def.size_distribution = (yk_size_distribution)yk_node_choice(item, "size_distribution");
+    def.spread = yk_node_number(item, "size_spread");
+    def.size_cutoff = yk_node_number(item, "size_cutoff");
     def.aligned = yk_node_boolean(item, "aligned");
     def.density = yk_node_number(item, "density");
     def.material = material;
@@ -471,20 +472,21 @@ static void show_settling(void *user, const yk_settling *settling)
 static yk_packing_def packing_of(maker *m, const yk_node *item, yk_material material)
 {
     /* The lattice. */
-    yk_packing_def def = sizes_of(m, item, material);
+    yk_packing_def def = sizes_of(m, item, "container", "container_size", material);
     def.count = yk_node_integer(item, "count");
     def.clearance = yk_node_number(item, "clearance");
-    def.jitter = yk_node_number(item, "jitter");
+    def.jitter = yk_node_number(item, "position_jitter");
     def.gravity = yk_v3_norm(m->gravity);
     if (item->choice != SETTLED)
         return def;
 
     /* How it settles. */
-    def.settling_step = yk_node_number(item, "step");
-    def.max_settling_time = yk_node_number(item, "time_limit");
-    def.max_shakes = yk_node_integer(item, "shakes");
-    def.shake_amplitude = yk_node_number(item, "shake_amplitude");
-    def.shake_frequency = yk_node_number(item, "shake_frequency");
+    const yk_node *settling = yk_node_get(item, "settling");
+    def.settling_step = yk_node_number(settling, "step");
+    def.max_settling_time = yk_node_number(settling, "max_time");
+    def.max_shakes = yk_node_integer(settling, "max_shakes");
+    def.shake_amplitude = yk_node_number(settling, "shake_amplitude");
+    def.shake_frequency = yk_node_number(settling, "shake_frequency");
     def.show_settling = show_settling;
     def.show_settling_user = m->builder;
 
@@ -549,14 +551,14 @@ static yk_status read_particle(maker *m, const yk_node *item, bool sized, yk_pac
         return status;
 
     /* Sizes come from one place. */
-    const yk_node *sieves = yk_node_get(item, "sieves");
+    const yk_node *sieves = yk_node_get(item, "sieve_curve");
     const yk_node *radius = yk_node_get(item, "radius");
     if (sieves && radius)
         return yk_builder_error(m->builder, radius,
                                 "the sieves say how large particles are: remove 'radius', or "
-                                "'sieves'");
+                                "'sieve_curve'");
     if (!sieves && !radius && ball)
-        return yk_builder_error(m->builder, item, "spheres need a 'radius', or 'sieves'");
+        return yk_builder_error(m->builder, item, "spheres need a 'radius', or 'sieve_curve'");
     if (!sieves)
         return YK_OK;
 
@@ -710,16 +712,16 @@ static void add_emitter(maker *m, const yk_node *item)
         def.rate = yk_node_number(item, "rate");
     if (mass_rate)
         def.mass_rate = yk_node_number(item, "mass_rate");
-    def.start_time = yk_node_number(item, "from");
-    if (yk_node_get(item, "until"))
-        def.end_time = yk_node_number(item, "until");
-    if (yk_node_get(item, "count"))
-        def.max_emitted = yk_node_integer(item, "count");
+    def.start_time = yk_node_number(item, "start_time");
+    if (yk_node_get(item, "end_time"))
+        def.end_time = yk_node_number(item, "end_time");
+    if (yk_node_get(item, "max_emitted"))
+        def.max_emitted = yk_node_integer(item, "max_emitted");
 
     /* What they are, and where they appear. */
     yk_particles_def *particles = &def.particles;
-    particles->packing = sizes_of(m, item, material_of(m, item));
-    particles->packing.count = yk_node_integer(item, "capacity");
+    particles->packing = sizes_of(m, item, "region", "region_size", material_of(m, item));
+    particles->packing.count = yk_node_integer(item, "max_present");
     particles->position = yk_node_vector(item, "position");
     particles->velocity = yk_node_vector(item, "velocity");
     particles->angular_velocity = yk_node_vector(item, "angular_velocity");
@@ -799,19 +801,20 @@ static yk_status build_nonsmooth(yk_builder *builder, const yk_node *section,
     yk_nonsmooth_def def = yk_nonsmooth_default();
     def.gravity = yk_node_vector(section, "gravity");
     def.contact_options.method = (yk_contact_method)yk_node_choice(contact, "method");
-    def.contact_options.friction_model = (yk_friction_model)yk_node_choice(contact, "friction");
-    def.contact_options.max_iterations = yk_node_integer(contact, "iterations");
+    def.contact_options.friction_model =
+        (yk_friction_model)yk_node_choice(contact, "friction_model");
+    def.contact_options.max_iterations = yk_node_integer(contact, "max_iterations");
     def.contact_options.tolerance = yk_node_number(contact, "tolerance");
     def.contact_options.relaxation_factor = yk_node_number(contact, "relaxation_factor");
     def.envelope = yk_node_number(contact, "envelope");
-    def.max_recovery_speed = yk_node_number(contact, "recovery_speed");
-    def.min_bounce_speed = yk_node_number(contact, "bounce_speed");
+    def.max_recovery_speed = yk_node_number(contact, "max_recovery_speed");
+    def.min_bounce_speed = yk_node_number(contact, "min_bounce_speed");
     def.impact_law = (yk_impact_law)yk_node_choice(contact, "impact_law");
-    def.contact_capacity = yk_node_integer(contact, "capacity");
+    def.contact_capacity = yk_node_integer(contact, "max_contacts");
     def.thread_count = yk_node_integer(section, "threads");
-    def.sleeping.speed_threshold = yk_node_number(sleeping, "speed");
-    def.sleeping.angular_speed_threshold = yk_node_number(sleeping, "angular_speed");
-    def.sleeping.delay = yk_node_number(sleeping, "after");
+    def.sleeping.speed_threshold = yk_node_number(sleeping, "speed_threshold");
+    def.sleeping.angular_speed_threshold = yk_node_number(sleeping, "angular_speed_threshold");
+    def.sleeping.delay = yk_node_number(sleeping, "delay");
 
     /* Along each axis that is named. */
     const yk_node *periodic = yk_node_get(section, "periodic");
@@ -845,12 +848,12 @@ static yk_status build_nonsmooth(yk_builder *builder, const yk_node *section,
     for (const yk_node *item = yk_node_items(section, "bodies"); item; item = item->next)
         list_groups(&m, item, "shapes");
 
-    list_groups(&m, section, "ground");
+    list_groups(&m, section, "ground_shapes");
     for_all(&m, "material_pairs", add_pair);
 
     /* Bodies are numbered as they are listed; particles follow. */
     for_all(&m, "bodies", add_body);
-    add_shapes(&m, yk_node_items(section, "ground"), YK_GROUND);
+    add_shapes(&m, yk_node_items(section, "ground_shapes"), YK_GROUND);
 
     /* All of these name bodies: after a mistake there they would only repeat it. */
     if (m.status == YK_OK) {

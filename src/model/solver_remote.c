@@ -5,10 +5,10 @@
 static const yk_field fields[] = {
     {"address", YK_TYPE_TEXT, .required = true,
      .text = "of the server: `unix:PATH` (from the present folder) or `tcp:HOST:PORT`"},
-    {"subsystem", YK_TYPE_TEXT,
+    {"remote_name", YK_TYPE_TEXT,
      .text = "its name at the server; "
              "may be left out where the server has only one"},
-    {"deadline", YK_TYPE_NUMBER, "s", "30", .range = YK_POSITIVE,
+    {"timeout", YK_TYPE_NUMBER, "s", "30", .range = YK_POSITIVE,
      .text = "for each answer: a partner that takes longer ends the run"},
     {"secret_file", YK_TYPE_PATH,
      .text = "a file whose first line both sides know; "
@@ -33,12 +33,12 @@ static yk_status build_remote(yk_builder *builder, const yk_node *section, yk_su
     yk_builder_note_partner(builder);
     yk_remote_def def = yk_remote_default();
     def.address = yk_node_text(section, "address");
-    def.timeout = yk_node_number(section, "deadline");
+    def.timeout = yk_node_number(section, "timeout");
     def.disable_shared_memory = !yk_node_boolean(section, "shared_memory");
 
     /* A server with one subsystem needs no name. */
-    if (yk_node_get(section, "subsystem"))
-        def.subsystem = yk_node_text(section, "subsystem");
+    if (yk_node_get(section, "remote_name"))
+        def.subsystem = yk_node_text(section, "remote_name");
 
     /* The secret is used once, when the connection is made. */
     char secret[YK_SECRET_MAX];

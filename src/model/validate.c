@@ -22,15 +22,15 @@ void *yk_resolver_take(yk_resolver *r, size_t bytes)
 
 void yk_resolve_mismatch(yk_resolver *r, const yk_node *node, const yk_field *field)
 {
-    yk_node_error(r->diagnostics, node, "expected %s; found %s", yk_expected(field).text,
+    yk_node_error(r->diagnostics, node, "expected %s, but found %s", yk_expected(field).text,
                   yk_found(node).text);
 }
 
-static void report_unknown_word(yk_resolver *r, const yk_node *node, const char *what,
-                                const char *const *valid, int count)
+static void report_unknown_value(yk_resolver *r, const yk_node *node, const char *const *valid,
+                                 int count)
 {
-    yk_node_error(r->diagnostics, node, "unknown %s '%.60s'; %s", what, node->text,
-                  yk_suggest_word(node->text, valid, count).text);
+    yk_node_error(r->diagnostics, node, "unknown value '%.60s'. %s", node->text,
+                  yk_suggest_format_word(YK_WORD_VALUE, node->text, valid, count).text);
 }
 
 /* Numbers -------------------------------------------------------------------------------------- */
@@ -91,9 +91,10 @@ bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_field *field)
 
     /* A constant expression of the parameters. */
     yk_expression_error error;
-    double value;
-    yk_status status =
-        yk_expression_constant(r->store->context, node->text, &r->scope, &error, &value);
+    double value = 0;
+    yk_status status = YK_OK;
+    if (!field->takes_auto || strcmp(node->text, "auto") != 0)
+        status = yk_expression_constant(r->store->context, node->text, &r->scope, &error, &value);
     if (status == YK_ERROR_MEMORY)
         r->status = status;
     if (status == YK_ERROR_INPUT)
@@ -111,7 +112,7 @@ bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_field *field)
         if (yk_number_read(node->text, &plain))
             yk_resolve_mismatch(r, node, field);
         else
-            yk_node_error(r->diagnostics, node, "expected %s; found %s, which is %g",
+            yk_node_error(r->diagnostics, node, "expected %s, but found %s, which is %g",
                           yk_expected(field).text, yk_found(node).text, value);
         return false;
     }
@@ -344,7 +345,7 @@ static void resolve_choice(yk_resolver *r, yk_node *node, const yk_field *field)
         return;
     }
 
-    report_unknown_word(r, node, "word", valid, count);
+    report_unknown_value(r, node, valid, count);
 }
 
 /* Sections ------------------------------------------------------------------------------------- */
@@ -415,7 +416,8 @@ static yk_node *make_default_in_units(yk_resolver *r, const yk_field *field)
 {
     yk_node *node = make_default(r, field->fallback);
     bool number = field->type == YK_TYPE_NUMBER || field->type == YK_TYPE_NUMBERS;
-    if (!node || !number || !field->unit || r->length == 0)
+    bool automatic = field->takes_auto && strcmp(field->fallback, "auto") == 0;
+    if (!node || !number || automatic || !field->unit || r->length == 0)
         return node;
 
     double factor = 1 / yk_unit_factor(field->unit, r->length, r->mass);
@@ -443,8 +445,8 @@ static bool resolve_values(yk_resolver *r, yk_node *node, const yk_section *sect
 
         yk_node *child = yk_node_get(node, field->key);
         if (!child && field->required) {
-            yk_node_key_error(r->diagnostics, node, "'%s' is missing: %s (%s)", field->key,
-                              field->text, yk_expected(field).text);
+            yk_node_key_error(r->diagnostics, node, "'%s' is missing. Expected %s (%s).",
+                              field->key, yk_expected(field).text, field->text);
             valid = false;
             continue;
         }
@@ -498,10 +500,10 @@ static void resolve_keys(yk_resolver *r, yk_node *node, const yk_section *first,
         valid = false;
         if (key[strspn(key, "0123456789")] == '\0' && yk_node_is_empty(child))
             yk_node_key_error(r->diagnostics, child,
-                              "a number cannot be a key; decimals have a point, as in 0.1");
+                              "a number cannot be a key. Write decimals with a point, as in 0.1.");
         else
-            yk_node_key_error(r->diagnostics, child, "unknown key; %s",
-                              yk_suggest_word(key, keys, key_count).text);
+            yk_node_key_error(r->diagnostics, child, "unknown key '%.60s'. %s", key,
+                              yk_suggest_format_word(YK_WORD_KEY, key, keys, key_count).text);
     }
 
     valid = resolve_values(r, node, first) && valid;
@@ -542,6 +544,23 @@ static void resolve_form(yk_resolver *r, yk_node *node, const yk_field *field)
     }
 }
 
+static void report_missing_selector(yk_resolver *r, const yk_node *node, const yk_field *field)
+{
+    /* An earlier version may have had another key. */
+    const char *const valid[] = {field->selector, NULL};
+    for (const yk_node *child = node->first; child; child = child->next) {
+        if (!child->key || !yk_word_renamed(YK_WORD_KEY, child->key, valid))
+            continue;
+
+        yk_node_key_error(r->diagnostics, child, "unknown key '%.60s'. It was renamed to '%s'.",
+                          child->key, field->selector);
+        return;
+    }
+
+    yk_node_key_error(r->diagnostics, node, "'%s' is missing. Expected %s.", field->selector,
+                      yk_expected(field).text);
+}
+
 static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field)
 {
     /* "revolute" in short for {type: revolute}. */
@@ -564,8 +583,7 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field
     /* The word that selects: written, or the default. */
     yk_node *word = yk_node_get(node, field->selector);
     if (!word && !field->selector_fallback) {
-        yk_node_key_error(r->diagnostics, node, "'%s' is missing; expected %s", field->selector,
-                          yk_expected(field).text);
+        report_missing_selector(r, node, field);
         return;
     }
 
@@ -578,7 +596,7 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field
     }
 
     if (word->kind != YK_NODE_SCALAR || yk_node_is_empty(word)) {
-        yk_node_error(r->diagnostics, word, "expected %s; found %s", yk_expected(field).text,
+        yk_node_error(r->diagnostics, word, "expected %s, but found %s", yk_expected(field).text,
                       yk_found(word).text);
         return;
     }
@@ -602,7 +620,7 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field
         return;
     }
 
-    report_unknown_word(r, word, field->selector, valid, count);
+    report_unknown_value(r, word, valid, count);
 }
 
 /* Collections ---------------------------------------------------------------------------------- */
@@ -659,14 +677,14 @@ static void report_misnamed(yk_resolver *r, const yk_node *item, const char *wha
                       "by one",
                       item->key);
     else if (nearest)
-        yk_node_error(r->diagnostics, item, "there is no %s '%.60s'; did you mean '%.60s'?", what,
+        yk_node_error(r->diagnostics, item, "%s '%.60s' not found. Did you mean '%.60s'?", what,
                       item->key, nearest);
     else if (item->implied)
         yk_node_error(r->diagnostics, item,
-                      "there is no %s '%.60s'; a new one is given as a whole, as in %.60s={...}",
-                      what, item->key, item->key);
+                      "%s '%.60s' not found. Give a new one as a whole, as in %.60s={...}.", what,
+                      item->key, item->key);
     else
-        yk_node_error(r->diagnostics, item, "there is no %s '%.60s'; add a new one to the file",
+        yk_node_error(r->diagnostics, item, "%s '%.60s' not found. Add a new one to the file.",
                       what, item->key);
 }
 
@@ -682,7 +700,7 @@ static bool resolve_named_item(yk_resolver *r, yk_node *item, const yk_field *fi
 
     /* An item of a list needs a key for its name. */
     if (!item->key && item->kind != YK_NODE_MAP) {
-        yk_node_error(diagnostics, item, "expected a section with 'name'; found %s",
+        yk_node_error(diagnostics, item, "expected a section with 'name', but found %s",
                       yk_found(item).text);
         return false;
     }
@@ -777,7 +795,7 @@ static void resolve_named(yk_resolver *r, yk_node *node, const yk_field *field)
     bool many = field->most && node->count > field->most;
     if (few || many) {
         int bound = few ? field->least : field->most;
-        yk_node_key_error(r->diagnostics, node, "expected %s %d %s%s; found %d",
+        yk_node_key_error(r->diagnostics, node, "expected %s %d %s%s, but found %d",
                           few ? "at least" : "at most", bound, field->item->key,
                           bound == 1 ? "" : "s", node->count);
         return;

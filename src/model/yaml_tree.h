@@ -147,7 +147,7 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
 
 /* Sets one value in the tree, making the sections on the way that are missing (override.c):
  * coupling.scheme=tight, interfaces[0].joint=revolute, or an item of a list by its name,
- * interfaces.tip.joint=clamp. Mistakes are reported under the name "--set path"; the status is an
+ * interfaces.tip.joint=fixed. Mistakes are reported under the name "--set path"; the status is an
  * error only when memory is out. */
 yk_status yk_override_apply(yk_store *store, yk_node *root, const char *assignment,
                             yk_diagnostics *diagnostics);

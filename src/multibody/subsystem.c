@@ -557,7 +557,7 @@ static const yk_scene_ops scene_ops = {.size = sizeof(yk_scene_ops),
                                        .poses = scene_poses,
                                        .gravity = scene_gravity};
 static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
-                                            .kind = "smooth",
+                                            .kind = "multibody",
                                             .ports = ports,
                                             .connect = connect,
                                             .initialize = start,

@@ -3,16 +3,19 @@
 # Timing. The paper's: slow subsystems take the wrench that the fast ones had at the end of the macro step before (order jacobi, wrenches
 # last), called "sampled" here. Ours, the default: the mean over the macro step that the fast ones have just made.
 
-sampled=(--set coupling.order=jacobi --set coupling.wrenches=last)
+sampled=(--set coupling.sequence=jacobi --set coupling.slow_wrench=last)
 ways=(rim hold rim-sampled hold-sampled linear-sampled quadratic-sampled)
 
 # way NAME MODEL STEP WAY ARGUMENTS...: one run with the hydraulics in steps of 0.2 ms.
 way() {
-    local name=$1 model=$2 step=$3 way=$4 timing=()
+    local name=$1 model=$2 step=$3 way=$4 timing=() extrapolation
     shift 4
     [ "$way" = "${way%-sampled}" ] || timing=("${sampled[@]}")
-    simulate "$name" "models/$model/scenario.yaml" --set coupling.scheme=rim --set "time.step=$step" --set subsystems.hydraulics.micro_step=2e-4 \
-        --set "coupling.extrapolation=${way%-sampled}" --set record.every=1 "${timing[@]}" "$@"
+    extrapolation=${way%-sampled}
+    extrapolation=${extrapolation/rim/interface-model}
+    extrapolation=${extrapolation/hold/constant}
+    simulate "$name" "models/$model/scenario.yaml" --set coupling.scheme=rim --set "time.step=$step" --set subsystems.hydraulics.max_substep=2e-4 \
+        --set "coupling.extrapolation=$extrapolation" --set record.every=1 "${timing[@]}" "$@"
 }
 
 # error NAME REFERENCE END SPACING SIGNAL: root mean square of the difference at multiples of SPACING, (55), or where a run ended that

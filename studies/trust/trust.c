@@ -61,15 +61,15 @@ typedef struct variant {
 
 static const variant variants[] = {
     {"explicit", {"coupling={scheme: explicit}"}},
-    {"explicit-index-1", {"coupling={scheme: explicit, inputs: index-1}"}},
-    {"explicit-original", {"coupling={scheme: explicit, inputs: original}"}},
-    {"explicit-jacobi", {"coupling={scheme: explicit, order: jacobi}"}},
+    {"explicit-index-1", {"coupling={scheme: explicit, modified_inputs: index-1}"}},
+    {"explicit-original", {"coupling={scheme: explicit, modified_inputs: none}"}},
+    {"explicit-jacobi", {"coupling={scheme: explicit, sequence: jacobi}"}},
     {"loose", {"coupling={scheme: loose}"}},
     {"tight", {"coupling={scheme: tight}"}},
     {"tight-plain", {"coupling={scheme: tight, acceleration: none}"}},
     {"tight-aitken", {"coupling={scheme: tight, acceleration: aitken}"}},
     {"index1", {"coupling={scheme: index1}"}},
-    {"index1-degree-1", {"coupling={scheme: index1, degree: 1}"}},
+    {"index1-degree-1", {"coupling={scheme: index1, polynomial_degree: 1}"}},
     {"rim", {"coupling={scheme: rim}"}},
     {"relaxed", {"coupling={scheme: relaxed}"}},
     {"monolithic", {"coupling={scheme: monolithic}"}},
@@ -82,7 +82,7 @@ static const variant references[] = {
     {"tight",
      {"coupling={scheme: tight, acceleration: quasi-newton, iterations: 60, tolerance: 0, "
       "relative_tolerance: 1e-9}"}},
-    {"index1", {"coupling={scheme: index1, tolerance: 0, relative_tolerance: 1e-9}"}},
+    {"index1", {"coupling={scheme: index1, absolute_tolerance: 0, relative_tolerance: 1e-9}"}},
 };
 enum { REFERENCE_COUNT = sizeof references / sizeof *references };
 

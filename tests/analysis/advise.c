@@ -57,7 +57,7 @@ static void the_cheapest_that_meets_the_tolerance_is_chosen(void **state)
     assert_non_null(strstr(best->overrides[0], "coupling.scheme="));
     assert_true(a->has_stability && a->stability.verdict == YK_VERDICT_STABLE);
     /* What is unstable is not offered, whatever its error. */
-    assert_int_equal(row_of(a, "explicit, original")->outcome, YK_ADVICE_UNSTABLE);
+    assert_int_equal(row_of(a, "explicit, unmodified")->outcome, YK_ADVICE_UNSTABLE);
     /* What can only meet it at more cost is said to. */
     assert_true(row_of(a, "tight, aitken")->outcome == YK_ADVICE_ACCEPTED ||
                 row_of(a, "tight, aitken")->call_count > best->call_count);
@@ -165,15 +165,15 @@ static void channels_that_show_nothing_do_not_count(void **state)
         "time: {end: 1, step: 1e-3}\n"
         "subsystems:\n"
         "  trolley:\n"
-        "    solver: smooth\n"
+        "    solver: multibody\n"
         "    bodies: {cart: {mass: 400, inertia: [50, 50, 50], position: [0, 0, 5]}}\n"
         "    joints: {rail: {type: prismatic, between: [ground, cart], at: [0, 0, 5],\n"
         "                    axis: [1, 0, 0]}}\n"
-        "    ports: {hook: {on: cart}}\n"
+        "    ports: {hook: {body: cart}}\n"
         "  load:\n"
-        "    solver: smooth\n"
+        "    solver: multibody\n"
         "    bodies: {rod: {mass: 900, inertia: [90, 90, 10], position: [1, 0, 3]}}\n"
-        "    ports: {top: {on: rod, offset: [-1, 0, 2]}}\n"
+        "    ports: {top: {body: rod, offset: [-1, 0, 2]}}\n"
         "interfaces:\n"
         "  - {name: pin, between: [trolley.hook, load.top], joint: revolute, axis: [0, 1, 0]}\n"
         "coupling: {scheme: explicit}\n";
@@ -182,11 +182,11 @@ static void channels_that_show_nothing_do_not_count(void **state)
     yk_advice_report *a = malloc(sizeof *a);
     assert_int_equal(advise(*state, &def, a), YK_OK);
 
-    static const char *const good[] = {"tight, quasi-newton", "explicit, forces", "relaxed",
+    static const char *const good[] = {"tight, quasi-newton", "explicit, force-force", "relaxed",
                                        "index1, degree 2", "monolithic"};
     for (size_t i = 0; i < sizeof good / sizeof *good; i++)
         assert_int_equal(row_of(a, good[i])->outcome, YK_ADVICE_ACCEPTED);
-    assert_int_equal(row_of(a, "explicit, original")->outcome, YK_ADVICE_UNSTABLE);
+    assert_int_equal(row_of(a, "explicit, unmodified")->outcome, YK_ADVICE_UNSTABLE);
     free(a);
 }
 

@@ -45,8 +45,9 @@ static void errors_against_the_exact_course_are_those_of_the_paper(void **state)
 
 static const char *const explicit_set[] = {"coupling.scheme=explicit"};
 static const char *const monolithic_set[] = {"coupling.scheme=monolithic"};
-static const char *const unstable_set[] = {"coupling.inputs=original"};
-static const char *const impossible_set[] = {"coupling.inputs={alpha: -1, beta: 1, gamma: 0}"};
+static const char *const unstable_set[] = {"coupling.modified_inputs=none"};
+static const char *const impossible_set[] = {
+    "coupling.modified_inputs={alpha: -1, beta: 1, gamma: 0}"};
 static const yk_variant variants[] = {{"explicit", explicit_set, 1},
                                       {"monolithic", monolithic_set, 1},
                                       {"unstable", unstable_set, 1},

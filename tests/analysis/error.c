@@ -221,7 +221,7 @@ static loaded load(yk_context *context, const char *const *overrides, double ref
 
 static void refinement_divides_all_steps(void **state)
 {
-    static const char *const sets[] = {"time.tolerance=1e-4", "time.smallest=1e-6",
+    static const char *const sets[] = {"time.step_tolerance=1e-4", "time.min_step=1e-6",
                                        "record.every=5", "coupling.scheme=tight", NULL};
     loaded l = load(*state, sets, 4);
     const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
@@ -281,7 +281,7 @@ static void the_oscillator_lies_inside_its_bars(void **state)
  * gives is no answer. */
 static void finer_runs_that_fail_leave_nothing_known(void **state)
 {
-    static const char *const sets[] = {"coupling.inputs=original", "time.step=5e-3",
+    static const char *const sets[] = {"coupling.modified_inputs=none", "time.step=5e-3",
                                        "parameters.right_mass=1.5", "time.end=0.1", NULL};
     loaded l = load(*state, sets, 0);
     yk_record *record;

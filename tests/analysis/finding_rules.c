@@ -53,7 +53,7 @@ static const char *const two_masses =
     "  left: {solver: oscillator, mass: 1}\n"
     "  right: {solver: oscillator, mass: 1}\n"
     "interfaces:\n"
-    "  - {name: joint, between: [left.mass, right.mass], joint: clamp}\n"
+    "  - {name: joint, between: [left.mass, right.mass], joint: fixed}\n"
     "coupling: {scheme: explicit}\n";
 
 /* Every name in braces is a text of the scenario or a number that judges set. */

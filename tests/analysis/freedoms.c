@@ -6,7 +6,7 @@
 /* A link that is hinged to the ground as well has one freedom, and a clamp prescribes six. */
 static void prescribed_motions_are_counted(void **state)
 {
-    static const char *const solvers[] = {"subsystems.lower.solver=smooth",
+    static const char *const solvers[] = {"subsystems.lower.solver=multibody",
                                           "subsystems.lower.solver=nonsmooth"};
     static const char *const post = "subsystems.lower.joints={post: {type: revolute, between: "
                                     "[ground, link], at: [0, -200, 0], axis: [1, 0, 0]}}";
@@ -14,9 +14,9 @@ static void prescribed_motions_are_counted(void **state)
         const char *joint;
         bool post;
         int prescribed, independent;
-    } cases[] = {{"clamp", false, 6, 6},   {"revolute", false, 5, 5},
-                 {"clamp", true, 6, 1},    {"revolute", true, 5, 1},
-                 {"in-plane", true, 1, 0}, {"{constrain: [y]}", true, 1, 1}};
+    } cases[] = {{"fixed", false, 6, 6},   {"revolute", false, 5, 5},
+                 {"fixed", true, 6, 1},    {"revolute", true, 5, 1},
+                 {"in-plane", true, 1, 0}, {"{constrained_axes: [y]}", true, 1, 1}};
     for (int k = 0; k < 12; k++) {
         char set[96];
         yk_scenario_def def = yk_scenario_default();
@@ -44,12 +44,12 @@ static void lengths_are_counted(void **state)
         "subsystems:\n"
         "  mass: {solver: oscillator, mass: 1}\n"
         "  slide:\n"
-        "    solver: smooth\n"
+        "    solver: multibody\n"
         "    bodies: {block: {mass: 1, inertia: [1, 1, 1], position: [2, 0, 0]}}\n"
         "    joints: {way: {type: prismatic, between: [ground, block], at: [2, 0, 0],\n"
         "                   axis: [along, 1 - along, 0]}}\n"
         "    ports: {rod: {type: distance, between: [ground, block]}}\n"
-        "interfaces: {pin: {between: [mass.mass, slide.rod], joint: clamp}}\n"
+        "interfaces: {pin: {between: [mass.mass, slide.rod], joint: fixed}}\n"
         "coupling: {scheme: explicit}\n";
     for (int along = 0; along < 2; along++) {
         const char *const overrides[] = {along ? "parameters.along=1" : "parameters.along=0"};

@@ -60,8 +60,8 @@ static const char *const two_masses =
     "  a: {solver: oscillator, mass: 1, stiffness: 100, velocity: 0.1}\n"
     "  b: {solver: oscillator, mass: m, stiffness: k, velocity: 0.1}\n"
     "interfaces:\n"
-    "  - {name: joint, between: [a.mass, b.mass], joint: clamp}\n"
-    "coupling: {scheme: explicit, exchange: motion}\n";
+    "  - {name: joint, between: [a.mass, b.mass], joint: fixed}\n"
+    "coupling: {scheme: explicit, exchange: force-motion}\n";
 
 /* Of paper explicit and of the recurrence equations (tests/analysis/stability.c), for masses that
  * are free. */
@@ -72,7 +72,7 @@ static void limits_are_those_of_the_integrators(void **state)
         double limit;
     } known[] = {
         {"two-step", "semi-implicit", "gauss-seidel", "index-1", 1.86},
-        {"two-step", "semi-implicit", "gauss-seidel", "original", 0.725},
+        {"two-step", "semi-implicit", "gauss-seidel", "none", 0.725},
         {"two-step", "two-step", "gauss-seidel", "index-1", 0.070},
         {"two-step", "two-step", "jacobi", "index-1", 0.176},
         {"exact", "exact", "gauss-seidel", "index-1", 0.42},
@@ -81,8 +81,8 @@ static void limits_are_those_of_the_integrators(void **state)
         char a[64], b[64], order[64], inputs[64];
         snprintf(a, sizeof a, "subsystems.a.integrator=%s", known[i].a);
         snprintf(b, sizeof b, "subsystems.b.integrator=%s", known[i].b);
-        snprintf(order, sizeof order, "coupling.order=%s", known[i].order);
-        snprintf(inputs, sizeof inputs, "coupling.inputs=%s", known[i].inputs);
+        snprintf(order, sizeof order, "coupling.sequence=%s", known[i].order);
+        snprintf(inputs, sizeof inputs, "coupling.modified_inputs=%s", known[i].inputs);
         const char *const overrides[] = {a, b, order, inputs, NULL};
         yk_run_report *report = ask(*state, two_masses, overrides, NULL);
         assert_relative(report->mass_ratio, 3.0, 1e-3);
@@ -121,12 +121,14 @@ static void records_have_the_ratio_that_is_borne(void **state)
         const char *overrides[4];
         double limit; /* 0: none */
     } cases[] = {
-        {{"subsystems.b.integrator=semi-implicit", "coupling.inputs=index-1", "parameters.m=0.1"},
+        {{"subsystems.b.integrator=semi-implicit", "coupling.modified_inputs=index-1",
+          "parameters.m=0.1"},
          1.86},
-        {{"subsystems.b.integrator=semi-implicit", "coupling.inputs=original", "parameters.m=0.1"},
+        {{"subsystems.b.integrator=semi-implicit", "coupling.modified_inputs=none",
+          "parameters.m=0.1"},
          0.725},
         {{"coupling.scheme=tight"}, YK_RATIO_MOST},
-        {{"coupling.exchange=forces"}, 0},
+        {{"coupling.exchange=force-force"}, 0},
     };
     yk_context *context = *state;
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
@@ -221,23 +223,23 @@ static void ratios_of_rigid_bodies_are_those_of_their_markers(void **state)
         "    solver: %s\n"
         "    units: {length: %s}\n"
         "    bodies: {bar: {mass: 2, inertia: [%s], position: [0, 0, 0]}}\n"
-        "    ports: {end: {on: bar, offset: [%s, 0, 0]}}\n"
+        "    ports: {end: {body: bar, offset: [%s, 0, 0]}}\n"
         "  b:\n"
         "    solver: %s\n"
         "    bodies: {bar: {mass: 3, inertia: [0.03, 0.07, 0.05], position: [0.7, 0, 0]}}\n"
-        "    ports: {end: {on: bar, offset: [-0.4, 0, 0]}}\n"
+        "    ports: {end: {body: bar, offset: [-0.4, 0, 0]}}\n"
         "interfaces:\n"
         "  - {name: joint, between: [a.end, b.end], joint: %s}\n"
-        "coupling: {scheme: explicit, exchange: motion}\n";
-    static const char *const solvers[] = {"smooth", "nonsmooth"};
+        "coupling: {scheme: explicit, exchange: force-motion}\n";
+    static const char *const solvers[] = {"multibody", "nonsmooth"};
     static const struct {
         const char *name;
         unsigned mask;
     } joints[] = {{"spherical", 7},
-                  {"clamp", 63},
+                  {"fixed", 63},
                   {"revolute", 31},
                   {"prismatic", 59},
-                  {"{constrain: [y, rz]}", 34}};
+                  {"{constrained_axes: [y, rz]}", 34}};
     static const double inertia_a[3] = {0.02, 0.04, 0.06}, inertia_b[3] = {0.03, 0.07, 0.05};
     double ya[SIX][SIX], yb[SIX][SIX];
     marker_mobility(2, inertia_a, 0.3, ya);
@@ -265,15 +267,17 @@ static void partners_behind_other_interfaces_count(void **state)
     static const char text[] =
         "time: {end: 0.1, step: 1e-3}\n"
         "subsystems:\n"
-        "  a: {solver: %s, bodies: {body: {mass: 5, inertia: [1, 1, 1]}}, ports: {p: {on: body}}}\n"
-        "  b: {solver: %s, bodies: {body: {mass: 2, inertia: [1, 1, 1]}}, ports: {p: {on: body}, "
-        "q: {on: body}}}\n"
-        "  c: {solver: %s, bodies: {body: {mass: 1, inertia: [1, 1, 1]}}, ports: {p: {on: body}}}\n"
+        "  a: {solver: %s, bodies: {body: {mass: 5, inertia: [1, 1, 1]}}, ports: {p: {body: "
+        "body}}}\n"
+        "  b: {solver: %s, bodies: {body: {mass: 2, inertia: [1, 1, 1]}}, ports: {p: {body: body}, "
+        "q: {body: body}}}\n"
+        "  c: {solver: %s, bodies: {body: {mass: 1, inertia: [1, 1, 1]}}, ports: {p: {body: "
+        "body}}}\n"
         "interfaces:\n"
-        "  - {name: ab, between: [a.p, b.p], joint: {constrain: [x]}}\n"
-        "  - {name: bc, between: [b.q, c.p], joint: {constrain: [x]}}\n"
-        "coupling: {scheme: explicit, exchange: motion}\n";
-    static const char *const solvers[] = {"smooth", "nonsmooth"};
+        "  - {name: ab, between: [a.p, b.p], joint: {constrained_axes: [x]}}\n"
+        "  - {name: bc, between: [b.q, c.p], joint: {constrained_axes: [x]}}\n"
+        "coupling: {scheme: explicit, exchange: force-motion}\n";
+    static const char *const solvers[] = {"multibody", "nonsmooth"};
     for (int i = 0; i < 2; i++) {
         char scenario[2000];
         yk_interface_masses probes[2];
@@ -295,24 +299,25 @@ static void clamped_chains_have_no_algebraic_loop(void **state)
         "    solver: %s\n"
         "    bodies: {bar: {mass: 1, inertia: [0.02, 0.02, 0.02], position: [0.2, 0, 0]}}\n"
         "    joints: {pin: {type: %s, between: [ground, bar], at: [0, 0, 0]}}\n"
-        "    ports: {out: {on: bar, offset: [0.2, 0, 0]}}\n"
+        "    ports: {out: {body: bar, offset: [0.2, 0, 0]}}\n"
         "  b:\n"
         "    solver: %s\n"
         "    bodies: {bar: {mass: 0.5, inertia: [0.02, 0.02, 0.02], position: [0.6, 0, 0]}}\n"
-        "    ports: {in: {on: bar, offset: [-0.2, 0, 0]}, out: {on: bar, offset: [0.2, 0, 0]}}\n"
+        "    ports: {in: {body: bar, offset: [-0.2, 0, 0]}, out: {body: bar, offset: [0.2, 0, "
+        "0]}}\n"
         "  c:\n"
         "    solver: %s\n"
         "    bodies: {bar: {mass: 0.1, inertia: [0.02, 0.02, 0.02], position: [1, 0, 0]}}\n"
-        "    ports: {in: {on: bar, offset: [-0.2, 0, 0]}}\n"
+        "    ports: {in: {body: bar, offset: [-0.2, 0, 0]}}\n"
         "interfaces:\n"
-        "  - {name: ab, between: [a.out, b.in], joint: clamp}\n"
-        "  - {name: bc, between: [b.out, c.in], joint: clamp}\n"
-        "coupling: {scheme: explicit, exchange: motion}\n";
-    static const char *const solvers[] = {"smooth", "nonsmooth"}, *const pins[] = {"spherical",
-                                                                                   "clamp"};
+        "  - {name: ab, between: [a.out, b.in], joint: fixed}\n"
+        "  - {name: bc, between: [b.out, c.in], joint: fixed}\n"
+        "coupling: {scheme: explicit, exchange: force-motion}\n";
+    static const char *const solvers[] = {"multibody", "nonsmooth"}, *const pins[] = {"spherical",
+                                                                                      "fixed"};
     for (int i = 0; i < 8; i++) {
         char scenario[2000];
-        snprintf(scenario, sizeof scenario, text, solvers[i & 1], pins[i >> 1 & 1], "smooth",
+        snprintf(scenario, sizeof scenario, text, solvers[i & 1], pins[i >> 1 & 1], "multibody",
                  solvers[i >> 2 & 1]);
         yk_run_report *report = ask(*state, scenario, NULL, NULL);
         for (int k = 0; k < report->finding_count; k++)

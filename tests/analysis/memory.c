@@ -10,11 +10,11 @@ static const char *const parts =
     "subsystems:\n"
     "  bed:\n"
     "    solver: nonsmooth\n"
-    "    ground: [{type: plane}]\n"
+    "    ground_shapes: [{type: plane}]\n"
     "    bodies: {ball: {position: [0, 0, 1], shapes: [{type: sphere, radius: 1, density: 1}]}}\n"
     "  left: {solver: oscillator, mass: 1, stiffness: 100, velocity: 0.1}\n"
     "  right: {solver: oscillator, mass: 1, velocity: 0.1}\n"
-    "interfaces: {line: {between: [left.mass, right.mass], joint: clamp}}\n"
+    "interfaces: {line: {between: [left.mass, right.mass], joint: fixed}}\n"
     "coupling: {scheme: explicit}\n";
 
 static yk_scenario_def def_of(const char *text)

@@ -24,16 +24,16 @@ static const char pendulum[] =
     "time: {end: 0.8, step: 2e-3}\n"
     "subsystems:\n"
     "  upper:\n"
-    "    solver: smooth\n"
+    "    solver: multibody\n"
     "    gravity: [0, -9.81, 0]\n"
     "    bodies: {rod: {mass: 1, inertia: [0.01, 0.0833, 0.0833], position: [0.5, 0, 0]}}\n"
     "    joints: {pin: {type: revolute, between: [ground, rod], at: [0, 0, 0]}}\n"
-    "    ports: {end: {on: rod, offset: [0.5, 0, 0]}}\n"
+    "    ports: {end: {body: rod, offset: [0.5, 0, 0]}}\n"
     "  lower:\n"
-    "    solver: smooth\n"
+    "    solver: multibody\n"
     "    gravity: [0, -9.81, 0]\n"
     "    bodies: {rod: {mass: 2, inertia: [0.02, 0.1667, 0.1667], position: [1.5, 0, 0]}}\n"
-    "    ports: {end: {on: rod, offset: [-0.5, 0, 0]}}\n"
+    "    ports: {end: {body: rod, offset: [-0.5, 0, 0]}}\n"
     "interfaces:\n"
     "  elbow: {between: [upper.end, lower.end], joint: spherical}\n"
     "coupling: {scheme: explicit}\n"
@@ -55,21 +55,21 @@ static const char crane[] =
     "time: {end: 4, step: 0.1}\n"
     "subsystems:\n"
     "  trolley:\n"
-    "    solver: smooth\n"
+    "    solver: multibody\n"
     "    bodies: {cart: {mass: 400, inertia: [60, 80, 80], position: [0, 0, 5]}}\n"
     "    joints:\n"
     "      rail: {type: prismatic, between: [ground, cart], at: [0, 0, 5], axis: [1, 0, 0]}\n"
     "    forces:\n"
     "      buffer: {type: spring, between: [ground, cart], stiffness: 2e4, damping: 50,\n"
     "               markers: [{offset: [-2, 0, 5]}, {}]}\n"
-    "    ports: {hook: {on: cart}}\n"
+    "    ports: {hook: {body: cart}}\n"
     "  load:\n"
-    "    solver: smooth\n"
+    "    solver: multibody\n"
     "    bodies:\n"
     "      rope: {mass: 20, inertia: [15, 15, 0.1], position: [0, 0, 3.5]}\n"
     "      block: {mass: 900, inertia: [120, 120, 90], position: [0.4, 0, 1.6]}\n"
     "    joints: {swivel: {type: spherical, between: [rope, block], at: [0, 0, 2]}}\n"
-    "    ports: {top: {on: rope, offset: [0, 0, 1.5]}}\n"
+    "    ports: {top: {body: rope, offset: [0, 0, 1.5]}}\n"
     "interfaces: {hinge: {between: [trolley.hook, load.top], joint: spherical}}\n"
     "coupling: {scheme: explicit}\n";
 
@@ -80,23 +80,33 @@ typedef struct raised {
 } raised;
 
 static const raised cases[] = {
-    {masses, YK_FINDING_ENERGY_ERROR, {"coupling.inputs=original"}},
-    {masses, YK_FINDING_ENERGY_ERROR, {"coupling.order=jacobi", "coupling.exchange=motion"}},
-    {masses, YK_FINDING_ENERGY_ERROR, {"coupling.scheme=loose", "coupling.exchange=motion"}},
+    {masses, YK_FINDING_ENERGY_ERROR, {"coupling.modified_inputs=none"}},
+    {masses,
+     YK_FINDING_ENERGY_ERROR,
+     {"coupling.sequence=jacobi", "coupling.exchange=force-motion"}},
+    {masses, YK_FINDING_ENERGY_ERROR, {"coupling.scheme=loose", "coupling.exchange=force-motion"}},
     {masses, YK_FINDING_NOT_CONVERGED, {"coupling.scheme=tight", "coupling.acceleration=none"}},
-    {masses, YK_FINDING_RUN_FAILED, {"time.end=10", "coupling.inputs=original"}},
+    {masses, YK_FINDING_RUN_FAILED, {"time.end=10", "coupling.modified_inputs=none"}},
     {micro, YK_FINDING_ENERGY_ERROR, {"coupling.scheme=tight"}},
     {micro, YK_FINDING_ENERGY_ERROR, {"coupling.acceleration=aitken", "time.step=5e-3"}},
-    {pendulum, YK_FINDING_ENERGY_ERROR, {"coupling.scheme=loose", "coupling.exchange=motion"}},
-    {pendulum, YK_FINDING_ENERGY_ERROR, {"coupling.order=jacobi", "coupling.exchange=motion"}},
+    {pendulum,
+     YK_FINDING_ENERGY_ERROR,
+     {"coupling.scheme=loose", "coupling.exchange=force-motion"}},
+    {pendulum,
+     YK_FINDING_ENERGY_ERROR,
+     {"coupling.sequence=jacobi", "coupling.exchange=force-motion"}},
     {pendulum, YK_FINDING_NOT_CONVERGED, {"coupling.scheme=tight", "coupling.acceleration=none"}},
-    {pendulum, YK_FINDING_RUN_FAILED, {"coupling.scheme=explicit", "coupling.exchange=motion"}},
+    {pendulum,
+     YK_FINDING_RUN_FAILED,
+     {"coupling.scheme=explicit", "coupling.exchange=force-motion"}},
     {masses,
      YK_FINDING_MASS_RATIO,
      {"subsystems.left.integrator=exact", "subsystems.right.integrator=exact",
-      "coupling.exchange=motion"}},
-    {masses, YK_FINDING_MASS_RATIO, {"coupling.order=jacobi", "coupling.exchange=motion"}},
-    {pendulum, YK_FINDING_MASS_RATIO, {"coupling.scheme=explicit", "coupling.exchange=motion"}},
+      "coupling.exchange=force-motion"}},
+    {masses, YK_FINDING_MASS_RATIO, {"coupling.sequence=jacobi", "coupling.exchange=force-motion"}},
+    {pendulum,
+     YK_FINDING_MASS_RATIO,
+     {"coupling.scheme=explicit", "coupling.exchange=force-motion"}},
 };
 
 /* Runs a model with two lists of overrides. */
@@ -183,8 +193,8 @@ static void remedies_that_fail_are_not_recommended(void **state)
 {
     (void)state;
     static const char *const schemes[] = {
-        "coupling.scheme=explicit",   "coupling.scheme=tight",    "coupling.scheme=index1",
-        "coupling.scheme=monolithic", "coupling.exchange=motion",
+        "coupling.scheme=explicit",   "coupling.scheme=tight",          "coupling.scheme=index1",
+        "coupling.scheme=monolithic", "coupling.exchange=force-motion",
     };
 
     for (size_t c = 0; c < sizeof schemes / sizeof *schemes; c++) {

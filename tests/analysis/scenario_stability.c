@@ -51,7 +51,7 @@ static double run_creates(yk_context *context, const question *q)
  * papers to 1e-9. */
 static void the_two_mass_scenario_has_the_radius_of_the_closed_forms(void **state)
 {
-    static const char *const words[] = {"original", "index-1", "index-2", "index-3"};
+    static const char *const words[] = {"none", "index-1", "index-2", "index-3"};
     const yk_modified_inputs inputs[] = {YK_MODIFIED_INPUTS_NONE, YK_MODIFIED_INPUTS_INDEX_1,
                                          YK_MODIFIED_INPUTS_INDEX_2, YK_MODIFIED_INPUTS_INDEX_3};
     const double steps[] = {1e-4, 1e-3, 2e-2}, masses[] = {0.3, 1, 2};
@@ -68,7 +68,7 @@ static void the_two_mass_scenario_has_the_radius_of_the_closed_forms(void **stat
             char texts[3][64];
             snprintf(texts[0], sizeof texts[0], "time.step=%.17g", steps[j / 3]);
             snprintf(texts[1], sizeof texts[1], "parameters.right_mass=%.17g", masses[j % 3]);
-            snprintf(texts[2], sizeof texts[2], "coupling.inputs=%s", words[i]);
+            snprintf(texts[2], sizeof texts[2], "coupling.modified_inputs=%s", words[i]);
             question q = {"two-mass-oscillator", {texts[0], texts[1], texts[2]}};
             yk_stability_report r = ask(*state, &q, false);
             assert_near(r.spectral_radius, expected, 1e-6);
@@ -89,7 +89,7 @@ static void orders_and_schemes_are_covered_without_knowing_them(void **state)
     model.scheme.options = &jacobi;
     double expected;
     assert_int_equal(yk_two_mass_radius(*state, &model, &expected), YK_OK);
-    question q = {"two-mass-oscillator", {"time.step=1e-3", "coupling.order=jacobi"}};
+    question q = {"two-mass-oscillator", {"time.step=1e-3", "coupling.sequence=jacobi"}};
     assert_near(ask(*state, &q, false).spectral_radius, expected, 1e-6);
     model = yk_two_mass_default();
     model.rho_inf = 0.56, model.omega_h = sqrt(5000) * 1e-3;
@@ -100,7 +100,7 @@ static void orders_and_schemes_are_covered_without_knowing_them(void **state)
     assert_int_equal(yk_two_mass_radius(*state, &model, &expected), YK_OK);
     question tight = {"two-mass-oscillator",
                       {"time.step=1e-3", "coupling.scheme=tight", "coupling.acceleration=aitken",
-                       "coupling.tolerance=1e-12", "coupling.iterations=100"}};
+                       "coupling.absolute_tolerance=1e-12", "coupling.max_iterations=100"}};
     assert_near(ask(*state, &tight, false).spectral_radius, expected, 1e-6);
     model.scheme = (yk_scheme_def){.ops = yk_scheme_monolithic()};
     assert_int_equal(yk_two_mass_radius(*state, &model, &expected), YK_OK);
@@ -117,17 +117,18 @@ static void the_verdict_on_index1_needs_no_energy(void **state)
     question q = {"two-mass-oscillator",
                   {"coupling.scheme=index1", "subsystems.left.integrator=exact",
                    "subsystems.right.integrator=exact", "subsystems.left.stiffness=100",
-                   "subsystems.right.stiffness=1e8", "time.step=0.01", "coupling.degree=2"}};
+                   "subsystems.right.stiffness=1e8", "time.step=0.01",
+                   "coupling.polynomial_degree=2"}};
     yk_stability_report r = ask(*state, &q, false);
     assert_int_equal(r.verdict, YK_VERDICT_UNSTABLE_COUPLING);
     assert_near(r.coupling_growth, r.spectral_radius, 0);
-    q.overrides[6] = "coupling.degree=3";
+    q.overrides[6] = "coupling.polynomial_degree=3";
     assert_int_equal(ask(*state, &q, false).verdict, YK_VERDICT_STABLE);
 }
 
 static void the_least_stable_mode_is_named(void **state)
 {
-    question q = {"two-mass-oscillator", {"time.step=1e-3", "coupling.inputs=original"}};
+    question q = {"two-mass-oscillator", {"time.step=1e-3", "coupling.modified_inputs=none"}};
     yk_stability_report r = ask(*state, &q, false);
     const yk_stability_mode *m = &r.modes[0];
     assert_int_equal(m->interface, 0);
@@ -187,8 +188,9 @@ static void the_worst_of_the_states_is_told(void **state)
  * shaken box. */
 static void the_verdict_on_a_particle_damper_is_that_of_the_run(void **state)
 {
-    static const char *const words[] = {"coupling.inputs=original", "coupling.inputs=index-1",
-                                        "coupling.inputs=index-2", "coupling.inputs=index-3"};
+    static const char *const words[] = {
+        "coupling.modified_inputs=none", "coupling.modified_inputs=index-1",
+        "coupling.modified_inputs=index-2", "coupling.modified_inputs=index-3"};
     for (int i = 0; i < 4; i++)
         for (int light = 0; light < 2; light++) {
             question q = {"shaken-damper",
@@ -210,13 +212,13 @@ static void the_verdict_on_hydraulic_machines_is_that_of_the_run(void **state)
     const struct {
         const char *model, *step, *extrapolation;
         bool unstable;
-    } cases[] = {{"manipulator", "time.step=1e-2", "coupling.extrapolation=hold", false},
-                 {"manipulator", "time.step=2e-2", "coupling.extrapolation=rim", false},
-                 {"manipulator", "time.step=2e-2", "coupling.extrapolation=hold", true}};
+    } cases[] = {{"manipulator", "time.step=1e-2", "coupling.extrapolation=constant", false},
+                 {"manipulator", "time.step=2e-2", "coupling.extrapolation=interface-model", false},
+                 {"manipulator", "time.step=2e-2", "coupling.extrapolation=constant", true}};
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         question q = {cases[i].model,
-                      {"coupling.scheme=rim", "coupling.order=jacobi", "coupling.wrenches=last",
-                       cases[i].step, cases[i].extrapolation}};
+                      {"coupling.scheme=rim", "coupling.sequence=jacobi",
+                       "coupling.slow_wrench=last", cases[i].step, cases[i].extrapolation}};
         yk_verdict verdict = ask(*state, &q, false).verdict;
         assert_int_equal(verdict == YK_VERDICT_UNSTABLE_COUPLING ||
                              verdict == YK_VERDICT_COUPLING_BREAKDOWN,
@@ -227,7 +229,7 @@ static void the_verdict_on_hydraulic_machines_is_that_of_the_run(void **state)
 static void a_run_that_breaks_down_is_an_answer(void **state)
 {
     question q = {"two-mass-oscillator",
-                  {"time.step=1e-3", "coupling.inputs=original", "parameters.right_mass=30"}};
+                  {"time.step=1e-3", "coupling.modified_inputs=none", "parameters.right_mass=30"}};
     yk_scenario *scenario = load(*state, &q, true);
     yk_stability_options def = yk_stability_options_default();
     def.time = 2;

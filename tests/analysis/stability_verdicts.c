@@ -31,7 +31,8 @@ typedef struct verdict_case {
     const char *overrides; /* with spaces between them */
 } verdict_case;
 
-#define TIGHT "coupling.scheme=tight coupling.acceleration=quasi-newton coupling.tolerance=1e-9 "
+#define TIGHT \
+    "coupling.scheme=tight coupling.acceleration=quasi-newton coupling.absolute_tolerance=1e-9 "
 #define MASSES "@two-mass-oscillator"
 #define EXACT "subsystems.left.integrator=exact subsystems.right.integrator=exact "
 #define TWO_STEP "subsystems.right.integrator=two-step "
@@ -43,34 +44,36 @@ typedef struct verdict_case {
 static const verdict_case cases[] = {
     /* Two masses, with and without a limit of their ratio: two-step with semi-implicit 1.86,
      * two-step twice 0.07 (Jacobi 0.18), exact twice 0.42. */
-    {COUPLING, MASSES, "time.step=1e-3 parameters.right_mass=3 coupling.inputs=original"},
+    {COUPLING, MASSES, "time.step=1e-3 parameters.right_mass=3 coupling.modified_inputs=none"},
     {STABLE, MASSES, "time.step=1e-3 parameters.right_mass=1.5"},
     {COUPLING, MASSES, "time.step=1e-3 parameters.right_mass=2.5"},
     {COUPLING, MASSES, "time.step=1e-3 parameters.right_mass=0.5 " TWO_STEP},
     {COUPLING, MASSES, "time.step=1e-3 parameters.right_mass=0.15 " TWO_STEP},
     {STABLE, MASSES, "time.step=1e-3 parameters.right_mass=0.03 " TWO_STEP},
-    {COUPLING, MASSES, "time.step=1e-3 parameters.right_mass=0.3 coupling.order=jacobi " TWO_STEP},
+    {COUPLING, MASSES,
+     "time.step=1e-3 parameters.right_mass=0.3 coupling.sequence=jacobi " TWO_STEP},
     {COUPLING, MASSES, "time.step=1e-3 parameters.right_mass=0.6 " EXACT},
     {STABLE, MASSES, "time.step=1e-3 parameters.right_mass=0.2 " EXACT},
     {BY_RADIUS, MASSES, "time.step=1e-3 parameters.right_mass=3 coupling.scheme=rim"},
     {BY_RADIUS, MASSES,
-     "time.step=1e-3 parameters.right_mass=3 coupling.scheme=rim coupling.exchange=motion"},
+     "time.step=1e-3 parameters.right_mass=3 coupling.scheme=rim coupling.exchange=force-motion"},
     {BY_RADIUS, MASSES, "time.step=1e-3 parameters.right_mass=3 coupling.scheme=loose"},
     {BY_RADIUS, MASSES,
-     "time.step=1e-3 parameters.right_mass=3 coupling.scheme=loose coupling.exchange=motion"},
+     "time.step=1e-3 parameters.right_mass=3 coupling.scheme=loose coupling.exchange=force-motion"},
     {STABLE, MASSES, "time.step=1e-3 parameters.right_mass=30 coupling.scheme=index1"},
     {STABLE, MASSES, "time.step=1e-3 parameters.right_mass=30 " TIGHT},
     {STABLE, MASSES, "time.step=1e-3 parameters.right_mass=0.3 subsystems.right.substeps=5"},
     {COUPLING, MASSES,
-     "time.step=1e-3 parameters.right_mass=6 subsystems.right.substeps=5 coupling.inputs=original"},
+     "time.step=1e-3 parameters.right_mass=6 subsystems.right.substeps=5 "
+     "coupling.modified_inputs=none"},
     /* Weak: 1.00037 per step, and none at half the step. */
-    {COUPLING, MASSES, "time.step=2e-2 parameters.right_mass=1 coupling.inputs=index-3"},
+    {COUPLING, MASSES, "time.step=2e-2 parameters.right_mass=1 coupling.modified_inputs=index-3"},
     /* Semi-implicit Euler beyond omega h = 2. */
     {SOLVER, MASSES,
      "time.step=1e-3 parameters.stiffness=5e6 parameters.right_mass=0.01 "
      "subsystems.left.integrator=semi-implicit"},
-    {COUPLING, MASSES, STIFF EXACT "coupling.degree=2"},
-    {STABLE, MASSES, STIFF EXACT "coupling.degree=3"},
+    {COUPLING, MASSES, STIFF EXACT "coupling.polynomial_degree=2"},
+    {STABLE, MASSES, STIFF EXACT "coupling.polynomial_degree=3"},
 
     /* A driven or damped mass with a rider. */
     {MOTION, "driven", ""},
@@ -81,7 +84,7 @@ static const verdict_case cases[] = {
     {COUPLING, "driven", "parameters.rider=5 parameters.damping=4"},
     {STABLE, "driven", "parameters.damping=4"},
     {STABLE, "driven", "parameters.damping=0"},
-    {COUPLING, "driven", "parameters.rider=5 parameters.damping=0 coupling.inputs=original"},
+    {COUPLING, "driven", "parameters.rider=5 parameters.damping=0 coupling.modified_inputs=none"},
 
     /* A rod on its head, cut in the middle, and one that hangs. */
     {MOTION, "falling", ""},
@@ -89,14 +92,14 @@ static const verdict_case cases[] = {
     {MOTION, "falling", "time.step=1e-2"},
     {MOTION, "falling",
      "subsystems.upper.solver=nonsmooth parameters.part=0.2 coupling.scheme=explicit "
-     "coupling.inputs=index-1"},
-    {COUPLING, "falling", "coupling.scheme=explicit coupling.inputs=original"},
-    {COUPLING, "falling", "coupling.scheme=loose coupling.exchange=motion"},
+     "coupling.modified_inputs=index-1"},
+    {COUPLING, "falling", "coupling.scheme=explicit coupling.modified_inputs=none"},
+    {COUPLING, "falling", "coupling.scheme=loose coupling.exchange=force-motion"},
     {STABLE, "falling", "parameters.tilt=3.1"},
 
     /* Rows. */
-    {COUPLING, "chain", "coupling.inputs=index-1"},
-    {STABLE, "chain", "coupling.inputs=index-1 parameters.light=0.02"},
+    {COUPLING, "chain", "coupling.modified_inputs=index-1"},
+    {STABLE, "chain", "coupling.modified_inputs=index-1 parameters.light=0.02"},
     {STABLE, "chain", TIGHT},
     {STABLE, "clamped", ""},
     {COUPLING, "clamped", "parameters.ratio=3"},
@@ -105,7 +108,7 @@ static const verdict_case cases[] = {
     /* Free flight: drift is neutral. */
     {STABLE, "free", ""},
     {STABLE, "free", "coupling.scheme=index1"},
-    {COUPLING, "free", "coupling.scheme=explicit coupling.inputs=original"},
+    {COUPLING, "free", "coupling.scheme=explicit coupling.modified_inputs=none"},
 
     /* A control loop: stable; unstable by its gain at any step; unstable by the delay of a long
      * step. */
@@ -221,7 +224,7 @@ static void remedies_work(void **state)
         {COUPLING, MASSES, "time.step=1e-3 parameters.right_mass=3"},
         {COUPLING, MASSES, "time.step=1e-3 parameters.right_mass=0.5 " TWO_STEP},
         {COUPLING, "clamped", "parameters.ratio=3"},
-        {COUPLING, "falling", "coupling.scheme=explicit coupling.inputs=original"},
+        {COUPLING, "falling", "coupling.scheme=explicit coupling.modified_inputs=none"},
         {COUPLING, "servo", "time.step=2e-2"},
     };
     for (size_t i = 0; i < sizeof asked / sizeof *asked; i++) {

@@ -281,7 +281,7 @@ static void failed_runs_are_named_and_the_others_stand(void **state)
     quiet.log = count_warnings, quiet.log_user = &warnings;
     yk_context *own = yk_context_create(&quiet);
     static const char *const steps[] = {"1e-3", "1e-5"};
-    static const char *const unstable[] = {"coupling.inputs=original", "time.end=20",
+    static const char *const unstable[] = {"coupling.modified_inputs=none", "time.end=20",
                                            "record.every=100"};
     yk_sweep_axis axis = {"time.step", steps, 1};
     yk_sweep_options def = make_sweep();
@@ -316,10 +316,10 @@ static void mistakes_are_found_before_anything_runs(void **state)
 static void stability_can_be_swept(void **state)
 {
     (void)state;
-    static const char *const inputs[] = {"original", "index-1"};
+    static const char *const inputs[] = {"none", "index-1"};
     static const char *const radius[] = {"radius", "coupling"};
     const char *const step = "time.step=1e-3";
-    yk_sweep_axis axis = {"coupling.inputs", inputs, 2};
+    yk_sweep_axis axis = {"coupling.modified_inputs", inputs, 2};
     yk_stability_options stability = yk_stability_options_default();
     yk_sweep_options def = make_sweep();
     def.axes = &axis, def.axis_count = 1;

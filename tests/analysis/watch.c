@@ -93,7 +93,7 @@ static void a_sound_run_has_no_findings(void **state)
     const char *const sound[][OVERRIDES_MAX] = {
         {"time.step=1e-4", NULL},
         {"coupling.scheme=tight", "parameters.right_mass=0.5", NULL},
-        {"coupling.order=jacobi", "parameters.right_mass=0.1", NULL},
+        {"coupling.sequence=jacobi", "parameters.right_mass=0.1", NULL},
         {"coupling.scheme=monolithic", NULL}};
     for (size_t i = 0; i < sizeof sound / sizeof *sound; i++) {
         yk_run_report r = run(*state, sound[i], NULL);
@@ -110,7 +110,7 @@ static void a_run_that_goes_wrong_falls_back_in_time(void **state)
     assert_true(find(&r, YK_FINDING_ENERGY_ERROR)->severity == YK_FINDING_SEVERITY_SERIOUS);
 
     const char *const policy[] = {"parameters.right_mass=1.9",
-                                  "coupling.on_failure={type: fall-back, scheme: tight}", NULL};
+                                  "coupling.on_failure={type: fallback, scheme: tight}", NULL};
     yk_record *record;
     assert_int_equal(yk_record_create(*state, &record), YK_OK);
     r = run(*state, policy, record);
@@ -132,7 +132,7 @@ static void a_run_that_goes_wrong_falls_back_in_time(void **state)
     /* Where it explodes within some steps the fall back comes late: the energy that there was for a
      * while is told, not that of the end. */
     const char *const late[] = {"parameters.right_mass=10", "time.end=0.02",
-                                "coupling.on_failure={type: fall-back, scheme: tight}", NULL};
+                                "coupling.on_failure={type: fallback, scheme: tight}", NULL};
     r = run(*state, late, NULL);
     const yk_finding *energy = find(&r, YK_FINDING_ENERGY_ERROR);
     assert_non_null(energy);
@@ -151,7 +151,7 @@ static void a_port_that_cannot_move_is_no_algebraic_loop(void **state)
 
 static void an_unstable_coupling_is_named_with_its_growth(void **state)
 {
-    const char *const overrides[] = {"time.step=1e-3", "coupling.inputs=original", NULL};
+    const char *const overrides[] = {"time.step=1e-3", "coupling.modified_inputs=none", NULL};
     yk_record *record = NULL;
     assert_int_equal(yk_record_create(*state, &record), YK_OK);
     yk_run_report r = run(*state, overrides, record);
@@ -218,7 +218,8 @@ static void masses_are_reported(void **state)
 static void iterations_that_do_not_converge_are_reported(void **state)
 {
     const char *const overrides[] = {"coupling.scheme=tight", "coupling.acceleration=none",
-                                     "parameters.right_mass=1.5", "coupling.iterations=5", NULL};
+                                     "parameters.right_mass=1.5", "coupling.max_iterations=5",
+                                     NULL};
     yk_run_report r = run(*state, overrides, NULL);
     /* 0.9 mN of 7 N are open at the end of nearly every step: a run as good as with any
      * tolerance. */
@@ -237,8 +238,8 @@ static void iterations_that_do_not_converge_are_reported(void **state)
 /* Inputs that only look at accelerations let position and velocity go. */
 static void drift_is_reported(void **state)
 {
-    const char *const overrides[] = {"coupling.inputs={alpha: 0, beta: 0, gamma: 1}", "time.end=4",
-                                     "parameters.right_mass=0.2", NULL};
+    const char *const overrides[] = {"coupling.modified_inputs={alpha: 0, beta: 0, gamma: 1}",
+                                     "time.end=4", "parameters.right_mass=0.2", NULL};
     yk_run_report r = run(*state, overrides, NULL);
     const yk_finding *drift = find(&r, YK_FINDING_DRIFT);
     assert_non_null(drift);
@@ -278,9 +279,10 @@ static void emitters_that_fall_short_are_found(void **state)
 {
     static const char path[] = YOKE_SOURCE_DIR "/models/fed-hopper/scenario.yaml";
     const char *const good[] = {"time.end=0.5", NULL};
-    const char *const few[] = {"time.end=0.5", "subsystems.world.emitters.rain.capacity=20", NULL};
+    const char *const few[] = {"time.end=0.5", "subsystems.world.emitters.rain.max_present=20",
+                               NULL};
     const char *const crowded[] = {"time.end=0.2", "subsystems.world.emitters.rain.mass_rate=3",
-                                   "subsystems.world.emitters.rain.capacity=3000",
+                                   "subsystems.world.emitters.rain.max_present=3000",
                                    "subsystems.world.emitters.rain.velocity=[0, 0, 0]", NULL};
     yk_run_report r = run_model(*state, path, good, NULL);
     assert_int_equal(r.finding_count, 0);
@@ -306,7 +308,7 @@ static void contacts_that_were_not_solved_are_found(void **state)
     static const char path[] = YOKE_SOURCE_DIR "/studies/trust/scenarios/stack.yaml";
     const char *const plain[] = {"time.end=0.1", NULL};
     const char *const sweeps[] = {"time.end=0.1", "subsystems.world.contact.method=gauss-seidel",
-                                  "subsystems.world.contact.iterations=20", NULL};
+                                  "subsystems.world.contact.max_iterations=20", NULL};
     yk_run_report r = run_model(*state, path, plain, NULL);
     assert_int_equal(r.finding_count, 0);
 
@@ -377,12 +379,12 @@ static void energy_is_named_after_who_made_it(void **state)
         "time: {end: 0.5, step: 5e-4}\n"
         "subsystems:\n"
         "  table:\n"
-        "    solver: smooth\n"
+        "    solver: multibody\n"
         "    bodies: {plate: {mass: 5, inertia: [0.2, 0.2, 0.3], position: [0, 0, 0.5]}}\n"
         "    joints: {guide: {type: prismatic, between: [ground, plate], at: [0, 0, 0.5]}}\n"
         "    forces: {spring: {type: spring, between: [ground, plate], stiffness: 8000,\n"
         "                      damping: 20, free_length: 0.51}}\n"
-        "    ports: {top: {on: plate, offset: [0, 0, 0.02]}}\n"
+        "    ports: {top: {body: plate, offset: [0, 0, 0.02]}}\n"
         "  box:\n"
         "    solver: nonsmooth\n"
         "    bodies:\n"
@@ -390,8 +392,8 @@ static void energy_is_named_after_who_made_it(void **state)
         "             shapes: [{type: box, size: [0.2, 0.2, 0.02]}]}\n"
         "      block: {position: [0, 0, 0.60],\n"
         "              shapes: [{type: box, size: [0.04, 0.04, 0.04], density: 7800}]}\n"
-        "    ports: {base: {on: tray, offset: [0, 0, -0.03]}}\n"
-        "interfaces: {mount: {between: [table.top, box.base], joint: clamp}}\n"
+        "    ports: {base: {body: tray, offset: [0, 0, -0.03]}}\n"
+        "interfaces: {mount: {between: [table.top, box.base], joint: fixed}}\n"
         "coupling: {scheme: tight}\n";
     const char *const none[] = {NULL};
     yk_run_report r = run_text(*state, "tray.yaml", text, none, NULL);
@@ -415,7 +417,7 @@ static void models_at_rest_are_trusted(void **state)
         "    solver: nonsmooth\n"
         "    gravity: [0, 0, -9.81]\n"
         "    materials: {wood: {friction: 0.5}}\n"
-        "    ground: [{type: plane, material: wood}]\n"
+        "    ground_shapes: [{type: plane, material: wood}]\n"
         "    bodies:\n"
         "      low:\n"
         "        position: [0, 0, 0.5]\n"
@@ -423,29 +425,29 @@ static void models_at_rest_are_trusted(void **state)
         "      top:\n"
         "        position: [0, 0, 1.5]\n"
         "        shapes: [{type: box, size: [1, 1, 1], density: 500, material: wood}]\n"
-        "    ports: {hook: {on: top, offset: [0, 0, 0.5]}}\n"
+        "    ports: {hook: {body: top, offset: [0, 0, 0.5]}}\n"
         "  block:\n"
-        "    solver: smooth\n"
+        "    solver: multibody\n"
         "    gravity: [0, 0, -9.81]\n"
         "    bodies: {b: {mass: 10, inertia: [1, 1, 1], position: [0, 0, 2.5]}}\n"
-        "    ports: {foot: {on: b, offset: [0, 0, -0.5]}}\n"
-        "interfaces: {glue: {between: [world.hook, block.foot], joint: clamp}}\n"
+        "    ports: {foot: {body: b, offset: [0, 0, -0.5]}}\n"
+        "interfaces: {glue: {between: [world.hook, block.foot], joint: fixed}}\n"
         "coupling: {scheme: tight}\n"
         "record: {every: 10, channels: [world.top.position]}\n";
     static const char hanging[] =
         "time: {end: 0.5, step: 1e-3}\n"
         "subsystems:\n"
         "  upper:\n"
-        "    solver: smooth\n"
+        "    solver: multibody\n"
         "    gravity: [0, 0, -9.81]\n"
         "    bodies: {rod: {mass: 1, inertia: [0.08, 0.08, 0.01], position: [0, 0, -0.5]}}\n"
         "    joints: {pin: {type: revolute, between: [ground, rod], at: [0, 0, 0]}}\n"
-        "    ports: {end: {on: rod, offset: [0, 0, -0.5]}}\n"
+        "    ports: {end: {body: rod, offset: [0, 0, -0.5]}}\n"
         "  lower:\n"
-        "    solver: smooth\n"
+        "    solver: multibody\n"
         "    gravity: [0, 0, -9.81]\n"
         "    bodies: {rod: {mass: 2, inertia: [0.17, 0.17, 0.02], position: [0, 0, -1.5]}}\n"
-        "    ports: {end: {on: rod, offset: [0, 0, 0.5]}}\n"
+        "    ports: {end: {body: rod, offset: [0, 0, 0.5]}}\n"
         "interfaces: {elbow: {between: [upper.end, lower.end], joint: spherical}}\n"
         "coupling: {scheme: tight}\n"
         "record: {every: 10, channels: [upper.end.position]}\n";

@@ -42,18 +42,18 @@ static void options_are_checked(void **state)
     (void)state;
     yk_tight_options options = yk_tight_options_default();
     const yk_scheme_ops *tight = yk_scheme_tight();
-    assert_int_equal(yk_scheme_set_option(context, tight, &options, "halvings", "3"), YK_OK);
+    assert_int_equal(yk_scheme_set_option(context, tight, &options, "max_halvings", "3"), YK_OK);
     assert_int_equal(options.max_halvings, 3);
     assert_int_equal(yk_scheme_set_option(context, tight, &options, "acceleration", "aitken"),
                      YK_OK);
     assert_int_equal(options.acceleration, YK_ACCELERATION_AITKEN);
     static const char *const wrong[][3] = {
-        {"halvings", "21", "must be between 0 and 20"},
-        {"halvings", "2.5", "no value of the option"},
-        {"tolerance", "-1", "must be 0 or more"},
-        {"tolerance", "nan", "must be 0 or more"},
+        {"max_halvings", "21", "must be between 0 and 20"},
+        {"max_halvings", "2.5", "no value of the option"},
+        {"absolute_tolerance", "-1", "must be 0 or more"},
+        {"absolute_tolerance", "nan", "must be 0 or more"},
         {"acceleration", "newton", "none, aitken, quasi"},
-        {"degree", "3", "has no option 'degree'"},
+        {"polynomial_degree", "3", "has no option 'polynomial_degree'"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {
         assert_int_equal(yk_scheme_set_option(context, tight, &options, wrong[i][0], wrong[i][1]),
@@ -66,11 +66,13 @@ static void options_are_checked(void **state)
     /* A choice that has keys of its own takes their numbers. */
     yk_explicit_options weights = yk_explicit_options_default();
     assert_int_equal(
-        yk_scheme_set_option(context, yk_scheme_explicit(), &weights, "inputs", "2,3,5"), YK_OK);
+        yk_scheme_set_option(context, yk_scheme_explicit(), &weights, "modified_inputs", "2,3,5"),
+        YK_OK);
     assert_int_equal(weights.modified_inputs, YK_MODIFIED_INPUTS_WEIGHTED);
     assert_near(weights.beta, 3, 0);
-    assert_int_equal(yk_scheme_set_option(context, yk_scheme_explicit(), &weights, "inputs", "2,3"),
-                     YK_ERROR_ARGUMENT);
+    assert_int_equal(
+        yk_scheme_set_option(context, yk_scheme_explicit(), &weights, "modified_inputs", "2,3"),
+        YK_ERROR_ARGUMENT);
 }
 
 static void tables_of_another_version_are_refused(void **state)

@@ -70,10 +70,10 @@ static void steps_and_schemes_have_limits(void **state)
     tight.max_iterations = -3;
     def.scheme = (yk_scheme_def){yk_scheme_tight(), &tight};
     expect_refusal(&def, YK_ERROR_ARGUMENT,
-                   "scheme tight: the option 'iterations' is -3, must be 0 or more");
+                   "scheme tight: the option 'max_iterations' is -3, must be 0 or more");
     tight = yk_tight_options_default(), tight.max_halvings = 21;
     expect_refusal(&def, YK_ERROR_ARGUMENT,
-                   "the option 'halvings' is 21, must be between 0 and 20");
+                   "the option 'max_halvings' is 21, must be between 0 and 20");
     def.subsystem_count = 0;
     expect_refusal(&def, YK_ERROR_ARGUMENT, "at least one subsystem");
 }

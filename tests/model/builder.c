@@ -95,14 +95,14 @@ static void references_by_name(void **state)
     assert_int_equal(yk_builder_find(&b.builder, names, yk_node_get(b.root, "other"), "body", NULL),
                      -1);
     const yk_diagnostic *first = yk_diagnostics_at(b.diagnostics, 0);
-    assert_string_equal(first->message, "there is no body 'crnak'; did you mean 'crank'?");
+    assert_string_equal(first->message, "body 'crnak' not found. Did you mean 'crank'?");
     assert_string_equal(first->path, "other");
     assert_int_equal(first->line, 8);
     const yk_names *none = yk_builder_names(&b.builder, NULL);
     assert_int_equal(yk_builder_find(&b.builder, none, yk_node_get(b.root, "body"), "body", NULL),
                      -1);
     assert_string_equal(yk_diagnostics_at(b.diagnostics, 1)->message,
-                        "there is no body 'rod'; there are none");
+                        "body 'rod' not found. There are none.");
     end(&b);
 }
 

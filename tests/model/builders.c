@@ -463,15 +463,15 @@ static void a_model_in_c_is_that_of_the_scenario(void **state)
     def.text = "time: {end: 1, step: 1e-3}\n"
                "subsystems:\n"
                "  pendulum:\n"
-               "    solver: smooth\n"
+               "    solver: multibody\n"
                "    bodies: {rod: {mass: 2, inertia: [0.01, 0.2, 0.2], position: [0.5, 0, 0]}}\n"
                "    joints: {pin: {type: revolute, between: [ground, rod], at: [0, 0, 0],\n"
                "                   axis: [0, 1, 0]}}\n"
-               "    ports: {tip: {on: rod, offset: [0.5, 0, 0]}}\n"
+               "    ports: {tip: {body: rod, offset: [0.5, 0, 0]}}\n"
                "  ball:\n"
                "    solver: nonsmooth\n"
                "    bodies: {ball: {mass: 0.5, inertia: [0.02, 0.02, 0.02], position: [1, 0, 0]}}\n"
-               "    ports: {middle: {on: ball}}\n"
+               "    ports: {middle: {body: ball}}\n"
                "interfaces: {clamp: {between: [pendulum.tip, ball.middle]}}\n"
                "coupling: {scheme: explicit}\n";
     yk_scenario *scenario;

@@ -6,19 +6,20 @@
 #include "context.h"
 #include "test.h"
 
-static const char text[] = "parameters: {seed: 1}\n"
-                           "time: {end: 1, step: 1e-3}\n"
-                           "subsystems:\n"
-                           "  can:\n"
-                           "    solver: nonsmooth\n"
-                           "    gravity: [0, 0, -9.81]\n"
-                           "    materials: {lead: {friction: 0.3}}\n"
-                           "    bodies: {box: {fixed: true, shapes: [{type: box-cavity, size: "
-                           "[6e-3, 6e-3, 10e-3], material: lead}]}}\n"
-                           "    particles: {shot: {from: settled, count: 12, radius: 1e-3, "
-                           "density: 11344, material: lead, seed: seed, "
-                           "cavity: box,\n"
-                           "                       size: [6e-3, 6e-3, 10e-3], spread: 0.1}}\n";
+static const char text[] =
+    "parameters: {seed: 1}\n"
+    "time: {end: 1, step: 1e-3}\n"
+    "subsystems:\n"
+    "  can:\n"
+    "    solver: nonsmooth\n"
+    "    gravity: [0, 0, -9.81]\n"
+    "    materials: {lead: {friction: 0.3}}\n"
+    "    bodies: {box: {fixed: true, shapes: [{type: box-cavity, size: "
+    "[6e-3, 6e-3, 10e-3], material: lead}]}}\n"
+    "    particles: {shot: {type: settled, count: 12, radius: 1e-3, "
+    "density: 11344, material: lead, seed: seed, "
+    "container: box,\n"
+    "                       container_size: [6e-3, 6e-3, 10e-3], size_spread: 0.1}}\n";
 
 enum { WORDS = 4096 };
 

@@ -42,10 +42,11 @@ static void values_are_replaced_in_place(void **state)
            "time: {end: 1, step: 5e-05} # s\n");
     expect(*state, "# head\ntime:\n  step:   1e-3   # macro step\n  end: 2\n", "time.step=0.25",
            "# head\ntime:\n  step:   0.25   # macro step\n  end: 2\n");
-    expect(*state, "coupling: {scheme: \"explicit\", order: jacobi}\n", "coupling.scheme=tight",
-           "coupling: {scheme: tight, order: jacobi}\n");
-    expect(*state, "coupling: {inputs: {alpha: 1, beta: [2]}, order: jacobi}\n",
-           "coupling.inputs=index-1", "coupling: {inputs: index-1, order: jacobi}\n");
+    expect(*state, "coupling: {scheme: \"explicit\", sequence: jacobi}\n", "coupling.scheme=tight",
+           "coupling: {scheme: tight, sequence: jacobi}\n");
+    expect(*state, "coupling: {modified_inputs: {alpha: 1, beta: [2]}, sequence: jacobi}\n",
+           "coupling.modified_inputs=index-1",
+           "coupling: {modified_inputs: index-1, sequence: jacobi}\n");
     expect(*state,
            "titel: Pr\xC3\xBC"
            "fung\ntime: {t: '\xC3\xA4', step: 1} # \xC3\xB6\n",
@@ -59,19 +60,19 @@ static void missing_keys_are_inserted(void **state)
     expect(*state, "coupling: {scheme: tight}\n", "coupling.acceleration=aitken",
            "coupling: {acceleration: aitken, scheme: tight}\n");
     expect(*state, "coupling:\n    # why\n    scheme: tight # yes\nrecord: {}\n",
-           "coupling.degree=2",
-           "coupling:\n    # why\n    degree: 2\n    scheme: tight # yes\nrecord: {}\n");
+           "coupling.polynomial_degree=2",
+           "coupling:\n    # why\n    polynomial_degree: 2\n    scheme: tight # yes\nrecord: {}\n");
 }
 
 static void several_values_are_set(void **state)
 {
-    static const char *const overrides[] = {"coupling.scheme=index1", "coupling.degree=3",
-                                            "time.step=1e-4"};
+    static const char *const overrides[] = {"coupling.scheme=index1",
+                                            "coupling.polynomial_degree=3", "time.step=1e-4"};
     char *edited =
         edit(*state, "time: {step: 1, end: 2}\ncoupling: {scheme: explicit}\n", overrides, 3);
     assert_non_null(edited);
-    assert_string_equal(edited,
-                        "time: {step: 1e-4, end: 2}\ncoupling: {degree: 3, scheme: index1}\n");
+    assert_string_equal(
+        edited, "time: {step: 1e-4, end: 2}\ncoupling: {polynomial_degree: 3, scheme: index1}\n");
     yk_free(*state, edited);
 }
 
@@ -83,8 +84,9 @@ static void what_is_shared_is_refused(void **state)
     assert_null(edit(*state, "time: &t {step: 1}\nother: *t\n", &step, 1));
     static const char *const scheme = "coupling.scheme=tight";
     assert_null(edit(*state, "time: {step: 1}\n", &scheme, 1));
-    static const char *const inputs = "coupling.inputs=original";
-    assert_null(edit(*state, "coupling:\n  inputs:\n    alpha: 1\n  order: jacobi\n", &inputs, 1));
+    static const char *const inputs = "coupling.modified_inputs=none";
+    assert_null(edit(*state, "coupling:\n  modified_inputs:\n    alpha: 1\n  sequence: jacobi\n",
+                     &inputs, 1));
 }
 
 int main(void)

@@ -173,11 +173,11 @@ static void test_scenario(void **state)
              "  a:\n"
              "    solver: nonsmooth\n"
              "    gravity: [0, 0, -9.81]\n"
-             "    ground: [{type: mesh, file: %s, scale: 0.5}]\n"
+             "    ground_shapes: [{type: mesh, file: %s, scale: 0.5}]\n"
              "    bodies:\n"
              "      one: {mass: 1, inertia: [1, 1, 1], position: [0, 0, 0.7],\n"
              "            shapes: [{type: hull, file: %s, scale: 0.1}]}\n"
-             "    ports: {end: {on: one}}\n",
+             "    ports: {end: {body: one}}\n",
              path, path);
     loading l = load_good(text);
     yk_system *system;
@@ -191,7 +191,7 @@ static void test_scenario(void **state)
 
     l = load_text("time: {end: 1, step: 1e-3}\n"
                   "subsystems:\n"
-                  "  a: {solver: nonsmooth, ground: [{type: mesh}]}\n");
+                  "  a: {solver: nonsmooth, ground_shapes: [{type: mesh}]}\n");
     assert_non_null(strstr(l.text, "a mesh has 'points' and 'triangles', or a 'file'"));
     unload(&l);
     unlink(path);

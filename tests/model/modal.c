@@ -529,7 +529,7 @@ static void invariants_say_what_is_wrong(void **state)
         {"quantity,i,j,value\nmass,,,2\n", "there is no column 'component'"},
         {NAMES RIGID_ROWS MODE_ROWS, "has no 'stiffness' of any mode"},
         {NAMES "stiffness,1,1,,9\nmas,,,,2\n",
-         "i.csv:3:1: there is no quantity 'mas', did you mean 'mass'?"},
+         "i.csv:3:1: quantity 'mas' not found. Did you mean 'mass'?"},
         {NAMES "stiffness,1,1,,9\nmass,1,,,2\n",
          "i.csv:3:6: 'mass' is no quantity of a mode: leave 'i' empty"},
         {NAMES "stiffness,1,1,,9\nmodal_mass,1,,,2\n",
@@ -591,7 +591,8 @@ static void invariants_say_what_is_wrong(void **state)
 
     /* Modes that it does not have: another one, half of one, one that is no int. */
     const double absent[] = {4, 1.5, 1e30};
-    const char *const said[] = {"'use' names mode 4", "'use' names mode 1.5", "mode 1e+30"};
+    const char *const said[] = {"'selected_modes' names mode 4", "'selected_modes' names mode 1.5",
+                                "mode 1e+30"};
     for (size_t i = 0; i < sizeof absent / sizeof *absent; i++) {
         files.use = &absent[i];
         files.use_count = 1;

@@ -79,8 +79,8 @@ static void test_keys(void **state)
     expect("test_plugin_0.so", "force: 1", "subsystems.a: 'mass' is missing");
     expect("test_plugin_0.so", "mass: 1e6", "subsystems.a.mass:");
     expect("test_plugin_0.so", "mass: 1, start: [1, 2, 3]", "subsystems.a.start:");
-    expect("test_plugin_0.so", "mass: 1, choice: third", "expected first, second");
-    expect("test_plugin_0.so", "masse: 1", "did you mean 'mass'?");
+    expect("test_plugin_0.so", "mass: 1, choice: third", "Expected first or second");
+    expect("test_plugin_0.so", "masse: 1", "Did you mean 'mass'?");
 }
 
 static void test_mistakes(void **state)

@@ -122,29 +122,29 @@ static void assert_inputs(const char *override, yk_modified_inputs inputs, doubl
 static void every_word_of_the_coupling_arrives(void **state)
 {
     (void)state;
-    assert_int_equal(explicit_with("coupling.order=jacobi").sequence, YK_SEQUENCE_JACOBI);
-    assert_int_equal(explicit_with("coupling.order=gauss-seidel").sequence,
+    assert_int_equal(explicit_with("coupling.sequence=jacobi").sequence, YK_SEQUENCE_JACOBI);
+    assert_int_equal(explicit_with("coupling.sequence=gauss-seidel").sequence,
                      YK_SEQUENCE_GAUSS_SEIDEL);
-    assert_inputs("coupling.inputs=original", YK_MODIFIED_INPUTS_NONE, 0, 0, 0);
-    assert_inputs("coupling.inputs=index-1", YK_MODIFIED_INPUTS_INDEX_1, 0, 0, 0);
-    assert_inputs("coupling.inputs=index-2", YK_MODIFIED_INPUTS_INDEX_2, 0, 0, 0);
-    assert_inputs("coupling.inputs=index-3", YK_MODIFIED_INPUTS_INDEX_3, 0, 0, 0);
-    assert_inputs("coupling.inputs={alpha: 2e5, beta: 30, gamma: 1}", YK_MODIFIED_INPUTS_WEIGHTED,
-                  2e5, 30, 1);
+    assert_inputs("coupling.modified_inputs=none", YK_MODIFIED_INPUTS_NONE, 0, 0, 0);
+    assert_inputs("coupling.modified_inputs=index-1", YK_MODIFIED_INPUTS_INDEX_1, 0, 0, 0);
+    assert_inputs("coupling.modified_inputs=index-2", YK_MODIFIED_INPUTS_INDEX_2, 0, 0, 0);
+    assert_inputs("coupling.modified_inputs=index-3", YK_MODIFIED_INPUTS_INDEX_3, 0, 0, 0);
+    assert_inputs("coupling.modified_inputs={alpha: 2e5, beta: 30, gamma: 1}",
+                  YK_MODIFIED_INPUTS_WEIGHTED, 2e5, 30, 1);
     assert_int_equal(explicit_with("coupling.threads=2").thread_count, 2);
     assert_int_equal(tight_with("coupling.acceleration=aitken").acceleration,
                      YK_ACCELERATION_AITKEN);
     assert_int_equal(tight_with("coupling.acceleration=quasi-newton").acceleration,
                      YK_ACCELERATION_QUASI_NEWTON);
-    assert_int_equal(tight_with("coupling.velocity=marker").prescribed_velocity,
+    assert_int_equal(tight_with("coupling.prescribed_velocity=partner").prescribed_velocity,
                      YK_PRESCRIBED_VELOCITY_PARTNER);
-    assert_int_equal(tight_with("coupling.halvings=3").max_halvings, 3);
-    assert_int_equal(tight_with("coupling.iterations=0").max_iterations, 0);
-    assert_near(tight_with("coupling.tolerance=1e-9").tolerance, 1e-9, 0);
+    assert_int_equal(tight_with("coupling.max_halvings=3").max_halvings, 3);
+    assert_int_equal(tight_with("coupling.max_iterations=0").max_iterations, 0);
+    assert_near(tight_with("coupling.absolute_tolerance=1e-9").tolerance, 1e-9, 0);
     assert_near(tight_with("coupling.relative_tolerance=1e-3").relative_tolerance, 1e-3, 0);
 
     yk_rim_options rim;
-    read_options("rim", "coupling.fast=[right]", &rim, sizeof rim);
+    read_options("rim", "coupling.fast_subsystems=[right]", &rim, sizeof rim);
     assert_int_equal(rim.fast_subsystems.count, 1);
 }
 
@@ -152,12 +152,13 @@ static void every_word_of_the_coupling_arrives(void **state)
 static void keys_of_other_schemes_are_not_used(void **state)
 {
     (void)state;
-    yk_explicit_options usual = explicit_with(NULL), other = explicit_with("coupling.degree=1");
+    yk_explicit_options usual = explicit_with(NULL),
+                        other = explicit_with("coupling.polynomial_degree=1");
     assert_memory_equal(&usual, &other, sizeof usual);
-    const char *wrong[] = {"coupling.scheme=explicit", "coupling.degree=7"};
+    const char *wrong[] = {"coupling.scheme=explicit", "coupling.polynomial_degree=7"};
     loading l = load_with(two_masses, wrong, 2);
     assert_int_equal(l.status, YK_ERROR_INPUT);
-    assert_non_null(strstr(l.text, "coupling.degree"));
+    assert_non_null(strstr(l.text, "coupling.polynomial_degree"));
     unload(&l);
 }
 
@@ -382,9 +383,9 @@ static void wires_start_at_components(void **state)
                  "time: {end: 1, step: 0.1}\n"
                  "subsystems:\n"
                  "  bob:\n"
-                 "    solver: smooth\n"
+                 "    solver: multibody\n"
                  "    bodies: {bar: {mass: 1, inertia: [1, 1, 1]}}\n"
-                 "    ports: {tip: {on: bar}}\n"
+                 "    ports: {tip: {body: bar}}\n"
                  "  pd: {solver: control, loops: {speed: {reference: 0, proportional: 1}}}\n"
                  "wires: {speed: {from: '%s', to: pd.speed.measured}}\n"
                  "coupling: {scheme: explicit}\n",
@@ -405,10 +406,10 @@ static void bodies_stand_on_nodes(void **state)
     loading l = load_good("time: {end: 1, step: 0.1}\n"
                           "subsystems:\n"
                           "  frame:\n"
-                          "    solver: smooth\n"
+                          "    solver: multibody\n"
                           "    nodes: {corner: {position: [1, 2, 3]}}\n"
                           "    bodies: {block: {node: corner, mass: 1, inertia: [1, 1, 1]}}\n"
-                          "    ports: {tip: {on: corner}}\n");
+                          "    ports: {tip: {body: corner}}\n");
     unload(&l);
 }
 
@@ -425,7 +426,8 @@ static void particles_fill_the_size_that_is_written(void **state)
         "    gravity: [0, 0, -9.81]\n"
         "    bodies: {box: {fixed: true, shapes: [{type: box-cavity, size: [side, side, side]}]}}\n"
         "    particles:\n"
-        "      shot: {from: lattice, cavity: box, size: [side, side, side], count: 1, radius: "
+        "      shot: {type: lattice, container: box, container_size: [side, side, side], count: 1, "
+        "radius: "
         "5e-3,\n"
         "             density: 1000}\n";
     loading l = load_good(text);
@@ -564,13 +566,13 @@ static void parameters_fill_in_names(void **state)
         "time: {end: 1, step: 1e-3}\n"
         "subsystems:\n"
         "  part_{last/2}:\n"
-        "    solver: smooth\n"
+        "    solver: multibody\n"
         "    bodies:\n"
         "      - {name: \"b_{i}\", repeat: last, mass: mass, position: [\"{i}\", 0, 0]}\n"
         "    joints:\n"
-        "      stop: {type: clamp, between: [ground, \"b_{last}\"], at: [\"{last}\", 0, 0]}\n"
+        "      stop: {type: fixed, between: [ground, \"b_{last}\"], at: [\"{last}\", 0, 0]}\n"
         "    ports:\n"
-        "      end: {on: \"b_{last - 1}\"}\n"
+        "      end: {body: \"b_{last - 1}\"}\n"
         "record: {channels: [\"part_2.b_{last-1}.position.x\"]}\n");
     const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
     assert_string_equal(info->subsystem_names[0], "part_2");
@@ -590,7 +592,7 @@ static void components_may_stand_behind_a_colon(void **state)
     (void)state;
     static const char text[] =
         "time: {end: 1, step: 1e-3}\n"
-        "subsystems: {a: {solver: smooth, bodies: {b: {mass: 1, position: [1, 2, 3]}}}}\n"
+        "subsystems: {a: {solver: multibody, bodies: {b: {mass: 1, position: [1, 2, 3]}}}}\n"
         "record: {channels: [a.b.position.y, a.b.position.z, a.b.orientation.w]}\n";
     loading l = load_good(text);
     const yk_scenario_info *info = yk_scenario_get_info(l.scenario);

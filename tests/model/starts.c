@@ -46,7 +46,7 @@ static const char smooth[] =
     "time: {end: 1, step: 1e-3}\n"
     "subsystems:\n"
     "  m:\n"
-    "    solver: smooth\n"
+    "    solver: multibody\n"
     "    bodies: {link: {mass: 1, inertia: [1, 1, 1], position: [0.2, 0, 0],\n"
     "                    velocity: [slip, 0.2*spin, 0], angular_velocity: [0, 0, spin]}}\n"
     "    joints: {hinge: {type: revolute, between: [ground, link], at: [0, 0, 0]}}\n";
@@ -97,7 +97,7 @@ static void poses_that_joints_do_not_allow_are_named(void **state)
 
     /* Where the joint has it, no word; joints of the smooth solver assemble rough guesses. */
     char file[sizeof text + 16];
-    snprintf(file, sizeof file, text, "smooth");
+    snprintf(file, sizeof file, text, "multibody");
     start(file, NULL);
     assert_int_equal(warnings, 0);
     start(file, "parameters.away=0.21");
@@ -153,7 +153,7 @@ static void sides_that_start_apart_are_named(void **state)
                        "  a: {solver: oscillator, mass: 1}\n"
                        "  b: {solver: oscillator, mass: 1}\n"
                        "interfaces: {joint: {between: [a.mass, b.mass]}}\n"
-                       "coupling: {scheme: explicit, inputs: index-1}\n";
+                       "coupling: {scheme: explicit, modified_inputs: index-1}\n";
     start(text, NULL);
     assert_int_equal(warnings, 0);
     start(text, "subsystems.b.position=0.1");

@@ -21,7 +21,7 @@ static const char text[] =
     "    material_pairs:\n"
     "      - {between: [ice, steel], friction: 0.02}\n"
     "      - {between: [wood, wood], friction: 0.7}\n"
-    "    ground: [{type: plane, material: ice, group: floor}]\n"
+    "    ground_shapes: [{type: plane, material: ice, collision_group: floor}]\n"
     "    bodies:\n"
     "      steel:\n"
     "        position: [0, 0, 0.1]\n"
@@ -34,8 +34,8 @@ static const char text[] =
     "      ghost:\n"
     "        position: [0, 2, 0.1]\n"
     "        shapes:\n"
-    "          - {type: box, size: [0.2, 0.2, 0.2], density: 1000, passes: [floor]}\n"
-    "    contact: {iterations: 200, tolerance: 1e-12, friction: coulomb}\n"
+    "          - {type: box, size: [0.2, 0.2, 0.2], density: 1000, no_collision_with: [floor]}\n"
+    "    contact: {max_iterations: 200, tolerance: 1e-12, friction_model: coulomb}\n"
     "record:\n"
     "  channels: [world.steel.velocity, world.wood.velocity, world.ghost.velocity,\n"
     "             world.steel.contact_force, world.ghost.contact_force]\n";
@@ -70,8 +70,8 @@ static const char laws[] =
     "  slope:\n"
     "    solver: nonsmooth\n"
     "    gravity: [2.943, 0, -9.81]\n"
-    "    materials: {wood: {friction: 0.1, static_friction: 0.4, stribeck_speed: 1e-4}}\n"
-    "    ground: [{type: plane, material: wood}]\n"
+    "    materials: {wood: {friction: 0.1, static_friction: 0.4, stribeck_velocity: 1e-4}}\n"
+    "    ground_shapes: [{type: plane, material: wood}]\n"
     "    bodies:\n"
     "      rests:\n"
     "        position: [0, 0, 0.1]\n"
@@ -80,13 +80,13 @@ static const char laws[] =
     "        position: [0, 1, 0.1]\n"
     "        velocity: [1, 0, 0]\n"
     "        shapes: [{type: box, size: [0.2, 0.2, 0.2], density: 1000, material: wood}]\n"
-    "    contact: {iterations: 200, tolerance: 1e-12, friction: coulomb}\n"
+    "    contact: {max_iterations: 200, tolerance: 1e-12, friction_model: coulomb}\n"
     "  ceiling:\n"
     "    solver: nonsmooth\n"
     "    gravity: [0, 0, 9.81]\n"
     "    materials: {glue: {friction: 0.1}, dry: {cohesion: 100}}\n"
     "    material_pairs: [{between: [glue, glue], cohesion: 50, cohesion_range: 1e-4}]\n"
-    "    ground: [{type: plane, material: glue}]\n"
+    "    ground_shapes: [{type: plane, material: glue}]\n"
     "    bodies:\n"
     "      hangs:\n"
     "        position: [0, 0, 0.1]\n"
@@ -96,8 +96,8 @@ static const char laws[] =
     "        shapes: [{type: sphere, radius: 0.1, density: 1000, material: dry}]\n"
     "  bed:\n"
     "    solver: nonsmooth\n"
-    "    materials: {rubber: {modulus: 2e8}, steel: {modulus: 2e8}}\n"
-    "    ground: [{type: plane, material: steel}]\n"
+    "    materials: {rubber: {plane_strain_modulus: 2e8}, steel: {plane_strain_modulus: 2e8}}\n"
+    "    ground_shapes: [{type: plane, material: steel}]\n"
     "    bodies:\n"
     "      sinks:\n"
     "        position: [0, 0, 0.1]\n"
@@ -143,7 +143,7 @@ static double speed_after(const char *override, const char *start)
         "    solver: nonsmooth\n"
         "    gravity: [0, 0, 0]\n"
         "    materials: {steel: {restitution: 1}}\n"
-        "    ground: [{type: plane, material: steel}]\n"
+        "    ground_shapes: [{type: plane, material: steel}]\n"
         "    bodies:\n"
         "      ball:\n"
         "        position: [0, 0, 0.1]\n"
@@ -169,12 +169,13 @@ static void speeds_of_contacts_count(void **state)
 {
     (void)state;
     const char *const falls = "subsystems.world.bodies.ball.velocity=[0, 0, -0.5]";
-    assert_near(speed_after("subsystems.world.contact={bounce_speed: 0.1}", falls), 0.5, 1e-9);
-    assert_near(speed_after("subsystems.world.contact={bounce_speed: 0.6}", falls), 0, 1e-9);
+    assert_near(speed_after("subsystems.world.contact={min_bounce_speed: 0.1}", falls), 0.5, 1e-9);
+    assert_near(speed_after("subsystems.world.contact={min_bounce_speed: 0.6}", falls), 0, 1e-9);
 
     const char *const deep = "subsystems.world.bodies.ball.position=[0, 0, 0.09]";
-    assert_near(speed_after("subsystems.world.contact={recovery_speed: 0.5}", deep), 0.5, 1e-9);
-    assert_near(speed_after("subsystems.world.contact={recovery_speed: 0.25}", deep), 0.25, 1e-9);
+    assert_near(speed_after("subsystems.world.contact={max_recovery_speed: 0.5}", deep), 0.5, 1e-9);
+    assert_near(speed_after("subsystems.world.contact={max_recovery_speed: 0.25}", deep), 0.25,
+                1e-9);
 }
 
 int main(void)

@@ -284,8 +284,8 @@ static void unreadable_files_are_reported(void **state)
 
 static const char base[] = "coupling: {scheme: explicit}\n"
                            "interfaces:\n"
-                           "  - {name: root, joint: clamp}\n"
-                           "  - {name: tip, joint: clamp}\n"
+                           "  - {name: root, joint: fixed}\n"
+                           "  - {name: tip, joint: fixed}\n"
                            "record:\n";
 
 static void overrides_change_and_add_values(void **state)
@@ -294,23 +294,23 @@ static void overrides_change_and_add_values(void **state)
     static const struct {
         const char *assignment, *tree;
     } cases[] = {
-        {"coupling.scheme=tight", "{coupling:{scheme:tight},interfaces:[{name:root,joint:clamp},{"
-                                  "name:tip,joint:clamp}],record:}"},
+        {"coupling.scheme=tight", "{coupling:{scheme:tight},interfaces:[{name:root,joint:fixed},{"
+                                  "name:tip,joint:fixed}],record:}"},
         {"interfaces[0].joint=revolute", "{coupling:{scheme:explicit},interfaces:[{name:root,joint:"
-                                         "revolute},{name:tip,joint:clamp}],record:}"},
-        {"interfaces.tip.joint={constrain: [x, y]}",
-         "{coupling:{scheme:explicit},interfaces:[{name:root,joint:clamp},{"
-         "name:tip,joint:{constrain:[x,y]}}],record:}"},
-        {"record.every=10", "{coupling:{scheme:explicit},interfaces:[{name:root,joint:clamp},{name:"
-                            "tip,joint:clamp}],record:{every:10}}"},
-        {"a.b.c=2*k", "{coupling:{scheme:explicit},interfaces:[{name:root,joint:clamp},{name:tip,"
-                      "joint:clamp}],record:,"
+                                         "revolute},{name:tip,joint:fixed}],record:}"},
+        {"interfaces.tip.joint={constrained_axes: [x, y]}",
+         "{coupling:{scheme:explicit},interfaces:[{name:root,joint:fixed},{"
+         "name:tip,joint:{constrained_axes:[x,y]}}],record:}"},
+        {"record.every=10", "{coupling:{scheme:explicit},interfaces:[{name:root,joint:fixed},{name:"
+                            "tip,joint:fixed}],record:{every:10}}"},
+        {"a.b.c=2*k", "{coupling:{scheme:explicit},interfaces:[{name:root,joint:fixed},{name:tip,"
+                      "joint:fixed}],record:,"
                       "a:{b:{c:2*k}}}"},
         {"interfaces=[]", "{coupling:{scheme:explicit},interfaces:[],record:}"},
         {"interfaces[1]={name: end}",
-         "{coupling:{scheme:explicit},interfaces:[{name:root,joint:clamp},{name:end}],record:}"},
-        {"title=a=b", "{coupling:{scheme:explicit},interfaces:[{name:root,joint:clamp},{name:tip,"
-                      "joint:clamp}],record:,title:a=b}"},
+         "{coupling:{scheme:explicit},interfaces:[{name:root,joint:fixed},{name:end}],record:}"},
+        {"title=a=b", "{coupling:{scheme:explicit},interfaces:[{name:root,joint:fixed},{name:tip,"
+                      "joint:fixed}],record:,title:a=b}"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         reading r = read_good(base);
@@ -353,12 +353,12 @@ static void bad_overrides_are_reported(void **state)
         {"interfaces[x]=1", "--set interfaces[x]", "'[' starts an index such as interfaces[0]"},
         {"interfaces[0]x=1", "--set interfaces[0]x",
          "a '.' is missing between the steps of the path"},
-        {"interfaces[2].joint=clamp", "--set interfaces[2].joint",
+        {"interfaces[2].joint=fixed", "--set interfaces[2].joint",
          "the list has no item [2]; it has 2, counted from [0]"},
-        {"interfaces.tp.joint=clamp", "--set interfaces.tp.joint",
-         "the list has no item named 'tp'; did you mean 'tip'?"},
-        {"interfaces.middle.joint=clamp", "--set interfaces.middle.joint",
-         "the list has no item named 'middle'; give a name that is there, or an index such as [0]"},
+        {"interfaces.tp.joint=fixed", "--set interfaces.tp.joint",
+         "the list has no item named 'tp'. Did you mean 'tip'?"},
+        {"interfaces.middle.joint=fixed", "--set interfaces.middle.joint",
+         "the list has no item named 'middle'. Give the name of an item, or an index such as [0]."},
         {"coupling.scheme.x=1", "--set coupling.scheme.x",
          "'coupling.scheme' is a value, not a section"},
         {"coupling[0]=1", "--set coupling[0]",

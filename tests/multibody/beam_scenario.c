@@ -18,9 +18,9 @@ static const char frame[] =
     "parameters: {force: 1e-3, young: 2e9, width: 0.02}\n"
     "subsystems:\n"
     "  beam:\n"
-    "    solver: smooth\n"
+    "    solver: multibody\n"
     "    gravity: [0, 0, 0]\n"
-    "    static_start: true\n"
+    "    start_in_equilibrium: true\n"
     "    nodes:\n"
     "      - {name: 'n_{i}', repeat: {from: 0, to: 16}, position: ['%s', '%s', 0]}\n"
     "    beams:\n"
@@ -29,13 +29,14 @@ static const char frame[] =
     "        nodes: ['n_{2*i-2}', 'n_{2*i-1}', 'n_{2*i}']\n"
     "        %s\n"
     "    joints:\n"
-    "      root: {type: clamp, between: [ground, n_0], at: [0, 0, 0]}\n"
+    "      root: {type: fixed, between: [ground, n_0], at: [0, 0, 0]}\n"
     "    forces:\n"
-    "      pull: {type: force, on: n_16, vector: %s}\n"
+    "      pull: {type: force, body: n_16, vector: %s}\n"
     "record: {channels: [beam.n_16.position]}\n";
 
-static const char rectangle[] = "section: {shape: rectangle, young: young, poisson: 0.25, density: "
-                                "1000, width_y: width, width_z: width}";
+static const char rectangle[] =
+    "section: {type: rectangle, young_modulus: young, poisson_ratio: 0.25, density: "
+    "1000, width_y: width, width_z: width}";
 static const double BENDING = 2e9 * 0.02 * 0.02 * 0.02 * 0.02 / 12, EXTENSION = 2e9 * 0.02 * 0.02;
 
 /* Displacement of the tip from `start` in equilibrium. */
@@ -89,10 +90,10 @@ static void matrix_section_equals_its_shape(void **state)
     double moved[3], expected[3];
     char section[512];
     double shear = 2e9 / 2.5 * 0.0004 * 5 / 6;
-    snprintf(
-        section, sizeof section,
-        "section: {shape: matrix, mass: 0.4, stiffness: [%.17g, %.17g, %.17g, 1, %.17g, %.17g]}",
-        EXTENSION, shear, shear, BENDING, BENDING);
+    snprintf(section, sizeof section,
+             "section: {type: matrix, mass_per_length: 0.4, stiffness: [%.17g, %.17g, %.17g, 1, "
+             "%.17g, %.17g]}",
+             EXTENSION, shear, shear, BENDING, BENDING);
     tip_displacement(*state, "{i}/16", "0", rectangle, "[0, force, force]", start, expected);
     tip_displacement(*state, "{i}/16", "0", section, "[0, force, force]", start, moved);
     assert_relative(expected[1], 1e-3 * (1 / (3 * BENDING) + 1 / shear), 1e-6);
@@ -106,11 +107,11 @@ static void coupled_matrix_bends_under_a_pull(void **state)
     const double start[3] = {1, 0, 0};
     double moved[3];
     /* extension and curvature about z: [100 10; 10 5]: strains under N = F are (5, -10) F / 400 */
-    tip_displacement(
-        *state, "{i}/16", "0",
-        "section: {shape: matrix, mass: 1, stiffness: [100,0,0,0,0,10, 0,50,0,0,0,0, 0,0,50,0,0,0, "
-        "0,0,0,5,0,0, 0,0,0,0,5,0, 10,0,0,0,0,5]}",
-        "[force, 0, 0]", start, moved);
+    tip_displacement(*state, "{i}/16", "0",
+                     "section: {type: matrix, mass_per_length: 1, stiffness: [100,0,0,0,0,10, "
+                     "0,50,0,0,0,0, 0,0,50,0,0,0, "
+                     "0,0,0,5,0,0, 0,0,0,0,5,0, 10,0,0,0,0,5]}",
+                     "[force, 0, 0]", start, moved);
     assert_relative(moved[0], 5e-3 / 400, 1e-4);
     assert_relative(moved[1], -0.5 * 10e-3 / 400, 2e-4); /* the pull straightens it by F L^2 / EI */
 }
@@ -122,8 +123,9 @@ static void tapered_beams(void **state)
     double moved[3];
     tip_displacement(
         *state, "{i}/16", "0",
-        "section: {shape: matrix, mass: 1, stiffness: [100, 100, 100, 1, 1, 1]}\n"
-        "        end_section: {shape: matrix, mass: 1, stiffness: [200, 100, 100, 1, 1, 1]}",
+        "section: {type: matrix, mass_per_length: 1, stiffness: [100, 100, 100, 1, 1, 1]}\n"
+        "        second_section: {type: matrix, mass_per_length: 1, stiffness: [200, 100, 100, 1, "
+        "1, 1]}",
         "[force, 0, 0]", start, moved);
     assert_relative(moved[0], 1e-3 * 0.5 * (1.0 / 100 + 1.0 / 200), 1e-6);
 }
@@ -132,7 +134,7 @@ static void a_section_of_seven_numbers_is_refused(void **state)
 {
     char text[4096];
     snprintf(text, sizeof text, frame, "{i}/16", "0",
-             "section: {shape: matrix, mass: 1, stiffness: [1, 1, 1, 1, 1, 1, 1]}",
+             "section: {type: matrix, mass_per_length: 1, stiffness: [1, 1, 1, 1, 1, 1, 1]}",
              "[force, 0, 0]");
     yk_scenario_def def = yk_scenario_default();
     def.path = "beam.yaml";

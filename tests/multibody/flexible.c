@@ -403,39 +403,47 @@ static char *complaint(yk_context *context, const char *text)
     return said;
 }
 
-#define HEAD "time: {end: 1, step: 1e-3}\nsubsystems:\n  m:\n    solver: smooth\n"
-#define SECTION "section: {shape: tube, young: 2e11, density: 7800, radius: 0.01}"
+#define HEAD "time: {end: 1, step: 1e-3}\nsubsystems:\n  m:\n    solver: multibody\n"
+#define SECTION "section: {type: tube, young_modulus: 2e11, density: 7800, radius: 0.01}"
 
 static void scenarios_say_what_is_wrong(void **state)
 {
     static const struct {
         const char *text, *part;
     } wrong[] = {
-        {HEAD "    flexible: {r: {type: rod, length: 1, " SECTION ", points: {a: 2}}}\n",
+        {HEAD "    flexible_bodies: {r: {type: rod, length: 1, " SECTION
+              ", attachments: {a: 2}}}\n",
          "not on the rod"},
-        {HEAD "    flexible: {r: {type: ancf, length: 1, elements: 2, " SECTION
-              ", points: {a: 3}}}\n",
+        {HEAD "    flexible_bodies: {r: {type: ancf, length: 1, elements: 2, " SECTION
+              ", attachments: {a: 3}}}\n",
          "nodes 0 to 2"},
-        {HEAD "    flexible: {r: {type: rod, length: 1, " SECTION ", points: {a: 1}}}\n"
+        {HEAD "    flexible_bodies: {r: {type: rod, length: 1, " SECTION ", attachments: {a: 1}}}\n"
               "    bodies: {b: {mass: 1, node: r.a}}\n",
          "carries no mass"},
-        {HEAD "    flexible: {r: {type: rod, length: 1, " SECTION ", points: {tip: 1}}}\n"
-              "    joints: {j: {type: clamp, between: [ground, r.tp]}}\n",
+        {HEAD "    flexible_bodies: {r: {type: rod, length: 1, " SECTION
+              ", attachments: {tip: 1}}}\n"
+              "    joints: {j: {type: fixed, between: [ground, r.tp]}}\n",
          "r.tip"},
-        {HEAD "    flexible: {r: {type: modal, nodes: none.csv, modes: none.csv, frequencies: "
+        {HEAD "    flexible_bodies: {r: {type: modal, nodes_file: none.csv, modes_file: none.csv, "
+              "frequencies_file: "
               "none.csv}}\n",
          "cannot be opened"},
-        {HEAD "    flexible: {r: {type: modal, nodes: none.csv, modes: none.csv}}\n",
-         "or 'invariants', or 'fem'"},
-        {HEAD "    flexible: {r: {type: modal, fem: none.fem, modes: none.csv}}\n",
+        {HEAD
+         "    flexible_bodies: {r: {type: modal, nodes_file: none.csv, modes_file: none.csv}}\n",
+         "or 'invariants_file', or 'mbdyn_fem_file'"},
+        {HEAD "    flexible_bodies: {r: {type: modal, mbdyn_fem_file: none.fem, modes_file: "
+              "none.csv}}\n",
          "leave out the tables beside it"},
-        {HEAD "    flexible: {r: {type: modal, invariants: none.csv, nodes: none.csv}}\n",
+        {HEAD "    flexible_bodies: {r: {type: modal, invariants_file: none.csv, nodes_file: "
+              "none.csv}}\n",
          "go together"},
-        {HEAD "    flexible: {r: {type: modal, invariants: none.csv, points: {a: 1}}}\n",
-         "points are nodes of the body"},
-        {HEAD "    flexible: {r: {type: modal, fem: none.fem}}\n", "none.fem cannot be opened"},
-        {HEAD "    flexible: {r: {type: rod, length: 1, frame: free-free, statics: true, " SECTION
-              "}}\n",
+        {HEAD "    flexible_bodies: {r: {type: modal, invariants_file: none.csv, attachments: {a: "
+              "1}}}\n",
+         "attachments are nodes of the body"},
+        {HEAD "    flexible_bodies: {r: {type: modal, mbdyn_fem_file: none.fem}}\n",
+         "none.fem cannot be opened"},
+        {HEAD "    flexible_bodies: {r: {type: rod, length: 1, reference_conditions: free-free, "
+              "static_modes: true, " SECTION "}}\n",
          "no static deflections"},
     };
     for (size_t i = 0; i < sizeof wrong / sizeof *wrong; i++) {

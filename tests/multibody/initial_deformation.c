@@ -32,7 +32,8 @@ static void run(yk_context *context, const char *text, int steps, double values[
     yk_scenario_destroy(scenario);
 }
 
-#define SECTION "{shape: rectangle, young: 2.1e11, density: 7850, width_y: 0.01, width_z: 0.02}"
+#define SECTION \
+    "{type: rectangle, young_modulus: 2.1e11, density: 7850, width_y: 0.01, width_z: 0.02}"
 
 /* A straight cantilever of 1 m that starts as an arc; {i} counts the nodes. */
 static const char arc[] =
@@ -40,19 +41,20 @@ static const char arc[] =
     "parameters: {n: 10, k: 0.4}\n"
     "subsystems:\n"
     "  beam:\n"
-    "    solver: smooth\n"
+    "    solver: multibody\n"
     "    gravity: [0, 0, 0]\n"
     "    nodes:\n"
     "      - name: 'n_{i}'\n"
     "        repeat: {from: 0, to: 2*n}\n"
     "        position: ['{i}/(2*n)', 0, 0]\n"
-    "        displacement: ['sin(k*{i}/(2*n))/k - {i}/(2*n)', '(1 - cos(k*{i}/(2*n)))/k', 0]\n"
+    "        initial_displacement: ['sin(k*{i}/(2*n))/k - {i}/(2*n)', '(1 - cos(k*{i}/(2*n)))/k', "
+    "0]\n"
     "%s"
     "    beams:\n"
     "      - {name: 'b_{i}', repeat: n, nodes: ['n_{2*i-2}', 'n_{2*i-1}', 'n_{2*i}'],\n"
     "         section: " SECTION "}\n"
     "    joints:\n"
-    "      root: {type: clamp, between: [ground, n_0]}\n"
+    "      root: {type: fixed, between: [ground, n_0]}\n"
     "record:\n"
     "  channels: [beam.strain_energy, beam.b_1.strain_energy, beam.b_10.strain_energy, "
     "beam.energy,\n"
@@ -64,7 +66,7 @@ static void arc_of_beams_holds_its_energy(void **state)
 {
     double expected = bending() * 0.4 * 0.4 / 2, values[VALUES];
     char text[4096];
-    snprintf(text, sizeof text, arc, "        rotation: [0, 0, 'k*{i}/(2*n)']\n");
+    snprintf(text, sizeof text, arc, "        initial_rotation: [0, 0, 'k*{i}/(2*n)']\n");
     run(*state, text, 0, values);
     assert_relative(values[0], expected, 1e-6);
     assert_relative(values[1], 0.1 * expected, 1e-6);
@@ -83,7 +85,7 @@ static void arc_of_beams_swings_back(void **state)
 {
     double values[VALUES];
     char text[4096];
-    snprintf(text, sizeof text, arc, "        rotation: [0, 0, 'k*{i}/(2*n)']\n");
+    snprintf(text, sizeof text, arc, "        initial_rotation: [0, 0, 'k*{i}/(2*n)']\n");
     double first = 1.8751041 * 1.8751041 * sqrt(bending() / (DENSITY * WIDTH_Y * WIDTH_Z));
     run(*state, text, (int)lround(PI / first / 1e-4), values);
     assert_true(values[8] < -0.8 * (1 - cos(0.4)) / 0.4);
@@ -97,11 +99,11 @@ static void arc_of_a_rod_holds_its_energy(void **state)
         "time: {end: 1, step: 1e-4}\n"
         "subsystems:\n"
         "  rod:\n"
-        "    solver: smooth\n"
+        "    solver: multibody\n"
         "    gravity: [0, 0, 0]\n"
-        "    flexible:\n"
+        "    flexible_bodies:\n"
         "      r: {type: ancf, length: 1, elements: 8, section: " SECTION ",\n"
-        "          curvature: [0, 0, 0.4], points: {end: 8}}\n"
+        "          curvature: [0, 0, 0.4], attachments: {end: 8}}\n"
         "record: {channels: [rod.strain_energy, rod.r.strain_energy, rod.r.end.position]}\n";
     double values[VALUES];
     run(*state, text, 0, values);
@@ -115,14 +117,14 @@ static const char modal[] =
     "time: {end: 1, step: 1e-4}\n"
     "subsystems:\n"
     "  rod:\n"
-    "    solver: smooth\n"
+    "    solver: multibody\n"
     "    gravity: [0, 0, 0]\n"
-    "    flexible:\n"
-    "      r: {type: rod, length: 1, stiffening: false, constant_mass: true, section: " SECTION
-    ",\n"
+    "    flexible_bodies:\n"
+    "      r: {type: rod, length: 1, geometric_stiffening: false, constant_mass_matrix: true, "
+    "section: " SECTION ",\n"
     "          %s}\n"
     "    joints:\n"
-    "      root: {type: clamp, between: [ground, r]}\n"
+    "      root: {type: fixed, between: [ground, r]}\n"
     "record: {channels: [rod.r.strain_energy, rod.energy, rod.r.modal_amplitude_1, "
     "rod.r.modal_amplitude_2]}\n";
 
@@ -132,15 +134,15 @@ static void modes_start_with_their_amplitudes(void **state)
     double first = 1.8751041 * 1.8751041 * sqrt(bending() / (DENSITY * WIDTH_Y * WIDTH_Z));
     double deformed[VALUES], twice[VALUES], moving[VALUES], later[VALUES];
     char text[4096];
-    snprintf(text, sizeof text, modal, "amplitudes: [0.01]");
+    snprintf(text, sizeof text, modal, "initial_amplitudes: [0.01]");
     run(*state, text, 0, deformed);
     assert_near(deformed[5], 0.01, 0);
     assert_near(deformed[6], 0, 0);
     assert_near(deformed[1], 0, 0);
-    snprintf(text, sizeof text, modal, "amplitudes: [0.02, 0]");
+    snprintf(text, sizeof text, modal, "initial_amplitudes: [0.02, 0]");
     run(*state, text, 0, twice);
     assert_relative(twice[0], 4 * deformed[0], 1e-12);
-    snprintf(text, sizeof text, modal, "amplitude_rates: [3]");
+    snprintf(text, sizeof text, modal, "initial_amplitude_rates: [3]");
     run(*state, text, 0, moving);
     assert_near(moving[0], 0, 0);
     double stiffness = 2 * deformed[0] / (0.01 * 0.01), mass = 2 * moving[1] / (3 * 3);
@@ -149,7 +151,7 @@ static void modes_start_with_their_amplitudes(void **state)
 
     /* q = q0 cos(w t): a quarter of a period, where the amplitude passes through zero, and a
      * half. */
-    snprintf(text, sizeof text, modal, "amplitudes: [0.01]");
+    snprintf(text, sizeof text, modal, "initial_amplitudes: [0.01]");
     run(*state, text, (int)lround(PI / first / 1e-4), later);
     assert_near(later[5], -0.01, 1e-4);
 }
@@ -157,7 +159,7 @@ static void modes_start_with_their_amplitudes(void **state)
 static void too_many_amplitudes_are_refused(void **state)
 {
     char text[4096];
-    snprintf(text, sizeof text, modal, "amplitudes: [0, 0, 0, 0, 0, 0, 1]");
+    snprintf(text, sizeof text, modal, "initial_amplitudes: [0, 0, 0, 0, 0, 0, 1]");
     yk_scenario_def def = yk_scenario_default();
     def.path = "start.yaml";
     def.text = text;
@@ -181,19 +183,20 @@ static void sudden_loads_on_light_sections(void **state)
         "time: {end: 1, step: 1e-3}\n"
         "subsystems:\n"
         "  beam:\n"
-        "    solver: smooth\n"
+        "    solver: multibody\n"
         "    gravity: [0, 0, 0]\n"
         "    nodes:\n"
         "      - {name: 'n_{i}', repeat: {from: 0, to: 8}, position: ['{i}/8', 0, 0]}\n"
         "    beams:\n"
         "      - {name: 'b_{i}', repeat: 4, nodes: ['n_{2*i-2}', 'n_{2*i-1}', 'n_{2*i}'],\n"
-        "         section: {shape: matrix, stiffness: [4.2e7, 1.3e7, 1.3e7, 500, 1400, 350], mass: "
+        "         section: {type: matrix, stiffness: [4.2e7, 1.3e7, 1.3e7, 500, 1400, 350], "
+        "mass_per_length: "
         "1.57}}\n"
         "    joints:\n"
-        "      root: {type: clamp, between: [ground, n_0]}\n"
+        "      root: {type: fixed, between: [ground, n_0]}\n"
         "    forces:\n"
-        "      twist: {type: torque, on: n_8, vector: [0, 0, 7]}\n"
-        "    damping: {rate: 40, start: 10, end: 20}\n"
+        "      twist: {type: torque, body: n_8, vector: [0, 0, 7]}\n"
+        "    startup_damping: {rate: 40, full_until: 10, end: 20}\n"
         "record: {channels: [beam.n_8.position, beam.strain_energy]}\n";
     double values[VALUES], k = 7.0 / 350;
     run(*state, text, 2000, values);

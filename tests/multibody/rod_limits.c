@@ -10,22 +10,23 @@
 
 enum { SAMPLES = 600 };
 
-#define SECTION \
-    "section: {shape: rectangle, young: 2.1e11, density: 7850, width_y: 0.01, width_z: 0.02}"
+#define SECTION                                                                                 \
+    "section: {type: rectangle, young_modulus: 2.1e11, density: 7850, width_y: 0.01, width_z: " \
+    "0.02}"
 
 static const char frame[] =
     "time: {end: 1, step: 2e-4}\n"
     "parameters: {force: %g, n: 8}\n"
     "subsystems:\n"
     "  rod:\n"
-    "    solver: smooth\n"
+    "    solver: multibody\n"
     "    gravity: [0, 0, 0]\n"
     "%s"
     "    joints:\n"
     "      pin: {type: revolute, between: [ground, %s], axis: [0, 0, 1]}\n"
-    "      roller: {type: axes, constrain: [y, z], between: [ground, %s]}\n"
+    "      roller: {type: custom, constrained_axes: [y, z], between: [ground, %s]}\n"
     "    forces:\n"
-    "      drive: {type: force, on: %s, vector: [0, force, 0], load: sin(140*t)}\n"
+    "      drive: {type: force, body: %s, vector: [0, force, 0], factor: sin(140*t)}\n"
     "record: {channels: [rod.%s.position]}\n";
 
 typedef struct kind {
@@ -33,14 +34,14 @@ typedef struct kind {
     const char *start, *middle, *end;
 } kind;
 
-static const kind shapes = {
-    "    flexible:\n"
-    "      r: {type: rod, length: 1, frame: pinned-pinned, bending_y: 3, " SECTION ",\n"
-    "          points: {start: 0, middle: 0.5, end: 1}}\n",
-    "r.start", "r.middle", "r.end"};
-static const kind absolute = {"    flexible:\n"
+static const kind shapes = {"    flexible_bodies:\n"
+                            "      r: {type: rod, length: 1, reference_conditions: pinned-pinned, "
+                            "bending_modes_y: 3, " SECTION ",\n"
+                            "          attachments: {start: 0, middle: 0.5, end: 1}}\n",
+                            "r.start", "r.middle", "r.end"};
+static const kind absolute = {"    flexible_bodies:\n"
                               "      r: {type: ancf, length: 1, elements: 12, " SECTION ",\n"
-                              "          points: {start: 0, middle: 6, end: 12}}\n",
+                              "          attachments: {start: 0, middle: 6, end: 12}}\n",
                               "r.start", "r.middle", "r.end"};
 static const kind beams = {
     "    nodes:\n"

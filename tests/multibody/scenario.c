@@ -6,7 +6,7 @@
     "time: {end: 1, step: 1e-3}\n" \
     "subsystems:\n"                \
     "  mechanism:\n"               \
-    "    solver: smooth\n"
+    "    solver: multibody\n"
 
 static void assert_mistake(const char *text, const char *place, const char *message)
 {
@@ -26,7 +26,7 @@ static void unknown_bodies_are_reported_with_the_nearest(void **state)
                         "      crank: {mass: 1}\n"
                         "    joints:\n"
                         "      pin: {type: revolute, between: [ground, crnk]}\n",
-                   "file.yaml:8:", "did you mean 'crank'");
+                   "file.yaml:8:", "Did you mean 'crank'");
 }
 
 static void contradictions_are_reported_at_their_place(void **state)
@@ -60,14 +60,14 @@ static void contradictions_are_reported_at_their_place(void **state)
     assert_mistake(HEAD "    bodies:\n"
                         "      a: {mass: 1}\n"
                         "    forces:\n"
-                        "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: {x: "
-                        "a.place.x}, value: -x}}\n",
+                        "      f: {type: force, body: a, vector: [1, 0, 0], feedback: {inputs: {x: "
+                        "a.place.x}, expression: -x}}\n",
                    "file.yaml:8:", "there is no channel 'a.place.x'");
     assert_mistake(HEAD "    bodies:\n"
                         "      a: {mass: 1}\n"
                         "    forces:\n"
-                        "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: {x: "
-                        "a.position.x}, value: -y}}\n",
+                        "      f: {type: force, body: a, vector: [1, 0, 0], feedback: {inputs: {x: "
+                        "a.position.x}, expression: -y}}\n",
                    "file.yaml:8:", "y");
 }
 
@@ -75,10 +75,11 @@ static void contradictions_are_reported_at_their_place(void **state)
     HEAD "    bodies:\n"        \
          "      a: {mass: 1}\n" \
          "      b: {mass: 1}\n"
-#define BEAM(middle, section)                                                                   \
-    HEAD "    nodes: {n0: {}, n1: {position: [" middle ", 0, 0]}, n2: {position: [1, 0, 0]}}\n" \
-         "    beams:\n"                                                                         \
-         "      e: {nodes: [n0, n1, n2], section: {young: 2e11, density: 7800, " section "}}\n"
+#define BEAM(middle, section)                                                                    \
+    HEAD "    nodes: {n0: {}, n1: {position: [" middle ", 0, 0]}, n2: {position: [1, 0, 0]}}\n"  \
+         "    beams:\n"                                                                          \
+         "      e: {nodes: [n0, n1, n2], section: {young_modulus: 2e11, density: 7800, " section \
+         "}}\n"
 
 static void words_that_mean_nothing_are_reported(void **state)
 {
@@ -87,15 +88,17 @@ static void words_that_mean_nothing_are_reported(void **state)
                         "      ground: {mass: 1}\n",
                    "file.yaml:6:", "'ground' is what never moves");
     assert_mistake(TWO_BODIES "    forces:\n"
-                              "      f: {type: force, on: ground, vector: [1, 0, 0]}\n",
-                   "file.yaml:9:28", "the ground does not move");
-    assert_mistake(TWO_BODIES "    forces:\n"
-                              "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: "
-                              "{x: a.velocity}, value: x}}\n",
+                              "      f: {type: force, body: ground, vector: [1, 0, 0]}\n",
+                   "file.yaml:9:30", "the ground does not move");
+    assert_mistake(TWO_BODIES
+                   "    forces:\n"
+                   "      f: {type: force, body: a, vector: [1, 0, 0], feedback: {inputs: "
+                   "{x: a.velocity}, expression: x}}\n",
                    "file.yaml:9:", "such as 'a.velocity.x'");
-    assert_mistake(TWO_BODIES "    forces:\n"
-                              "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: "
-                              "{x: a.velocity.w}, value: x}}\n",
+    assert_mistake(TWO_BODIES
+                   "    forces:\n"
+                   "      f: {type: force, body: a, vector: [1, 0, 0], feedback: {inputs: "
+                   "{x: a.velocity.w}, expression: x}}\n",
                    "file.yaml:9:", "name one component");
     assert_mistake(TWO_BODIES "    nodes:\n"
                               "      b: {}\n",
@@ -106,11 +109,11 @@ static void words_that_mean_nothing_are_reported(void **state)
 static void beams_that_cannot_be_are_reported(void **state)
 {
     (void)state;
-    assert_mistake(BEAM("0.99", "shape: tube, radius: 0.01"),
+    assert_mistake(BEAM("0.99", "type: tube, radius: 0.01"),
                    "file.yaml:7:", "the middle node is too close to an end");
-    assert_mistake(BEAM("0.5", "shape: tube, radius: 0.01, inner_radius: 0.02"),
+    assert_mistake(BEAM("0.5", "type: tube, radius: 0.01, inner_radius: 0.02"),
                    "file.yaml:7:", "less than the outer one, which is 0.01");
-    assert_mistake(BEAM("0.5", "shape: tube, radius: 0.01, poisson: -1"),
+    assert_mistake(BEAM("0.5", "type: tube, radius: 0.01, poisson_ratio: -1"),
                    "file.yaml:7:", "greater than -1");
 }
 
@@ -130,16 +133,16 @@ static double run_to_end(loading *l, double *sample)
 static void feedback_makes_a_damped_spring(void **state)
 {
     (void)state;
-    loading l = load_good(
-        "parameters: {k: 40, c: 0.4}\n" HEAD "    bodies:\n"
-        "      cart: {mass: 0.4, position: [0.1, 0, 0]}\n"
-        "    forces:\n"
-        "      controller:\n"
-        "        type: force\n"
-        "        on: cart\n"
-        "        vector: [1, 0, 0]\n"
-        "        feedback: {inputs: {x: cart.position.x, v: cart.velocity.x}, value: -k*x - c*v}\n"
-        "record: {channels: [mechanism.cart.position.x]}\n");
+    loading l = load_good("parameters: {k: 40, c: 0.4}\n" HEAD "    bodies:\n"
+                          "      cart: {mass: 0.4, position: [0.1, 0, 0]}\n"
+                          "    forces:\n"
+                          "      controller:\n"
+                          "        type: force\n"
+                          "        body: cart\n"
+                          "        vector: [1, 0, 0]\n"
+                          "        feedback: {inputs: {x: cart.position.x, v: cart.velocity.x}, "
+                          "expression: -k*x - c*v}\n"
+                          "record: {channels: [mechanism.cart.position.x]}\n");
     double x, t = run_to_end(&l, &x);
     double decay = 0.5, omega = sqrt(100 - decay * decay);
     double exact = 0.1 * exp(-decay * t) * (cos(omega * t) + decay / omega * sin(omega * t));
@@ -182,10 +185,12 @@ static void feedback_reads_orientations(void **state)
         "    bodies:\n"
         "      a: {mass: 1, inertia: [1, 1, 1], orientation: {axis: [1, 0, 0], angle: rad(60)}}\n"
         "    forces:\n"
-        "      f: {type: force, on: a, vector: [1, 0, 0], feedback: {inputs: {q: a.orientation.w}, "
-        "value: q}}\n"
-        "      g: {type: force, on: a, vector: [0, 1, 0], feedback: {inputs: {q: a.orientation.x}, "
-        "value: q}}\n"
+        "      f: {type: force, body: a, vector: [1, 0, 0], feedback: {inputs: {q: "
+        "a.orientation.w}, "
+        "expression: q}}\n"
+        "      g: {type: force, body: a, vector: [0, 1, 0], feedback: {inputs: {q: "
+        "a.orientation.x}, "
+        "expression: q}}\n"
         "record: {channels: [mechanism.a.velocity]}\n");
     double sample[3], t = run_to_end(&l, sample);
     assert_near(sample[0], t * sqrt(0.75), 1e-9);

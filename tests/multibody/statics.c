@@ -8,8 +8,8 @@
     "time: {end: slow*1e-3, step: slow*1e-3}\n"                                              \
     "subsystems:\n"                                                                          \
     "  chain:\n"                                                                             \
-    "    solver: smooth\n"                                                                   \
-    "    static_start: true\n"                                                               \
+    "    solver: multibody\n"                                                                \
+    "    start_in_equilibrium: true\n"                                                       \
     "    gravity: [0, -9.81/slow^2, 0]\n"                                                    \
     "    bodies:\n"                                                                          \
     "      - {name: \"link_{i}\", repeat: 6, mass: 1, inertia: [0.01, 0.1, 0.1], position: " \
@@ -26,18 +26,19 @@
     "record: {channels: [chain.link_6.position]}\n"
 
 /* A rubber rod, clamped at one end, bends down under its weight. */
-#define ROD                                                                                      \
-    "time: {end: 1e-3, step: 1e-3}\n"                                                            \
-    "subsystems:\n"                                                                              \
-    "  rod:\n"                                                                                   \
-    "    solver: smooth\n"                                                                       \
-    "    static_start: true\n"                                                                   \
-    "    gravity: [0, -9.81*unit, 0]\n"                                                          \
-    "    flexible:\n"                                                                            \
-    "      rod: {type: ancf, length: unit, elements: 8, points: {root: 0, tip: 8},\n"            \
-    "            section: {shape: tube, radius: 0.01*unit, young: 5e6*unit^2, density: 1100}}\n" \
-    "    joints:\n"                                                                              \
-    "      clamp: {type: clamp, between: [ground, rod.root]}\n"                                  \
+#define ROD                                                                                     \
+    "time: {end: 1e-3, step: 1e-3}\n"                                                           \
+    "subsystems:\n"                                                                             \
+    "  rod:\n"                                                                                  \
+    "    solver: multibody\n"                                                                   \
+    "    start_in_equilibrium: true\n"                                                          \
+    "    gravity: [0, -9.81*unit, 0]\n"                                                         \
+    "    flexible_bodies:\n"                                                                    \
+    "      rod: {type: ancf, length: unit, elements: 8, attachments: {root: 0, tip: 8},\n"      \
+    "            section: {type: tube, radius: 0.01*unit, young_modulus: 5e6*unit^2, density: " \
+    "1100}}\n"                                                                                  \
+    "    joints:\n"                                                                             \
+    "      clamp: {type: fixed, between: [ground, rod.root]}\n"                                 \
     "record: {channels: [rod.rod.tip.position]}\n"
 
 static void find(const char *parameter, double value, const char *text, double at[3])
@@ -91,16 +92,18 @@ static void no_load_is_in_balance(void **state)
          "time: {end: 1e-3, step: 1e-3}\n"
          "subsystems:\n"
          "  rod:\n"
-         "    solver: smooth\n"
+         "    solver: multibody\n"
          "    gravity: [0, 0, 0]\n"
-         "    static_start: true\n"
-         "    flexible:\n"
-         "      rod: {type: ancf, length: 1, elements: 8, points: {root: 0, tip: 8},\n"
-         "            section: {shape: rectangle, width_y: 0.02, width_z: 0.01, young: young, "
+         "    start_in_equilibrium: true\n"
+         "    flexible_bodies:\n"
+         "      rod: {type: ancf, length: 1, elements: 8, attachments: {root: 0, tip: 8},\n"
+         "            section: {type: rectangle, width_y: 0.02, width_z: 0.01, young_modulus: "
+         "young, "
          "density: 7800}}\n"
          "    joints:\n"
-         "      pin: {type: axes, between: [ground, rod.root], constrain: [x, y, z, rx]}\n"
-         "      slide: {type: axes, between: [ground, rod.tip], at: [1, 0, 0], constrain: [y, z]}\n"
+         "      pin: {type: custom, between: [ground, rod.root], constrained_axes: [x, y, z, rx]}\n"
+         "      slide: {type: custom, between: [ground, rod.tip], at: [1, 0, 0], constrained_axes: "
+         "[y, z]}\n"
          "record: {channels: [rod.rod.tip.position]}\n",
          at);
     assert_near(at[0], 1, 1e-12);

@@ -3,7 +3,7 @@
 #include "folder.h"
 
 static const char *const subsystems[] = {"crane", "pump"};
-static const char *const solvers[] = {"smooth", "hydraulic"};
+static const char *const solvers[] = {"multibody", "hydraulic"};
 static const yk_vec3 corners[] = {{0, 0, 0}, {1, 0, 0}, {0, 2, 0}, {0, 0, 3}};
 
 static const yk_record_body bodies[] = {
@@ -90,7 +90,7 @@ static void assert_scene(const yk_record *record, int frames)
     assert_non_null(found);
     assert_int_equal(found->subsystem_count, 2);
     assert_string_equal(found->subsystems[1], "pump");
-    assert_string_equal(found->solvers[0], "smooth");
+    assert_string_equal(found->solvers[0], "multibody");
     assert_near(found->up.y, 1, 0);
 
     assert_int_equal(found->body_count, 3);

@@ -7,7 +7,7 @@
 enum { FRAMES = 5 };
 
 static const char *const subsystems[] = {"machine", "grains"};
-static const char *const solvers[] = {"smooth", "nonsmooth"};
+static const char *const solvers[] = {"multibody", "nonsmooth"};
 
 /* The corners of a cube, and points in the middle of two of its faces and of the whole. */
 static const yk_vec3 cube[] = {{0, 0, 0},     {1, 0, 0},     {0, 1, 0},      {1, 1, 0},

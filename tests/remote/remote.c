@@ -135,7 +135,7 @@ static yk_scenario *load_arm(yk_context *context, const char *solver)
              "  - {name: arm, solver: %s, gravity: [0, -9.81, 0],\n"
              "     bodies: {bar: {mass: 2, inertia: [0.1, 0.2, 0.3], position: [0.5, 0, 0]}},\n"
              "     joints: {pin: {type: spherical, between: [ground, bar], at: [0, 0, 0]}},\n"
-             "     ports: {end: {on: bar, offset: [0.5, 0, 0]}}}\n"
+             "     ports: {end: {body: bar, offset: [0.5, 0, 0]}}}\n"
              "coupling: {scheme: explicit}\n",
              solver);
     yk_scenario_def def = yk_scenario_default();
@@ -162,7 +162,7 @@ static yk_status create_arm(void *user, yk_context *context, const char *name,
 /* The interface model of a partner is the one that it has at home, to the last number. */
 static void test_interface_model(void **state)
 {
-    static const char *const solvers[] = {"smooth", "nonsmooth"};
+    static const char *const solvers[] = {"multibody", "nonsmooth"};
     static const double leads[] = {0.5, 1};
     yk_context *context = *state;
     serving s;

@@ -13,21 +13,22 @@
 static const char text[] =
     "time: {end: 1, step: 2e-3}\n"
     "subsystems:\n"
-    "  - {name: link_0, solver: smooth, gravity: [0, -9.81, 0],\n"
+    "  - {name: link_0, solver: multibody, gravity: [0, -9.81, 0],\n"
     "     bodies: {bar: {mass: 1, inertia: [0.01, 0.01, 0.01], position: [0.1, 0, 0]}},\n"
     "     joints: {pin: {type: revolute, between: [ground, bar], at: [0, 0, 0], axis: [0, 0, "
     "1]}},\n"
-    "     ports: {end: {on: bar, offset: [0.1, 0, 0]}}}\n"
-    "  - {name: link_1, solver: smooth, gravity: [0, -9.81, 0],\n"
+    "     ports: {end: {body: bar, offset: [0.1, 0, 0]}}}\n"
+    "  - {name: link_1, solver: multibody, gravity: [0, -9.81, 0],\n"
     "     bodies: {bar: {mass: 0.7, inertia: [0.01, 0.01, 0.01], position: [0.3, 0, 0]}},\n"
-    "     ports: {begin: {on: bar, offset: [-0.1, 0, 0]}, end: {on: bar, offset: [0.1, 0, 0]}}}\n"
-    "  - {name: link_2, solver: smooth, gravity: [0, -9.81, 0],\n"
+    "     ports: {begin: {body: bar, offset: [-0.1, 0, 0]}, end: {body: bar, offset: [0.1, 0, "
+    "0]}}}\n"
+    "  - {name: link_2, solver: multibody, gravity: [0, -9.81, 0],\n"
     "     bodies: {bar: {mass: 0.5, inertia: [0.01, 0.01, 0.01], position: [0.5, 0, 0]},\n"
     "              wheel: {mass: 0.1, inertia: [0.001, 0.001, 0.001], position: [0.6, 0, 0]}},\n"
     "     joints: {axle: {type: revolute, between: [bar, wheel], at: [0.6, 0, 0], axis: [0, 0, "
     "1]}},\n"
-    "     forces: {motor: {type: motor, joint: axle, input: torque}},\n"
-    "     ports: {begin: {on: bar, offset: [-0.1, 0, 0]}}}\n"
+    "     forces: {motor: {type: motor, joint: axle, signal_port: torque}},\n"
+    "     ports: {begin: {body: bar, offset: [-0.1, 0, 0]}}}\n"
     "  - {name: pd, solver: control, loops: {angle: {reference: 0.5, proportional: 1, derivative: "
     "0.1}}}\n"
     "interfaces:\n"
@@ -37,7 +38,7 @@ static const char text[] =
     "  angle: {from: link_2.axle.angle, to: pd.angle.measured}\n"
     "  rate: {from: link_2.axle.angular_velocity, to: pd.angle.rate}\n"
     "  torque: {from: pd.angle, to: link_2.torque}\n"
-    "coupling: {scheme: relaxed, order: jacobi}\n";
+    "coupling: {scheme: relaxed, sequence: jacobi}\n";
 
 enum { PARTS = 3, SUBSYSTEMS = 4 };
 

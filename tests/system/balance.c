@@ -11,7 +11,7 @@ static const char *const pendulum =
     "time: {end: 1, step: 2e-3}\n"
     "subsystems:\n"
     "  upper:\n"
-    "    solver: smooth\n"
+    "    solver: multibody\n"
     "    gravity: [1, -9.81, 2]\n"
     "    bodies:\n"
     "      rod: {mass: 1, inertia: [1/12, 0.01, 1/12], position: [sin(first)/2, -cos(first)/2, "
@@ -20,17 +20,17 @@ static const char *const pendulum =
     "    joints:\n"
     "      pin: {type: universal, between: [ground, rod], at: [0, 0, 0], axis: [0, 1, 0]}\n"
     "    ports:\n"
-    "      end: {on: rod, offset: [0, -0.5, 0]}\n"
+    "      end: {body: rod, offset: [0, -0.5, 0]}\n"
     "  lower:\n"
-    "    solver: smooth\n"
+    "    solver: multibody\n"
     "    gravity: [1, -9.81, 2]\n"
     "    bodies:\n"
     "      rod: {mass: ratio, inertia: [ratio/12, ratio/100, ratio/12],\n"
     "            position: [sin(first) + sin(second)/2, -cos(first) - cos(second)/2, 0],\n"
     "            orientation: {axis: [0, 0, 1], angle: second}}\n"
     "    ports:\n"
-    "      start: {on: rod, offset: [0, 0.5, 0]}\n"
-    "      end: {on: rod, offset: [0, -0.5, 0]}\n"
+    "      start: {body: rod, offset: [0, 0.5, 0]}\n"
+    "      end: {body: rod, offset: [0, -0.5, 0]}\n"
     "interfaces:\n"
     "  elbow: {between: [upper.end, lower.start], joint: spherical}\n"
     "coupling: {scheme: explicit}\n"
@@ -66,7 +66,7 @@ static double distance(const char *const *overrides, const char *const *others, 
 static void parts_move_as_the_whole(void **state)
 {
     (void)state;
-    static const char *const joints[] = {"spherical",   "clamp",     "revolute",
+    static const char *const joints[] = {"spherical",   "fixed",     "revolute",
                                          "cylindrical", "prismatic", "planar"};
     static const char *const schemes[] = {"explicit", "loose", "rim"};
     for (int i = 0; i < 18; i++) {
@@ -88,7 +88,7 @@ static void parts_move_as_the_whole(void **state)
 static void halved_steps_quarter_the_error(void **state)
 {
     (void)state;
-    static const char *const methods[] = {"two-step", "generalised-alpha", "runge-kutta"};
+    static const char *const methods[] = {"two-step", "generalized-alpha", "runge-kutta"};
     for (int i = 0; i < 9; i++) {
         char upper[64], lower[64];
         snprintf(upper, sizeof upper, "subsystems.upper.integrator=%s", methods[i / 3]);
@@ -143,7 +143,8 @@ static void a_rollback_repeats_the_steps_to_the_bit(void **state)
 static void inputs_by_name_prescribe_a_motion(void **state)
 {
     (void)state;
-    const char *const by_name[] = {"coupling.inputs=index-1", NULL}, *const plain[] = {NULL};
+    const char *const by_name[] = {"coupling.modified_inputs=index-1", NULL}, *const plain[] = {
+                                                                                  NULL};
     run named = open_text("pendulum", pendulum, by_name),
         open = open_text("pendulum", pendulum, plain);
     assert_int_equal(((const yk_explicit_options *)named.info->scheme.options)->exchange,

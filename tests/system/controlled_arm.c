@@ -12,12 +12,12 @@ typedef struct variant {
 } variant;
 
 static const variant variants[] = {
-    {"smooth", "smooth", "monolithic", 2e-7},  {"smooth", "smooth", "relaxed", 2e-7},
-    {"smooth", "smooth", "tight", 2e-5},       {"smooth", "smooth", "index1", 5e-5},
-    {"smooth", "nonsmooth", "explicit", 5e-4}, {"smooth", "nonsmooth", "loose", 5e-4},
-    {"smooth", "nonsmooth", "tight", 5e-4},    {"smooth", "nonsmooth", "rim", 5e-4},
-    {"smooth", "nonsmooth", "index1", 5e-4},   {"nonsmooth", "nonsmooth", "explicit", 1e-3},
-    {"nonsmooth", "nonsmooth", "tight", 1e-3}, {"nonsmooth", "smooth", "index1", 1e-3},
+    {"multibody", "multibody", "monolithic", 2e-7}, {"multibody", "multibody", "relaxed", 2e-7},
+    {"multibody", "multibody", "tight", 2e-5},      {"multibody", "multibody", "index1", 5e-5},
+    {"multibody", "nonsmooth", "explicit", 5e-4},   {"multibody", "nonsmooth", "loose", 5e-4},
+    {"multibody", "nonsmooth", "tight", 5e-4},      {"multibody", "nonsmooth", "rim", 5e-4},
+    {"multibody", "nonsmooth", "index1", 5e-4},     {"nonsmooth", "nonsmooth", "explicit", 1e-3},
+    {"nonsmooth", "nonsmooth", "tight", 1e-3},      {"nonsmooth", "multibody", "index1", 1e-3},
     {"nonsmooth", "nonsmooth", "rim", 1e-3},
 };
 
@@ -54,7 +54,7 @@ static void all_schemes_follow_the_command(void **state)
 
 static double error_of(const char *scheme, const char *step_set)
 {
-    variant v = {"smooth", "smooth", scheme, 0};
+    variant v = {"multibody", "multibody", scheme, 0};
     run r = open_arm(&v, step_set);
     run_to(&r, 0.2);
     double error = fabs(r.sample[0] - exact_angle(0.2));
@@ -79,7 +79,8 @@ static void wires_to_what_is_merged_are_of_second_order(void **state)
 static void the_motor_is_fed_in(void **state)
 {
     (void)state;
-    variant smooth = {"smooth", "smooth", "monolithic", 0}, pair = {"smooth", "smooth", "tight", 0};
+    variant smooth = {"multibody", "multibody", "monolithic", 0},
+            pair = {"multibody", "multibody", "tight", 0};
     const variant *list[] = {&smooth, &pair};
     const double tolerance[] = {1e-4, 1e-3};
     for (int k = 0; k < 2; k++) {
@@ -129,7 +130,7 @@ static void the_arm_lifts_its_weight(void **state)
     for (int k = 0; k < 3; k++) {
         char set[64];
         snprintf(set, sizeof set, "coupling.scheme=%s", schemes[k]);
-        const char *const overrides[] = {set, "subsystems.outer.solver=smooth",
+        const char *const overrides[] = {set, "subsystems.outer.solver=multibody",
                                          "subsystems.inner.gravity=[0, -9.81, 0]",
                                          "subsystems.outer.gravity=[0, -9.81, 0]", NULL};
         run r = open_run("controlled-arm/scenario.yaml", overrides);
@@ -145,12 +146,12 @@ static const char slider[] =
     "time: {end: 1, step: 1e-3}\n"
     "subsystems:\n"
     "  table:\n"
-    "    solver: smooth\n"
+    "    solver: multibody\n"
     "    gravity: [0, -9.81, 0]\n"
     "    bodies: {block: {mass: 0.10435, inertia: [1, 1, 1], position: [0.3, 0.2, 0.1]}}\n"
     "    joints: {rail: {type: prismatic, between: [ground, block], at: [0.1, 0, 0], axis: [1, 0, "
     "0]}}\n"
-    "    forces: {ram: {type: motor, joint: rail, input: push}}\n"
+    "    forces: {ram: {type: motor, joint: rail, signal_port: push}}\n"
     "  pd:\n"
     "    solver: control\n"
     "    loops: {way: {reference: 0.5, proportional: 10, derivative: 1}}\n"
@@ -164,7 +165,7 @@ static const char slider[] =
 static void motors_push_sliders(void **state)
 {
     (void)state;
-    static const char *const solvers[] = {"subsystems.table.solver=smooth",
+    static const char *const solvers[] = {"subsystems.table.solver=multibody",
                                           "subsystems.table.solver=nonsmooth"};
     for (int k = 0; k < 2; k++) {
         const char *const overrides[] = {solvers[k], NULL};

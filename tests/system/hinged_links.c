@@ -30,8 +30,8 @@ static void all_schemes_join_at_the_hinge(void **state)
     static const char *const schemes[] = {"explicit", "loose",      "tight",
                                           "rim",      "monolithic", "relaxed"};
     for (int i = 0; i < 6; i++)
-        check_links(schemes[i], "revolute", "smooth", 3e-6);
-    check_links("index1", "revolute", "smooth", 3e-7);
+        check_links(schemes[i], "revolute", "multibody", 3e-6);
+    check_links("index1", "revolute", "multibody", 3e-7);
     check_links("tight", "revolute", "nonsmooth", 2e-2);
     check_links("index1", "revolute", "nonsmooth", 2e-2);
 }
@@ -41,11 +41,11 @@ static void other_joints_leave_the_plane_motion(void **state)
 {
     (void)state;
     static const char *const joints[] = {"revolute", "spherical", "cylindrical", "in-line",
-                                         "{constrain: [x, y, rx]}"};
+                                         "{constrained_axes: [x, y, rx]}"};
     static const char *const schemes[] = {"tight", "monolithic", "relaxed", "index1"};
     for (int i = 0; i < 5; i++)
         for (int k = 0; k < 4; k++)
-            check_links(schemes[k], joints[i], "smooth", 3e-6);
+            check_links(schemes[k], joints[i], "multibody", 3e-6);
 }
 
 /* A universal joint with x and y in the plane holds the links in line: one pendulum of 0.8 m. So
@@ -53,13 +53,14 @@ static void other_joints_leave_the_plane_motion(void **state)
 static void joints_by_name_agree_with_their_axes(void **state)
 {
     (void)state;
-    static const char *const pairs[][2] = {{"universal", "{constrain: [x, y, z, rz]}"},
-                                           {"clamp", "{constrain: [x, y, z, rx, ry, rz]}"},
-                                           {"prismatic", "{constrain: [x, y, rx, ry, rz]}"},
-                                           {"planar", "{constrain: [z, rx, ry]}"},
-                                           {"in-plane", "{constrain: [z]}"},
-                                           {"parallel-axes", "{constrain: [rx, ry]}"},
-                                           {"orientation", "{constrain: [rx, ry, rz]}"}};
+    static const char *const pairs[][2] = {
+        {"universal", "{constrained_axes: [x, y, z, rz]}"},
+        {"fixed", "{constrained_axes: [x, y, z, rx, ry, rz]}"},
+        {"prismatic", "{constrained_axes: [x, y, rx, ry, rz]}"},
+        {"planar", "{constrained_axes: [z, rx, ry]}"},
+        {"in-plane", "{constrained_axes: [z]}"},
+        {"parallel-axes", "{constrained_axes: [rx, ry]}"},
+        {"fixed-orientation", "{constrained_axes: [rx, ry, rz]}"}};
     for (int i = 0; i < 7; i++) {
         double sample[2][8];
         for (int k = 0; k < 2; k++) {
@@ -102,10 +103,10 @@ static void a_bad_start_is_reported(void **state)
     (void)state;
     static const char *const schemes[] = {"coupling.scheme=tight", "coupling.scheme=index1",
                                           "coupling.scheme=monolithic"};
-    const char *place = "subsystems.lower.ports.link={on: link, offset: [0, 0, -300]}";
+    const char *place = "subsystems.lower.ports.link={body: link, offset: [0, 0, -300]}";
     const char *fixed = "interfaces.knee={between: [upper.link, lower.link], joint: revolute}";
     const char *rotated =
-        "subsystems.lower.ports.link={on: link, orientation: {x: [1, 0, 0], y: [0, 0, 1]}}";
+        "subsystems.lower.ports.link={body: link, orientation: {x: [1, 0, 0], y: [0, 0, 1]}}";
     char text[2001];
     for (int i = 0; i < 3; i++) {
         const char *const good[] = {schemes[i], NULL};

@@ -5,9 +5,9 @@
 #include "math/so3.h"
 #include "scenario_run.h"
 
-static const char *const joints[] = {"clamp",       "spherical",     "revolute",   "universal",
-                                     "cylindrical", "prismatic",     "planar",     "in-line",
-                                     "in-plane",    "parallel-axes", "orientation"};
+static const char *const joints[] = {
+    "fixed",  "spherical", "revolute", "universal",     "cylindrical",      "prismatic",
+    "planar", "in-line",   "in-plane", "parallel-axes", "fixed-orientation"};
 enum { JOINTS = sizeof joints / sizeof *joints };
 
 /* Rotation vectors of the markers in their bodies, and where the first side's marker is in the
@@ -36,7 +36,7 @@ static yk_motion place_in_second(const char *joint)
         m.orientation = any, m.position = yk_v3(0.2, -0.1, 0);
     } else if (!strcmp(joint, "parallel-axes")) {
         m.orientation = about_z, m.position = yk_v3(0.2, -0.1, 0.3);
-    } else if (!strcmp(joint, "orientation")) {
+    } else if (!strcmp(joint, "fixed-orientation")) {
         m.position = yk_v3(0.2, -0.1, 0.3);
     }
     return m;
@@ -70,11 +70,11 @@ static void write_scenario(char *text, size_t size, const char *joint, const cha
         print_quat(orientations[1], sizeof orientations[1], "orientation",
                    yk_q_mul(yk_q_conjugate(own), marker[i]));
         n += snprintf(text + n, size - (size_t)n,
-                      "  %s:\n    solver: smooth\n    gravity: [0, 0, -9.81]\n"
+                      "  %s:\n    solver: multibody\n    gravity: [0, 0, -9.81]\n"
                       "    bodies:\n      body: {mass: %s, inertia: %s, %s,\n"
                       "        position: [%.17g, %.17g, %.17g], velocity: [%.17g, %.17g, %.17g],\n"
                       "        angular_velocity: [%.17g, %.17g, %.17g]}\n"
-                      "    ports: {end: {on: body, offset: [%g, %g, %g], %s}}\n",
+                      "    ports: {end: {body: body, offset: [%g, %g, %g], %s}}\n",
                       names[i], heavy ? "5" : "0.05",
                       heavy ? "[0.2, 0.3, 0.25]" : "[1e-3, 5e-4, 1.2e-3]", orientations[0],
                       position.x, position.y, position.z, velocity.x, velocity.y, velocity.z,
@@ -120,7 +120,7 @@ static void every_joint_is_kept_on_either_side(void **state)
         compare_with_merged(text, &merged, "explicit", 1e-3, 1e-5);
         /* Modified inputs prescribe the motion of the lighter side. */
         if (i % 2 == 0)
-            compare_with_merged(text, &merged, "explicit, inputs: index-1", 2e-4, 2e-5);
+            compare_with_merged(text, &merged, "explicit, modified_inputs: index-1", 2e-4, 2e-5);
         compare_with_merged(text, &merged, "loose", 1e-3, 1e-5);
         compare_with_merged(text, &merged, "rim", 1e-3, 1e-5);
         compare_with_merged(text, &merged, "tight", 1e-3, 1e-5);

@@ -62,10 +62,10 @@ static void index1_takes_large_steps_before_the_impact(void **state)
 {
     (void)state;
     static const char *const nonsmooth[] = {"coupling.scheme=index1", "time.step=1e-3",
-                                            "subsystems.hydraulics.micro_step=2e-4", NULL};
+                                            "subsystems.hydraulics.max_substep=2e-4", NULL};
     static const char *const smooth[] = {"coupling.scheme=index1", "time.step=2e-2",
                                          "subsystems.mechanism.integrator=runge-kutta",
-                                         "subsystems.hydraulics.micro_step=2e-4", NULL};
+                                         "subsystems.hydraulics.max_substep=2e-4", NULL};
     compare_before_impact("manipulator/scenario.yaml", nonsmooth);
     compare_before_impact("manipulator/smooth.yaml", smooth);
 }
@@ -78,7 +78,7 @@ static void index1_is_stable_at_all_steps_of_the_paper(void **state)
                                         "time.step=2e-2"};
     for (int i = 0; i < 4; i++) {
         const char *const overrides[] = {steps[i], "coupling.scheme=index1",
-                                         "subsystems.hydraulics.micro_step=2e-4",
+                                         "subsystems.hydraulics.max_substep=2e-4",
                                          "parameters.opening=-0.08", NULL};
         run r = open_run("manipulator/scenario.yaml", overrides);
         while (yk_system_time(r.system) < 2.9)

@@ -11,22 +11,22 @@ static const char brakes[] =
     "time: {end: 1, step: 1e-3}\n"
     "subsystems:\n"
     "  left:\n"
-    "    solver: smooth\n"
+    "    solver: multibody\n"
     "    gravity: [0, 0, 0]\n"
-    "    integrator: {type: generalised-alpha, form: ode}\n"
+    "    integrator: {type: generalized-alpha, formulation: stabilized-ode}\n"
     "    bodies: {block: {mass: 1, inertia: [1, 1, 1], velocity: [1, 0, 0]}}\n"
     "    forces:\n"
-    "      brake: {type: force, on: block, vector: [1, 0, 0],\n"
-    "              feedback: {inputs: {v: block.velocity.x}, value: -2*v}}\n"
+    "      brake: {type: force, body: block, vector: [1, 0, 0],\n"
+    "              feedback: {inputs: {v: block.velocity.x}, expression: -2*v}}\n"
     "  right:\n"
-    "    solver: smooth\n"
+    "    solver: multibody\n"
     "    gravity: [0, 0, 0]\n"
-    "    integrator: {type: generalised-alpha, form: ode}\n"
+    "    integrator: {type: generalized-alpha, formulation: stabilized-ode}\n"
     "    bodies: {wheel: {mass: 1, inertia: [1, 1, 1]}, block: {mass: 1, inertia: [1, 1, 1], "
     "velocity: [3, 0, 0]}}\n"
     "    forces:\n"
-    "      brake: {type: force, on: block, vector: [1, 0, 0],\n"
-    "              feedback: {inputs: {v: block.velocity.x}, value: -0.5*v*(1 + 0*t)}}\n"
+    "      brake: {type: force, body: block, vector: [1, 0, 0],\n"
+    "              feedback: {inputs: {v: block.velocity.x}, expression: -0.5*v*(1 + 0*t)}}\n"
     "coupling: {scheme: explicit}\n"
     "record: {channels: [left.block.velocity.x, right.block.velocity.x, right.wheel.position.x, "
     "left.energy, "
@@ -49,7 +49,7 @@ static void each_feedback_reads_its_own_subsystem(void **state)
     check_brakes("coupling.scheme=explicit");
     check_brakes("coupling.scheme=monolithic");
     check_brakes("coupling.scheme=relaxed");
-    check_brakes("coupling={scheme: relaxed, order: jacobi, threads: 2}");
+    check_brakes("coupling={scheme: relaxed, sequence: jacobi, threads: 2}");
 }
 
 /* The slider-crank in one subsystem and in two that are merged: every channel that both have. */
@@ -58,22 +58,23 @@ static void channels_show_the_parts(void **state)
     (void)state;
     const char *const whole_set[] = {
         "time.step=1e-3",
-        "subsystems.mechanism.integrator={type: generalised-alpha, form: ode, newton_relative: "
+        "subsystems.mechanism.integrator={type: generalized-alpha, formulation: stabilized-ode, "
+        "newton_relative_tolerance: "
         "1e-9}",
         "record.channels=[mechanism.rod.velocity, mechanism.bearing.torque, mechanism.ball.force, "
         "mechanism.slider.orientation, mechanism.slider.acceleration, mechanism.guide.force]",
         NULL};
     static const char *const schemes[] = {
         "coupling={scheme: monolithic}", "coupling={scheme: relaxed, relative_tolerance: 1e-11}",
-        "coupling={scheme: relaxed, order: jacobi, relative_tolerance: 1e-11, sweeps: 60}"};
+        "coupling={scheme: relaxed, sequence: jacobi, relative_tolerance: 1e-11, max_sweeps: 60}"};
     run whole = open_run("slider-crank/scenario.yaml", whole_set);
     run_to(&whole, 0.2);
     for (int k = 0; k < 3; k++) {
         const char *const set[] = {
             "time.step=1e-3",
             schemes[k],
-            "subsystems.linkage.integrator.newton_relative=1e-9",
-            "subsystems.sledge.integrator.newton_relative=1e-9",
+            "subsystems.linkage.integrator.newton_relative_tolerance=1e-9",
+            "subsystems.sledge.integrator.newton_relative_tolerance=1e-9",
             "record.channels=[linkage.rod.velocity, linkage.bearing.torque, linkage.ball.force, "
             "sledge.slider.orientation, sledge.slider.acceleration, sledge.guide.force]",
             NULL};
@@ -93,41 +94,45 @@ static void channels_show_the_parts(void **state)
     "time: {end: 0.5, step: 1e-3}\n"                                                   \
     "subsystems:\n"                                                                    \
     "  upper:\n"                                                                       \
-    "    solver: smooth\n"                                                             \
+    "    solver: multibody\n"                                                          \
     "    gravity: [0, -9.81, 0]\n"                                                     \
     "    integrator: {type: two-step}\n"                                               \
     "    bodies: {bar: {mass: 1, inertia: [0.01, 0.1, 0.1], position: [0.5, 0, 0]}}\n" \
     "    joints: {pin: {type: spherical, between: [ground, bar], at: [0, 0, 0]}}\n"    \
-    "    ports: {end: {on: bar, offset: [0.5, 0, 0]}}\n"
+    "    ports: {end: {body: bar, offset: [0.5, 0, 0]}}\n"
 
 static const char in_metres[] = UPPER
     "  lower:\n"
-    "    solver: smooth\n"
+    "    solver: multibody\n"
     "    gravity: [0, -9.81, 0]\n"
     "    integrator: {type: two-step}\n"
     "    bodies:\n"
-    "      bob: {mass: 0.5, inertia: [0.01, 0.02, 0.025], centre: [0.02, 0, 0.01], position: [1.5, "
+    "      bob: {mass: 0.5, inertia: [0.01, 0.02, 0.025], center_of_mass: [0.02, 0, 0.01], "
+    "position: [1.5, "
     "0, 0],\n"
     "            velocity: [0, 0.25, 0], angular_velocity: [0, 0, 0.5]}\n"
     "    joints:\n"
-    "      rope: {type: distance, between: [ground, bob], length: '2 + 0.1*sin(3*t)^2',\n"
+    "      rope: {type: distance, between: [ground, bob], distance: '2 + 0.1*sin(3*t)^2',\n"
     "             markers: [{offset: [1.5, 0, 2]}, {offset: [0, 0, 0]}]}\n"
     "    forces:\n"
     "      spring: {type: spring, between: [ground, bob], markers: [{offset: [1.5, 2, 0.4]}, "
     "{offset: [0.1, 0, 0]}],\n"
     "               stiffness: 20, damping: 0.5, free_length: 1, load: 3*sin(t)}\n"
-    "      twist: {type: torsion, between: [ground, bob], at: [1.5, 0, 0], orientation: [1, 0, 0, "
+    "      twist: {type: torsion-spring, between: [ground, bob], at: [1.5, 0, 0], orientation: [1, "
+    "0, 0, "
     "0], stiffness: 0.3, "
     "damping: "
     "0.1,\n"
     "              free_angle: 0.2, load: 0.1*t}\n"
     "      pad: {type: bushing, between: [ground, bob], at: [1.5, 0, 0],\n"
     "            stiffness: [3, 2, 1, 0.3, 0.2, 0.1], damping: [0.1, 0.1, 0.1, 0.01, 0.01, 0.01]}\n"
-    "      wind: {type: force, on: bob, offset: [0, 0.1, 0], vector: [0, 0.7, 0.2], load: 1 + t}\n"
-    "      motor: {type: torque, on: bob, vector: [0.01, 0.02, 0.03],\n"
-    "              feedback: {inputs: {v: bob.velocity.y, z: bob.position.x}, value: 1 - v + z}}\n"
-    "      jet: {type: force, on: bob, vector: [0.1, 0, 0.05], follows: true}\n"
-    "    ports: {start: {on: bob, offset: [-0.5, 0, 0]}}\n"
+    "      wind: {type: force, body: bob, offset: [0, 0.1, 0], vector: [0, 0.7, 0.2], factor: 1 + "
+    "t}\n"
+    "      motor: {type: torque, body: bob, vector: [0.01, 0.02, 0.03],\n"
+    "              feedback: {inputs: {v: bob.velocity.y, z: bob.position.x}, expression: 1 - v + "
+    "z}}\n"
+    "      jet: {type: force, body: bob, vector: [0.1, 0, 0.05], follower: true}\n"
+    "    ports: {start: {body: bob, offset: [-0.5, 0, 0]}}\n"
     "interfaces: {hinge: {between: [upper.end, lower.start], joint: spherical}}\n"
     "coupling: {scheme: monolithic}\n"
     "record: {channels: [upper.end.position, lower.start.position, lower.start.velocity, "
@@ -140,19 +145,20 @@ static const char in_metres[] = UPPER
  * Forces in g mm/s2, torques in g mm2/s2. */
 static const char in_millimetres[] = UPPER
     "  lower:\n"
-    "    solver: smooth\n"
+    "    solver: multibody\n"
     "    units: {length: mm, mass: g}\n"
-    "    frame: {position: [0.1, -0.2, 0.3], orientation: [0.70710678118654757, 0, 0, "
+    "    pose: {position: [0.1, -0.2, 0.3], orientation: [0.70710678118654757, 0, 0, "
     "0.70710678118654757]}\n"
     "    gravity: [-9810, 0, 0]\n"
     "    integrator: {type: two-step}\n"
     "    bodies:\n"
-    "      bob: {mass: 500, inertia: [1e7, 2e7, 2.5e7], centre: [20, 0, 10], position: [200, "
+    "      bob: {mass: 500, inertia: [1e7, 2e7, 2.5e7], center_of_mass: [20, 0, 10], position: "
+    "[200, "
     "-1400, -300],\n"
     "            orientation: [0.70710678118654757, 0, 0, -0.70710678118654757],\n"
     "            velocity: [250, 0, 0], angular_velocity: [0, 0, 0.5]}\n"
     "    joints:\n"
-    "      rope: {type: distance, between: [ground, bob], length: '2000 + 100*sin(3*t)^2',\n"
+    "      rope: {type: distance, between: [ground, bob], distance: '2000 + 100*sin(3*t)^2',\n"
     "             markers: [{offset: [200, -1400, 1700], orientation: [0.70710678118654757, 0, 0, "
     "-0.70710678118654757]},\n"
     "                       {offset: [0, 0, 0]}]}\n"
@@ -161,7 +167,8 @@ static const char in_millimetres[] = UPPER
     "{offset: [100, 0, "
     "0]}],\n"
     "               stiffness: 20e3, damping: 500, free_length: 1000, load: 3e6*sin(t)}\n"
-    "      twist: {type: torsion, between: [ground, bob], at: [200, -1400, -300], stiffness: "
+    "      twist: {type: torsion-spring, between: [ground, bob], at: [200, -1400, -300], "
+    "stiffness: "
     "0.3e9,\n"
     "              orientation: [0.70710678118654757, 0, 0, -0.70710678118654757],\n"
     "              damping: 0.1e9, free_angle: 0.2, load: 0.1e9*t}\n"
@@ -169,13 +176,15 @@ static const char in_millimetres[] = UPPER
     "            orientation: [0.70710678118654757, 0, 0, -0.70710678118654757],\n"
     "            stiffness: [3e3, 2e3, 1e3, 0.3e9, 0.2e9, 0.1e9], damping: [100, 100, 100, 0.01e9, "
     "0.01e9, 0.01e9]}\n"
-    "      wind: {type: force, on: bob, offset: [0, 100, 0], vector: [0.7e6, 0, 0.2e6], load: 1 + "
+    "      wind: {type: force, body: bob, offset: [0, 100, 0], vector: [0.7e6, 0, 0.2e6], factor: "
+    "1 + "
     "t}\n"
-    "      motor: {type: torque, on: bob, vector: [0.02e9, -0.01e9, 0.03e9],\n"
-    "              feedback: {inputs: {v: bob.velocity.x, z: bob.position.y}, value: 1 - v/1000 + "
+    "      motor: {type: torque, body: bob, vector: [0.02e9, -0.01e9, 0.03e9],\n"
+    "              feedback: {inputs: {v: bob.velocity.x, z: bob.position.y}, expression: 1 - "
+    "v/1000 + "
     "0.1 - z/1000}}\n"
-    "      jet: {type: force, on: bob, vector: [0.1e6, 0, 0.05e6], follows: true}\n"
-    "    ports: {start: {on: bob, offset: [-500, 0, 0]}}\n"
+    "      jet: {type: force, body: bob, vector: [0.1e6, 0, 0.05e6], follower: true}\n"
+    "    ports: {start: {body: bob, offset: [-500, 0, 0]}}\n"
     "interfaces: {hinge: {between: [upper.end, lower.start], joint: spherical}}\n"
     "coupling: {scheme: monolithic}\n"
     "record: {channels: [upper.end.position, lower.start.position, lower.start.velocity, "
@@ -209,7 +218,7 @@ static void units_and_frames_are_converted(void **state)
     (void)state;
     enum { PORTS = 3 + 3 + 3 + 6 + 4 + 4, ROPE = PORTS, BOB = ROPE + 3, SPIN = BOB + 3 };
     static const char *const variants[][2] = {
-        {"monolithic", "two-step"}, {"monolithic", "generalised-alpha"}, {"relaxed", "two-step"}};
+        {"monolithic", "two-step"}, {"monolithic", "generalized-alpha"}, {"relaxed", "two-step"}};
     const double none[3] = {0, 0, 0}, origin[3] = {0.1, -0.2, 0.3};
     for (int k = 0; k < 3; k++) {
         run a = run_pendulum(in_metres, variants[k][0], variants[k][1]);
@@ -258,7 +267,7 @@ static void oscillators_with_units_are_merged(void **state)
 #define PLATE(TOUCHES)                                                                \
     "      plate: {mass: 0.4, inertia: [1e-3, 1e-3, 1e-3], position: [0, 0, 0.15],\n" \
     "              shapes: [{type: box, size: [0.02, 0.02, 0.2], material: steel, "   \
-    "touches: " TOUCHES "}]}\n"
+    "collides: " TOUCHES "}]}\n"
 #define BOX                                                                                        \
     "      box: {mass: 0.5, inertia: [2e-3, 2e-3, 2e-3],\n"                                        \
     "            shapes: [{type: box-cavity, size: [0.1, 0.1, 0.1], material: steel}]}\n"          \
@@ -275,7 +284,7 @@ static void oscillators_with_units_are_merged(void **state)
     "    forces: {spring: {type: spring, between: [ground, plate], markers: [{offset: [0, 0, "    \
     "0.6]}, {offset: [0, 0, "                                                                     \
     "0]}],\n"                                                                                     \
-    "             stiffness: 300, damping: 0.5, free_length: 0.4, input: pull}}\n"                \
+    "             stiffness: 300, damping: 0.5, free_length: 0.4, signal_port: pull}}\n"          \
     "    joints: {rail: {type: prismatic, between: [ground, plate], at: [0, 0, 0.15], axis: [0, " \
     "0, 1]}}\n"
 #define CONTROL             \
@@ -287,15 +296,15 @@ static const char one_world[] = "time: {end: 0.3, step: 5e-4}\n"
                                 "subsystems:\n" CONTROL "  all:\n"
                                 "    solver: nonsmooth\n"
                                 "    gravity: [0, 0, -9.81]\n"
-                                "    contact: {tolerance: 1e-10, iterations: 2000}\n"
+                                "    contact: {tolerance: 1e-10, max_iterations: 2000}\n"
                                 "    materials: {steel: {friction: 0.3, restitution: 0.2}}\n"
                                 "    bodies:\n" PLATE("false") BOX
     "    forces: {spring: {type: spring, between: [ground, plate], markers: [{offset: [0, 0, "
     "0.6]}, {offset: [0, 0, 0]}],\n"
-    "             stiffness: 300, damping: 0.5, free_length: 0.4, input: pull}}\n"
+    "             stiffness: 300, damping: 0.5, free_length: 0.4, signal_port: pull}}\n"
     "    joints:\n"
     "      rail: {type: prismatic, between: [ground, plate], at: [0, 0, 0.15], axis: [0, 0, 1]}\n"
-    "      weld: {type: clamp, between: [box, plate], at: [0, 0, 0.05]}\n"
+    "      weld: {type: fixed, between: [box, plate], at: [0, 0, 0.05]}\n"
     "wires: {pull: {from: command.pull, to: all.pull}}\n"
     "coupling: {scheme: explicit}\n"
     "record: {channels: [all.box.position, all.one.position, all.two.position, all.three.position, "
@@ -307,15 +316,16 @@ static const char two_worlds[] =
     "  inside:\n"
     "    solver: nonsmooth\n"
     "    gravity: [0, 0, -9.81]\n"
-    "    contact: {tolerance: 1e-10, iterations: 2000}\n"
+    "    contact: {tolerance: 1e-10, max_iterations: 2000}\n"
     "    materials: {steel: {friction: 0.3, restitution: 0.2}}\n"
-    "    bodies:\n" BOX "    ports: {top: {on: box, offset: [0, 0, 0.05]}}\n" CONTROL "  outside:\n"
+    "    bodies:\n" BOX "    ports: {top: {body: box, offset: [0, 0, 0.05]}}\n" CONTROL
+    "  outside:\n"
     "    solver: nonsmooth\n"
     "    gravity: [0, 0, -9.81]\n"
     "    materials: {steel: {friction: 0.3, restitution: 0.2}}\n"
     "    bodies:\n" PLATE("true") HANGER
-    "    ports: {bottom: {on: plate, offset: [0, 0, -0.1]}}\n"
-    "interfaces: {weld: {between: [outside.bottom, inside.top], joint: clamp}}\n"
+    "    ports: {bottom: {body: plate, offset: [0, 0, -0.1]}}\n"
+    "interfaces: {weld: {between: [outside.bottom, inside.top], joint: fixed}}\n"
     "wires: {pull: {from: command.pull, to: outside.pull}}\n"
     "coupling: {scheme: monolithic}\n"
     "record: {channels: [inside.box.position, inside.one.position, inside.two.position, "
@@ -379,11 +389,11 @@ static void wires_find_their_part(void **state)
         "    solver: nonsmooth\n"
         "    gravity: [0, 0, 0]\n"
         "    bodies: {block: {mass: 1, inertia: [1, 1, 1]}}\n"
-        "    forces: {push: {type: force, on: block, vector: [1, 0, 0], input: push}}\n"
+        "    forces: {push: {type: force, body: block, vector: [1, 0, 0], signal_port: push}}\n"
         "  right: *part\n"
         "  pd:\n"
         "    solver: control\n"
-        "    loops: {a: {reference: 0, offset: 2}, b: {reference: 0, offset: 5}}\n"
+        "    loops: {a: {reference: 0, command_offset: 2}, b: {reference: 0, command_offset: 5}}\n"
         "wires: {a: {from: pd.a, to: left.push}, b: {from: pd.b, to: right.push}}\n"
         "coupling: {scheme: monolithic}\n"
         "record: {channels: [left.block.velocity.x, right.block.velocity.x]}\n";
@@ -406,20 +416,20 @@ static void wires_find_their_force(void **state)
         "    solver: nonsmooth\n"
         "    gravity: [0, 0, 0]\n"
         "    bodies: {block: {mass: 1, inertia: [1, 1, 1]}}\n"
-        "    forces: {push: {type: force, on: block, vector: [1, 0, 0], input: push}}\n"
-        "    ports: {end: {on: block}}\n"
+        "    forces: {push: {type: force, body: block, vector: [1, 0, 0], signal_port: push}}\n"
+        "    ports: {end: {body: block}}\n"
         "  right:\n"
         "    solver: nonsmooth\n"
         "    gravity: [0, 0, 0]\n"
         "    bodies: {block: {mass: 1, inertia: [1, 1, 1]}}\n"
         "    forces:\n"
-        "      push: {type: force, on: block, vector: [0, 1, 0], input: push}\n"
-        "      lift: {type: force, on: block, vector: [0, 0, 6]}\n"
-        "    ports: {end: {on: block}}\n"
+        "      push: {type: force, body: block, vector: [0, 1, 0], signal_port: push}\n"
+        "      lift: {type: force, body: block, vector: [0, 0, 6]}\n"
+        "    ports: {end: {body: block}}\n"
         "  pd:\n"
         "    solver: control\n"
-        "    loops: {a: {reference: 0, offset: 2}, b: {reference: 0, offset: 5}}\n"
-        "interfaces: {weld: {between: [left.end, right.end], joint: clamp}}\n"
+        "    loops: {a: {reference: 0, command_offset: 2}, b: {reference: 0, command_offset: 5}}\n"
+        "interfaces: {weld: {between: [left.end, right.end], joint: fixed}}\n"
         "wires: {a: {from: pd.a, to: left.push}, b: {from: pd.b, to: right.push}}\n"
         "coupling: {scheme: monolithic}\n"
         "record: {channels: [left.block.velocity, right.block.velocity]}\n";
@@ -446,16 +456,16 @@ static void gaps_of_all_interfaces_are_told(void **state)
     static const char text[] = "time: {end: 1, step: 1e-3}\n"
                                "subsystems:\n"
                                "  left: &part\n"
-                               "    solver: smooth\n"
+                               "    solver: multibody\n"
                                "    gravity: [0, 0, 0]\n"
                                "    bodies: {block: {mass: 1, inertia: [1, 1, 1]}}\n"
-                               "    ports: {it: {on: block}, other: {on: block}}\n"
+                               "    ports: {it: {body: block}, other: {body: block}}\n"
                                "  middle: *part\n"
                                "  right: {<<: *part, bodies: {block: {mass: 1, inertia: [1, 1, 1], "
                                "position: [0.1, 0, 0]}}}\n"
                                "interfaces:\n"
-                               "  closed: {between: [left.it, middle.it], joint: clamp}\n"
-                               "  open: {between: [middle.other, right.it], joint: clamp}\n"
+                               "  closed: {between: [left.it, middle.it], joint: fixed}\n"
+                               "  open: {between: [middle.other, right.it], joint: fixed}\n"
                                "coupling: {scheme: monolithic}\n";
     char log[1000] = "";
     yk_context_def own = yk_context_default();

@@ -13,7 +13,7 @@ static const char bodies[] =
     "time: {end: 0.4, step: 1e-2}\n"
     "subsystems:\n"
     "  one:\n"
-    "    solver: smooth\n"
+    "    solver: multibody\n"
     "    gravity: [0, 0, -9.81]\n"
     "    bodies:\n"
     "      body:\n"
@@ -25,10 +25,10 @@ static const char bodies[] =
     "    joints:\n"
     "      pin: {type: spherical, between: [ground, body], at: [0, 0, 0]}\n"
     "    ports:\n"
-    "      top: {on: body, offset: [0.1, 0.2, 0.1], orientation: {axis: [0.3, -0.5, 0.7], angle: "
+    "      top: {body: body, offset: [0.1, 0.2, 0.1], orientation: {axis: [0.3, -0.5, 0.7], angle: "
     "0.9}}\n"
     "  two:\n"
-    "    solver: smooth\n"
+    "    solver: multibody\n"
     "    gravity: [0, 0, -9.81]\n"
     "    bodies:\n"
     "      body:\n"
@@ -38,11 +38,11 @@ static const char bodies[] =
     "        velocity: [wy*0.8 - wz*0.9, wz*0.4 - wx*0.8, wx*0.9 - wy*0.4]\n"
     "        angular_velocity: [wx, wy, wz]\n"
     "    ports:\n"
-    "      low: {on: body, offset: [-0.2, -0.2, -0.4], orientation: {axis: [0.3, -0.5, 0.7], "
+    "      low: {body: body, offset: [-0.2, -0.2, -0.4], orientation: {axis: [0.3, -0.5, 0.7], "
     "angle: 0.9}}\n"
     "interfaces:\n"
     "  link: {between: [two.low, one.top], joint: revolute}\n"
-    "coupling: {scheme: index1, tolerance: 0, relative_tolerance: 1e-11}\n"
+    "coupling: {scheme: index1, absolute_tolerance: 0, relative_tolerance: 1e-11}\n"
     "record: {channels: [two.body.position]}\n";
 
 static const char arm[] =
@@ -50,7 +50,7 @@ static const char arm[] =
     "time: {end: 0.4, step: 1e-3}\n"
     "subsystems:\n"
     "  one:\n"
-    "    solver: smooth\n"
+    "    solver: multibody\n"
     "    gravity: [0, -9.81, 0]\n"
     "    bodies:\n"
     "      arm: {mass: 200, inertia: [5, 67, 67], position: [cos(angle), sin(angle), 0],\n"
@@ -62,15 +62,17 @@ static const char arm[] =
     "{offset: [0, 0, 0]}]}\n"
     "  two:\n"
     "    solver: hydraulic\n"
-    "    pump: 15e6\n"
+    "    pump_pressure: 15e6\n"
     "    cylinders:\n"
-    "      ram: {area: [4e-3, 5e-3], length: 1, friction: 2e3, leakage: 2e-12, start: {force: "
+    "      ram: {area: [4e-3, 5e-3], length: 1, viscous_friction: 2e3, leakage: 2e-12, "
+    "initial_state: {force: "
     "1500},\n"
-    "            spool: '0.05*sin(7*t)', valve: {type: closed-centre, area: 1e-5, backflow: "
+    "            spool_command: '0.05*sin(7*t)', valve: {type: closed-center, area: 1e-5, "
+    "allow_backflow: "
     "true}}\n"
     "interfaces:\n"
     "  rod: {between: [one.rod, two.ram]}\n"
-    "coupling: {scheme: index1, tolerance: 0, relative_tolerance: 1e-10}\n"
+    "coupling: {scheme: index1, absolute_tolerance: 0, relative_tolerance: 1e-10}\n"
     "record: {channels: [one.arm.position]}\n";
 
 enum { SETTINGS = 8 };
@@ -101,11 +103,12 @@ static double order_of(const char *scenario, const char *const *settings, double
 static const char *const joints[] = {
     "interfaces.link.joint=spherical",   "interfaces.link.joint=revolute",
     "interfaces.link.joint=prismatic",   "interfaces.link.joint=planar",
-    "interfaces.link.joint=cylindrical", "interfaces.link.joint=clamp"};
+    "interfaces.link.joint=cylindrical", "interfaces.link.joint=fixed"};
 enum { JOINTS = sizeof joints / sizeof *joints };
 
-static const char *const degrees[] = {"coupling.degree=0", "coupling.degree=1", "coupling.degree=2",
-                                      "coupling.degree=3"};
+static const char *const degrees[] = {
+    "coupling.polynomial_degree=0", "coupling.polynomial_degree=1", "coupling.polynomial_degree=2",
+    "coupling.polynomial_degree=3"};
 
 #define ONE(text) "subsystems.one.integrator={" text "}"
 #define TWO(text) "subsystems.two.integrator={" text "}"
@@ -122,7 +125,8 @@ static void solvers_of_second_order_keep_it_at_every_joint(void **state)
     (void)state;
     static const char *const pairs[][2] = {
         {ONE("type: two-step"), TWO("type: two-step")},
-        {ONE("type: generalised-alpha"), TWO("type: generalised-alpha, form: ode")}};
+        {ONE("type: generalized-alpha"),
+         TWO("type: generalized-alpha, formulation: stabilized-ode")}};
     for (int joint = 0; joint < JOINTS; joint++) {
         yk_vec3 reference = reference_of(joint);
         for (int pair = 0; pair < 2; pair++) {
@@ -145,7 +149,7 @@ static void sides_with_other_solvers_and_steps_keep_it(void **state)
     static const char *const pairs[][2] = {
         {ONE("type: two-step"), TWO(RK)},
         {"subsystems.one.substeps=3", "subsystems.two.substeps=5"},
-        {ONE("type: generalised-alpha"), "subsystems.two.substeps=8"}};
+        {ONE("type: generalized-alpha"), "subsystems.two.substeps=8"}};
     for (int joint = 1; joint < 3; joint++) {
         yk_vec3 reference = reference_of(joint);
         for (int pair = 0; pair < 3; pair++) {
@@ -185,7 +189,7 @@ static void exact_solvers_show_the_order_of_the_polynomials(void **state)
 static void hydraulics_keep_the_order_of_the_solvers(void **state)
 {
     (void)state;
-    static const char *const integrators[] = {ONE("type: two-step"), ONE("type: generalised-alpha"),
+    static const char *const integrators[] = {ONE("type: two-step"), ONE("type: generalized-alpha"),
                                               ONE(RK)};
     static const double expected[] = {2, 2, 3};
     const char *const exact[SETTINGS] = {ONE(RK)};
@@ -213,7 +217,8 @@ static void substeps_under_tight_keep_the_order(void **state)
             snprintf(two, sizeof two, "subsystems.two.substeps=%d", substeps[i][1]);
             const char *const settings[SETTINGS] = {
                 joints[joint], "interfaces.link.between=[one.top, two.low]",
-                "coupling={scheme: tight, acceleration: quasi-newton, tolerance: 1e-8, iterations: "
+                "coupling={scheme: tight, acceleration: quasi-newton, absolute_tolerance: 1e-8, "
+                "max_iterations: "
                 "60}",
                 one, two};
             double order = order_of(bodies, settings, 5e-3, 0.4, reference);
@@ -231,7 +236,8 @@ static void exact_sides_under_tight_are_of_second_order(void **state)
         yk_vec3 reference = reference_of(joint);
         const char *const settings[SETTINGS] = {
             joints[joint], "interfaces.link.between=[one.top, two.low]",
-            "coupling={scheme: tight, acceleration: quasi-newton, tolerance: 1e-8, iterations: 60}",
+            "coupling={scheme: tight, acceleration: quasi-newton, absolute_tolerance: 1e-8, "
+            "max_iterations: 60}",
             ONE(RK), TWO(RK)};
         double order = order_of(bodies, settings, 5e-3, 0.4, reference);
         if (!(order > 1.8 && order < 2.2))
@@ -248,13 +254,13 @@ static void substeps_under_tight_create_no_energy(void **state)
         char one[64], two[64];
         snprintf(one, sizeof one, "subsystems.one.substeps=%d", substeps[i][0]);
         snprintf(two, sizeof two, "subsystems.two.substeps=%d", substeps[i][1]);
-        const char *const settings[] = {
-            "interfaces.link.between=[one.top, two.low]",
-            "coupling={scheme: tight, acceleration: quasi-newton, tolerance: 1e-8, iterations: 60}",
-            "time.step=5e-3",
-            one,
-            two,
-            NULL};
+        const char *const settings[] = {"interfaces.link.between=[one.top, two.low]",
+                                        "coupling={scheme: tight, acceleration: quasi-newton, "
+                                        "absolute_tolerance: 1e-8, max_iterations: 60}",
+                                        "time.step=5e-3",
+                                        one,
+                                        two,
+                                        NULL};
         run r = open_text("orders.yaml", bodies, settings);
         run_to(&r, 0.4);
         yk_interface_statistics s = yk_system_interface_statistics(r.system, 0);
@@ -271,8 +277,8 @@ static void errors_are_proportional_to_the_tolerance_of_steps(void **state)
 {
     (void)state;
     static const char *const schemes[] = {
-        "coupling={scheme: index1}", "coupling={scheme: index1, degree: 2}",
-        "coupling={scheme: tight, acceleration: quasi-newton, iterations: 40}"};
+        "coupling={scheme: index1}", "coupling={scheme: index1, polynomial_degree: 2}",
+        "coupling={scheme: tight, acceleration: quasi-newton, max_iterations: 40}"};
     yk_vec3 reference = reference_of(1);
     for (int i = 0; i < 3; i++) {
         double error[2];
@@ -280,7 +286,7 @@ static void errors_are_proportional_to_the_tolerance_of_steps(void **state)
         for (int k = 0; k < 2; k++) {
             const char *const settings[] = {
                 schemes[i], "interfaces.link.between=[one.top, two.low]", "time.step=0.1",
-                k ? "time.tolerance=1e-5" : "time.tolerance=1e-4", NULL};
+                k ? "time.step_tolerance=1e-5" : "time.step_tolerance=1e-4", NULL};
             run r = open_text("orders.yaml", bodies, settings);
             run_to(&r, 0.4);
             error[k] =
@@ -304,7 +310,7 @@ static void steps_recover_from_an_impact(void **state)
 {
     (void)state;
     static const char *const schemes[] = {
-        "coupling={scheme: index1, degree: 2, relative_tolerance: 1e-7}",
+        "coupling={scheme: index1, polynomial_degree: 2, relative_tolerance: 1e-7}",
         "coupling={scheme: tight, acceleration: quasi-newton}"};
     for (int i = 0; i < 2; i++) {
         /* The side that takes the motion cannot give way to the floor. */

@@ -12,27 +12,28 @@
 #define BOB "      bob: {mass: 0.5, inertia: [0.01, 0.01, 0.02], position: [1.3, -0.4, 0]}\n"
 #define LENGTH "0.5 + 0.1*sin(4*t)^2"
 
-static const char whole[] = "time: {end: 0.6, step: 1e-4}\n"
-                            "subsystems:\n"
-                            "  all:\n"
-                            "    solver: smooth\n" UPPER BOB "    joints:\n"
-                            "      " PIN "\n"
-                            "      rod: {type: distance, between: [bar, bob], markers: [{offset: "
-                            "[0.5, 0, 0]}, {offset: [0, 0, 0]}],\n"
-                            "            length: '" LENGTH "'}\n"
-                            "    ports: {end: {on: bar, offset: [0.5, 0, 0]}, start: {on: bob}}\n"
-                            "record: {channels: [all.end.position, all.start.position]}\n";
+static const char whole[] =
+    "time: {end: 0.6, step: 1e-4}\n"
+    "subsystems:\n"
+    "  all:\n"
+    "    solver: multibody\n" UPPER BOB "    joints:\n"
+    "      " PIN "\n"
+    "      rod: {type: distance, between: [bar, bob], markers: [{offset: "
+    "[0.5, 0, 0]}, {offset: [0, 0, 0]}],\n"
+    "            distance: '" LENGTH "'}\n"
+    "    ports: {end: {body: bar, offset: [0.5, 0, 0]}, start: {body: bob}}\n"
+    "record: {channels: [all.end.position, all.start.position]}\n";
 static const char parts[] =
     "time: {end: 0.6, step: 1e-3}\n"
     "subsystems:\n"
     "  upper:\n"
-    "    solver: smooth\n" UPPER "    joints: {" PIN "}\n"
-    "    ports: {end: {on: bar, offset: [0.5, 0, 0]}}\n"
+    "    solver: multibody\n" UPPER "    joints: {" PIN "}\n"
+    "    ports: {end: {body: bar, offset: [0.5, 0, 0]}}\n"
     "  lower:\n"
-    "    solver: smooth\n"
+    "    solver: multibody\n"
     "    gravity: [0, -9.81, 0]\n"
-    "    bodies:\n" BOB "    ports: {start: {on: bob}}\n"
-    "interfaces: {rod: {between: [upper.end, lower.start], joint: distance, length: '" LENGTH
+    "    bodies:\n" BOB "    ports: {start: {body: bob}}\n"
+    "interfaces: {rod: {between: [upper.end, lower.start], joint: distance, distance: '" LENGTH
     "'}}\n"
     "coupling: {scheme: index1}\n"
     "record: {channels: [upper.end.position, lower.start.position, rod.gap_position]}\n";
@@ -46,10 +47,10 @@ static void a_rod_keeps_its_length(void **state)
 {
     (void)state;
     static const variant variants[] = {
-        {"index1", "smooth", 1e-6, 1e-12},   {"monolithic", "smooth", 3e-5, 1e-11},
-        {"relaxed", "smooth", 3e-5, 1e-6},   {"explicit", "smooth", 3e-5, 1e-6},
-        {"loose", "smooth", 3e-5, 1e-6},     {"rim", "smooth", 3e-5, 1e-6},
-        {"index1", "nonsmooth", 5e-3, 1e-3}, {"monolithic", "nonsmooth", 5e-3, 1e-3},
+        {"index1", "multibody", 1e-6, 1e-12}, {"monolithic", "multibody", 3e-5, 1e-11},
+        {"relaxed", "multibody", 3e-5, 1e-6}, {"explicit", "multibody", 3e-5, 1e-6},
+        {"loose", "multibody", 3e-5, 1e-6},   {"rim", "multibody", 3e-5, 1e-6},
+        {"index1", "nonsmooth", 5e-3, 1e-3},  {"monolithic", "nonsmooth", 5e-3, 1e-3},
     };
     run exact = open_text("whole", whole, NULL);
     run_to(&exact, 0.6);
@@ -85,7 +86,7 @@ static void drives_are_not_taken_for_created_energy(void **state)
     static const char *const drive =
         "interfaces.knee.drive={z: 0.1*sin(5*t)^2, rz: 0.3*sin(5*t)^2}";
     for (int k = 0; k < 8; k++) {
-        const char *const clamp[] = {"interfaces.knee.joint=clamp", drive, schemes[k / 2], NULL};
+        const char *const clamp[] = {"interfaces.knee.joint=fixed", drive, schemes[k / 2], NULL};
         const char *const rod[] = {schemes[k / 2], NULL};
         run r = k % 2 == 0 ? open_run("hinged-links/scenario.yaml", clamp)
                            : open_text("parts", parts, rod);
@@ -110,12 +111,12 @@ static void schemes_agree_on_prescribed_motions(void **state)
 {
     (void)state;
     static const char *const drives[][2] = {
-        {"interfaces.knee.joint=clamp", "interfaces.knee.drive={rz: 0.1*sin(5*t)^2}"},
-        {"interfaces.knee.joint=clamp",
+        {"interfaces.knee.joint=fixed", "interfaces.knee.drive={rz: 0.1*sin(5*t)^2}"},
+        {"interfaces.knee.joint=fixed",
          "interfaces.knee.drive={z: 0.1*sin(5*t)^2, rz: 0.3*sin(5*t)^2}"},
         {"interfaces.knee.joint=spherical", "interfaces.knee.drive={x: 0.05*sin(5*t)^2}"},
-        {"interfaces.knee.joint=rotation", "interfaces.knee.drive={rz: 0.3*sin(5*t)^2}"},
-        {"interfaces.knee.joint={constrain: [x, y, rx, ry, rz]}",
+        {"interfaces.knee.joint=driven-rotation", "interfaces.knee.drive={rz: 0.3*sin(5*t)^2}"},
+        {"interfaces.knee.joint={constrained_axes: [x, y, rx, ry, rz]}",
          "interfaces.knee.drive={rz: 0.3*sin(5*t)^2}"},
     };
     static const char *const schemes[] = {"coupling.scheme=index1", "coupling.scheme=monolithic",

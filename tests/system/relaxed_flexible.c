@@ -11,8 +11,8 @@ static double slider(const char *rod, const char *scheme)
     const char *const overrides[] = {scheme,
                                      "parameters.h=1e-5",
                                      "coupling.relative_tolerance=1e-10",
-                                     "subsystems.bodies.integrator.newton_relative=1e-9",
-                                     "subsystems.rod.integrator.newton_relative=1e-9",
+                                     "subsystems.bodies.integrator.newton_relative_tolerance=1e-9",
+                                     "subsystems.rod.integrator.newton_relative_tolerance=1e-9",
                                      "record.channels=[bodies.slider.position.x]",
                                      NULL};
     snprintf(file, sizeof file, "../studies/relaxed/%s.yaml", rod);
@@ -28,7 +28,8 @@ static void check(const char *rod)
     double relaxed = slider(rod, "coupling.scheme=relaxed"),
            merged = slider(rod, "coupling.scheme=monolithic");
     double jacobi = slider(
-        rod, "coupling={scheme: relaxed, order: jacobi, relative_tolerance: 1e-10, sweeps: 60}");
+        rod,
+        "coupling={scheme: relaxed, sequence: jacobi, relative_tolerance: 1e-10, max_sweeps: 60}");
     assert_near(merged, 0.2000960, 1e-6); /* it began with 0.24 m/s at 0.2 m */
     assert_near(relaxed, merged, 1e-12);
     assert_near(jacobi, merged, 1e-12);
@@ -54,7 +55,7 @@ static yk_system_statistics unconverged(const char *remedy)
                                      "parameters.fraction=1",
                                      "coupling.relative_tolerance=1e-10",
                                      "coupling.acceleration=none",
-                                     "coupling.sweeps=20",
+                                     "coupling.max_sweeps=20",
                                      "record.channels=[bodies.slider.position.x]",
                                      remedy,
                                      NULL};
@@ -82,7 +83,7 @@ static void what_does_not_converge_is_reported_with_remedies_that_help(void **st
     assert_int_equal(unconverged("coupling.acceleration=quasi-newton").steps_not_converged, 0);
     assert_int_equal(unconverged("parameters.fraction=0.1").steps_not_converged, 0);
     assert_int_equal(unconverged("parameters.h=5e-5").steps_not_converged, 0);
-    assert_int_equal(unconverged("coupling.sweeps=60").steps_not_converged, 0);
+    assert_int_equal(unconverged("coupling.max_sweeps=60").steps_not_converged, 0);
 }
 
 int main(void)

@@ -23,10 +23,11 @@ static const general_case cases[] = {
 };
 
 static const char *const couplings[] = {
-    "coupling={scheme: relaxed, relative_tolerance: 1e-11, sweeps: 200}",
-    "coupling={scheme: relaxed, order: jacobi, relative_tolerance: 1e-11, sweeps: 200, threads: 2}",
-    "coupling={scheme: relaxed, relative_tolerance: 1e-11, sweeps: 200, acceleration: none}",
-    "coupling={scheme: relaxed, relative_tolerance: 1e-11, sweeps: 200, acceleration: aitken}",
+    "coupling={scheme: relaxed, relative_tolerance: 1e-11, max_sweeps: 200}",
+    "coupling={scheme: relaxed, sequence: jacobi, relative_tolerance: 1e-11, max_sweeps: 200, "
+    "threads: 2}",
+    "coupling={scheme: relaxed, relative_tolerance: 1e-11, max_sweeps: 200, acceleration: none}",
+    "coupling={scheme: relaxed, relative_tolerance: 1e-11, max_sweeps: 200, acceleration: aitken}",
 };
 
 static run open_case(const char *file, const char *coupling, const char *override)
@@ -83,7 +84,7 @@ static void what_cannot_be_merged_is_refused(void **state)
 {
     (void)state;
     const char *const damping[] = {"'a' and 'c'", "different damping", "give both the same", NULL};
-    refused("subsystems.c.damping={rate: 1, start: 0, end: 1}", damping);
+    refused("subsystems.c.startup_damping={rate: 1, full_until: 0, end: 1}", damping);
     const char *const gravity[] = {"'a' and 'd'", "different gravity", "give both the same", NULL};
     refused("subsystems.d.gravity=[0, 0, 0]", gravity);
 }

@@ -44,7 +44,7 @@ static outcome run(const trial *t)
 {
     char step[64], extrapolation[64];
     const char *overrides[OVERRIDES_MAX + 1] = {step, extrapolation, "coupling.scheme=rim",
-                                                "subsystems.hydraulics.micro_step=2e-4"};
+                                                "subsystems.hydraulics.max_substep=2e-4"};
     int count = 4;
     snprintf(step, sizeof step, "time.step=%.17g", t->step);
     snprintf(extrapolation, sizeof extrapolation, "coupling.extrapolation=%s", t->extrapolation);
@@ -81,8 +81,8 @@ static void assert_unstable(const outcome *o, int force, double beyond)
 enum { LENGTH_2 = 3, FORCE_2 = 5, BLOCK_X = 8 };
 
 /* Samples in place of means, one macro step late: as the paper compares. */
-static const char *const sampled[] = {"parameters.opening=-0.08", "coupling.order=jacobi",
-                                      "coupling.wrenches=last", NULL};
+static const char *const sampled[] = {"parameters.opening=-0.08", "coupling.sequence=jacobi",
+                                      "coupling.slow_wrench=last", NULL};
 static const char *const wide_opening[] = {"parameters.opening=-0.08", NULL};
 
 /* Figure 7: the block slides to the wall at 1.5 m, half an edge before it, at 2.7 s. From then on
@@ -94,7 +94,7 @@ static void manipulator_is_stable_with_models(void **state)
     for (int i = 0; i < 4; i++) {
         const char *const *timings[] = {wide_opening, sampled};
         for (int k = 0; k < 2; k++) {
-            trial t = {"manipulator", "rim", steps[i], 3, 4, timings[k]};
+            trial t = {"manipulator", "interface-model", steps[i], 3, 4, timings[k]};
             outcome o = run(&t);
             assert_false(o.failed);
             assert_near(o.last[BLOCK_X], 1.4, 1e-6);
@@ -108,7 +108,7 @@ static void manipulator_is_stable_with_models(void **state)
 static void manipulator_stalls_at_the_block(void **state)
 {
     (void)state;
-    trial t = {"manipulator", "rim", 2e-2, 2.5, 3.5, NULL};
+    trial t = {"manipulator", "interface-model", 2e-2, 2.5, 3.5, NULL};
     outcome o = run(&t);
     assert_false(o.failed);
     assert_near(o.last[LENGTH_2], 0.46878, 1e-5);
@@ -122,7 +122,7 @@ static void manipulator_stalls_at_the_block(void **state)
 static void manipulator_is_not_with_hold(void **state)
 {
     (void)state;
-    trial t = {"manipulator", "hold", 2e-3, 2.9, 4, sampled};
+    trial t = {"manipulator", "constant", 2e-3, 2.9, 4, sampled};
     outcome o = run(&t);
     assert_false(o.failed);
     assert_near(o.last[LENGTH_2], 0.54449, 2e-4);
@@ -148,7 +148,7 @@ static void crane_is_stable_with_models(void **state)
     (void)state;
     static const double steps[] = {1.6e-2, 2e-2};
     for (int i = 0; i < 2; i++) {
-        trial t = {"log-crane", "rim", steps[i], 6.5, 7.04, NULL};
+        trial t = {"log-crane", "interface-model", steps[i], 6.5, 7.04, NULL};
         outcome o = run(&t);
         assert_false(o.failed);
         assert_near(o.least[BOOM_RATE], -0.05, 1e-3);
@@ -164,9 +164,10 @@ static void crane_is_not_with_hold(void **state)
 {
     (void)state;
     static const double steps[] = {1.6e-2, 2e-2};
-    static const char *const late[] = {"coupling.order=jacobi", "coupling.wrenches=last", NULL};
+    static const char *const late[] = {"coupling.sequence=jacobi", "coupling.slow_wrench=last",
+                                       NULL};
     for (int i = 0; i < 2; i++) {
-        trial t = {"log-crane", "hold", steps[i], 0, 3, late};
+        trial t = {"log-crane", "constant", steps[i], 0, 3, late};
         outcome o = run(&t);
         assert_unstable(&o, BOOM_FORCE, -1e5);
     }

@@ -19,8 +19,8 @@ typedef struct rollback_case {
 #define RELAXED "relaxed-slider-crank/scenario.yaml"
 #define FLOATING "../studies/relaxed/floating.yaml"
 #define ABSOLUTE "../studies/relaxed/absolute.yaml"
-#define JACOBI(threads)                                                                \
-    "coupling={scheme: relaxed, order: jacobi, relative_tolerance: 1e-7, sweeps: 60, " \
+#define JACOBI(threads)                                                                       \
+    "coupling={scheme: relaxed, sequence: jacobi, relative_tolerance: 1e-7, max_sweeps: 60, " \
     "threads: " #threads "}"
 
 static const rollback_case cases[] = {
@@ -29,17 +29,17 @@ static const rollback_case cases[] = {
      "slider-crank/scenario.yaml",
      500,
      300,
-     {"time.step=1e-3", MECHANISM("type: generalised-alpha")}},
+     {"time.step=1e-3", MECHANISM("type: generalized-alpha")}},
     {"generalised-alpha, ode",
      "slider-crank/scenario.yaml",
      500,
      300,
-     {"time.step=1e-3", MECHANISM("type: generalised-alpha, form: ode")}},
+     {"time.step=1e-3", MECHANISM("type: generalized-alpha, formulation: stabilized-ode")}},
     {"runge-kutta",
      "slider-crank/scenario.yaml",
      60,
      40,
-     {"time.step=1e-2", MECHANISM("type: runge-kutta, error_tolerance: 1e-9")}},
+     {"time.step=1e-2", MECHANISM("type: runge-kutta, step_tolerance: 1e-9")}},
     {"two-step, redundant joints", "bricard/scenario.yaml", 200, 100, {NULL}},
     {"two-step, pivots that change", "four-bars/scenario.yaml", 5, 3000, {NULL}},
     {"two-step, beams", "flexible-slider-crank/scenario.yaml", 60, 40, {"time.step=2e-3"}},
@@ -48,23 +48,24 @@ static const rollback_case cases[] = {
      "floating-slider-crank/scenario.yaml",
      60,
      40,
-     {"time.step=1e-3", MECHANISM("type: generalised-alpha")}},
+     {"time.step=1e-3", MECHANISM("type: generalized-alpha")}},
     {"runge-kutta, modes",
      "floating-slider-crank/scenario.yaml",
      4,
      3,
-     {"time.step=1e-3", MECHANISM("type: runge-kutta, error_tolerance: 1e-7")}},
+     {"time.step=1e-3", MECHANISM("type: runge-kutta, step_tolerance: 1e-7")}},
     {"two-step, rod", "ancf-slider-crank/scenario.yaml", 60, 40, {"time.step=5e-4"}},
     {"generalised-alpha, rod, ode",
      "ancf-slider-crank/scenario.yaml",
      60,
      40,
-     {"time.step=5e-4", MECHANISM("type: generalised-alpha, form: ode")}},
+     {"time.step=5e-4", MECHANISM("type: generalized-alpha, formulation: stabilized-ode")}},
     {"index1, parabolas",
      "split-pendulum/scenario.yaml",
      50,
      30,
-     {"coupling={scheme: index1, degree: 2}", "record.channels=[upper.end.position, hinge.force]"}},
+     {"coupling={scheme: index1, polynomial_degree: 2}",
+      "record.channels=[upper.end.position, hinge.force]"}},
     {"monolithic", RELAXED, 300, 200, {"time.step=1e-3", "coupling.scheme=monolithic"}},
     {"relaxed", RELAXED, 300, 200, {"time.step=1e-3"}},
     {"relaxed, loose tolerance",

@@ -49,7 +49,7 @@ async function openPage(browser, url, problems) {
 
 /** Before a run begins its particles settle: they are seen to fall and to come to rest, and then the run itself. */
 async function watchSettling(browser) {
-  const slowly = "subsystems.damper.particles.shot.step=3e-5"; // so that there is time to look
+  const slowly = "subsystems.damper.particles.shot.settling.step=3e-5"; // so that there is time to look
   const process = spawn(yoke, ["run", join(models, "cantilever-damper", "scenario.yaml"), "--live", "--set", slowly, "--set", "time.end=60", "--no-output"], { stdio: ["ignore", "pipe", "ignore"] });
   const problems = [];
   try {

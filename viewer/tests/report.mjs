@@ -205,7 +205,7 @@ try {
 
   // A run that flew apart says so, with its remedies, and shows the model where it began.
   const apart = join(folder, "apart");
-  const flown = ["--set", "coupling.inputs=original", "--set", "subsystems.lower.bodies.link.mass=20", "--set", "time.end=0.2"];
+  const flown = ["--set", "coupling.modified_inputs=none", "--set", "subsystems.lower.bodies.link.mass=20", "--set", "time.end=0.2"];
   const ended = spawnSync(yoke, ["run", join(models, "split-pendulum", "scenario.yaml"), "--quiet", ...flown, "-o", `${apart}.h5`]);
   check(ended.status === 1, `the run that flies apart ends with ${ended.status}`);
   execFileSync(yoke, ["report", `${apart}.h5`, "-o", `${apart}.html`], { stdio: ["ignore", "inherit", "inherit"] });
@@ -214,7 +214,7 @@ try {
   check(left >= 0 && right <= 1 && right - left > 0.3, `a model that flies apart takes up ${left} to ${right} of the view at its start`);
   check((await untrusted.tab.locator("header .verdict").textContent()) === "do not trust this run", "a run that flew apart is trusted");
   await untrusted.tab.locator("header .verdict").click();
-  check((await untrusted.tab.locator(".finding.serious .command code").allTextContents()).some((text) => text.includes("--set coupling.exchange=forces")), "no remedy as a command");
+  check((await untrusted.tab.locator(".finding.serious .command code").allTextContents()).some((text) => text.includes("--set coupling.exchange=force-force")), "no remedy as a command");
   check((await untrusted.tab.locator(".schematic .link.bad").count()) === 1, "the schematic does not mark the interface");
 
   // Limits come from the record, and each finding has its drawing: the ratio of masses beside what the scheme bears.
@@ -231,7 +231,7 @@ try {
 
   // A swing that grows is drawn with its limit, which stands in the record.
   const swinging = join(folder, "swinging");
-  spawnSync(yoke, ["run", join(models, "split-pendulum", "scenario.yaml"), "--quiet", "--set", "coupling.inputs=original", "--set", "subsystems.lower.bodies.link.mass=9", "--set", "time.end=0.5", "-o", `${swinging}.h5`]);
+  spawnSync(yoke, ["run", join(models, "split-pendulum", "scenario.yaml"), "--quiet", "--set", "coupling.modified_inputs=none", "--set", "subsystems.lower.bodies.link.mass=9", "--set", "time.end=0.5", "-o", `${swinging}.h5`]);
   execFileSync(yoke, ["report", `${swinging}.h5`, "-o", `${swinging}.html`], { stdio: ["ignore", "inherit", "inherit"] });
   const swings = await open(`${swinging}.html`, { width: 1440, height: 860 }, "dark");
   const ripple = swings.tab.locator(".finding", { hasText: "oscillate from step to step" });

@@ -514,13 +514,13 @@ static yk_status give_up(const yk_system *system, const newton *n)
     bool small = n->change <= FAR * n->size;
     bool held = n->condition <= 1e3 * UNKNOWABLE * n->motion;
     if (!(n->signal <= FAR))
-        return yk_fail(system->context, YK_ERROR_DIVERGED,
-                       "at t = %g s (step %lld) scheme index1 finds no values of the wires that "
-                       "their sources give: after %d corrections they still differ by %g of their "
-                       "size; take a smaller macro step, change a gain, or set hold: true for a "
-                       "wire of the loop",
-                       system->t + system->h, (long long)system->step_count + 1, n->corrections,
-                       n->signal);
+        return yk_fail(
+            system->context, YK_ERROR_DIVERGED,
+            "at t = %g s (step %lld) scheme index1 finds no values of the wires that "
+            "their sources give: after %d corrections they still differ by %g of their "
+            "size; take a smaller macro step, change a gain, or set sample_and_hold: true for a "
+            "wire of the loop",
+            system->t + system->h, (long long)system->step_count + 1, n->corrections, n->signal);
     if (small || held)
         return YK_NOT_CONVERGED;
     return yk_fail(system->context, YK_ERROR_DIVERGED,
@@ -781,8 +781,8 @@ static void index1_handle_event(yk_scheme *scheme, yk_system *system)
 static const yk_option_choice jacobian_words[] = {
     {"reuse",
      "kept over steps and improved by every correction, renewed when it does not serve any more"},
-    {"fresh", "renewed in every step"},
-    {"differences",
+    {"every-step", "renewed in every step"},
+    {"finite-differences",
      "renewed in every step by finite differences, even where subsystems give their sensitivities"},
     {NULL, NULL},
 };
@@ -790,32 +790,33 @@ static const yk_option_choice jacobian_words[] = {
 #define ROW(type, field) .kind = YK_OPTION_##type, .offset = offsetof(yk_index1_options, field)
 
 static const yk_option options[] = {
-    {"degree", ROW(INTEGER, polynomial_degree), .default_text = "3", .maximum = YK_INPUT_DEGREE_MAX,
+    {"polynomial_degree", ROW(INTEGER, polynomial_degree), .default_text = "3",
+     .maximum = YK_INPUT_DEGREE_MAX,
      .description =
          "degree of the wrenches in time; with exact solvers the order is 2, 4, 5, 6 for 0 to "
          "3, with others theirs"},
-    {"iterations", ROW(INTEGER, max_iterations), .default_text = "20", .minimum = 1,
+    {"max_iterations", ROW(INTEGER, max_iterations), .default_text = "20", .minimum = 1,
      .maximum = INFINITY,
      .description =
          "largest number of corrections of a macro step; 1 is the single Newton step of the paper"},
-    {"tolerance", ROW(NUMBER, tolerance), .unit = "N, N m", .default_text = "1e-6",
+    {"absolute_tolerance", ROW(NUMBER, tolerance), .unit = "N, N m", .default_text = "1e-6",
      .maximum = INFINITY, .refinement_exponent = 1,
      .description = "largest change of an interface wrench that counts as converged"},
     {"relative_tolerance", ROW(NUMBER, relative_tolerance), .default_text = "0",
      .maximum = INFINITY, .refinement_exponent = 1,
      .description = "the same, relative to the wrench"},
-    {"jacobian", ROW(CHOICE, jacobian_update), .default_text = "reuse", .choices = jacobian_words,
-     .description = "how the coupling Jacobian is found"},
+    {"jacobian_update", ROW(CHOICE, jacobian_update), .default_text = "reuse",
+     .choices = jacobian_words, .description = "how the coupling Jacobian is found"},
     {"threads", ROW(INTEGER, thread_count), .default_text = "1", .maximum = 1024,
      .description = "subsystems that advance at the same time; 0 is one per core"},
     {0},
 };
 
 static const yk_scheme_variant variants[] = {
-    {"index1", YK_VARIANT_REFERENCE, 30, {"degree=3", "iterations=20"}},
-    {"index1", YK_VARIANT_REMEDY, 5, {"degree=3"}},
-    {"index1, degree 2", YK_VARIANT_CANDIDATE, 5, {"degree=2"}},
-    {"index1, degree 3", YK_VARIANT_CANDIDATE | YK_VARIANT_BASELINE, 5, {"degree=3"}},
+    {"index1", YK_VARIANT_REFERENCE, 30, {"polynomial_degree=3", "max_iterations=20"}},
+    {"index1", YK_VARIANT_REMEDY, 5, {"polynomial_degree=3"}},
+    {"index1, degree 2", YK_VARIANT_CANDIDATE, 5, {"polynomial_degree=2"}},
+    {"index1, degree 3", YK_VARIANT_CANDIDATE | YK_VARIANT_BASELINE, 5, {"polynomial_degree=3"}},
     {0},
 };
 

@@ -534,8 +534,9 @@ static yk_status rim_step(yk_scheme *scheme, yk_system *system, yk_step_report *
 /* The scheme ----------------------------------------------------------------------------------- */
 
 static const yk_option_choice extrapolation_words[] = {
-    {"rim", "by a reduced interface model, which feels the wrenches of the fast subsystems"},
-    {"hold", "the velocity at the start of the macro step"},
+    {"interface-model",
+     "by a reduced interface model, which feels the wrenches of the fast subsystems"},
+    {"constant", "the velocity at the start of the macro step"},
     {"linear", "from the velocities at the last two macro steps"},
     {"quadratic", "from those at the last three"},
     {NULL, NULL},
@@ -552,7 +553,7 @@ static const yk_option_choice wrenches_words[] = {
     {NULL, NULL},
 };
 static const yk_option_choice positions_words[] = {
-    {"mechanism", "where the slow subsystem itself would come to in one step"},
+    {"own-step", "where the slow subsystem itself would come to in one step"},
     {"integral", "the integral of the model's velocities"},
     {NULL, NULL},
 };
@@ -562,7 +563,7 @@ static const yk_option_choice positions_words[] = {
 enum { EXCHANGE_ROW = 1 };
 
 static const yk_option options[] = {
-    {"order", ROW(CHOICE, sequence), .default_text = "gauss-seidel", .choices = yk_order_words,
+    {"sequence", ROW(CHOICE, sequence), .default_text = "gauss-seidel", .choices = yk_order_words,
      .description =
          "whether slow subsystems take the mean wrench of the present macro step or of the last"},
     [EXCHANGE_ROW] =
@@ -570,21 +571,22 @@ static const yk_option options[] = {
          .choices = yk_exchange_words,
          .description =
              "what crosses an interface between slow subsystems; auto where it is absent"},
-    {"extrapolation", ROW(CHOICE, extrapolation), .default_text = "rim",
+    {"extrapolation", ROW(CHOICE, extrapolation), .default_text = "interface-model",
      .choices = extrapolation_words,
      .description =
          "what fast subsystems are given of the motion of slow ones within a macro step"},
-    {"models", ROW(CHOICE, interface_models), .default_text = "reported", .choices = models_words,
-     .description = "where the reduced models come from"},
-    {"wrenches", ROW(CHOICE, slow_wrench), .default_text = "mean", .choices = wrenches_words,
+    {"interface_models", ROW(CHOICE, interface_models), .default_text = "reported",
+     .choices = models_words, .description = "where the reduced models come from"},
+    {"slow_wrench", ROW(CHOICE, slow_wrench), .default_text = "mean", .choices = wrenches_words,
      .description = "what slow subsystems receive of the wrenches of fast ones"},
-    {"positions", ROW(CHOICE, position_update), .default_text = "mechanism",
+    {"position_update", ROW(CHOICE, position_update), .default_text = "own-step",
      .choices = positions_words, .description = "where the reduced model says that the ports are"},
-    {"exchanges", ROW(INTEGER, exchanges_per_step), .default_text = "0", .maximum = INFINITY,
+    {"exchanges_per_step", ROW(INTEGER, exchanges_per_step), .default_text = "0",
+     .maximum = INFINITY,
      .description =
          "how often fast subsystems and models exchange in a macro step; 0 is at every common "
          "step of the fast ones"},
-    {"fast", ROW(SUBSYSTEMS, fast_subsystems),
+    {"fast_subsystems", ROW(SUBSYSTEMS, fast_subsystems),
      .description =
          "the fast subsystems; without it those with substeps that receive no wrench, else "
          "those that receive motions alone"},
@@ -592,7 +594,10 @@ static const yk_option options[] = {
 };
 
 static const yk_scheme_variant variants[] = {
-    {"rim", YK_VARIANT_REMEDY, 3, {"extrapolation=rim", "order=gauss-seidel", "wrenches=mean"}},
+    {"rim",
+     YK_VARIANT_REMEDY,
+     3,
+     {"extrapolation=interface-model", "sequence=gauss-seidel", "slow_wrench=mean"}},
     {0},
 };
 

@@ -422,7 +422,7 @@ static bool tight_is_valid_state(const yk_scheme *scheme, const yk_system *syste
 
 static const yk_option_choice velocity_words[] = {
     {"difference", "from the positions at both ends of the step, by SLERP for rotations"},
-    {"marker", "that of the partner's marker at the end of the step"},
+    {"partner", "that of the partner's marker at the end of the step"},
     {NULL, NULL},
 };
 
@@ -430,7 +430,7 @@ static const yk_option_choice velocity_words[] = {
 #define EXCHANGE_TEXT "what crosses an interface where nothing is repeated; auto where it is absent"
 #define VELOCITY_ROW                                                                            \
     {                                                                                           \
-        "velocity", ROW(CHOICE, prescribed_velocity),                                           \
+        "prescribed_velocity", ROW(CHOICE, prescribed_velocity),                                \
             .default_text = "difference", .choices = velocity_words,                            \
             .description = "the velocity that is prescribed to the sides that receive a motion" \
     }
@@ -439,12 +439,12 @@ enum { ITERATIONS_ROW, TOLERANCE_ROW, RELATIVE_ROW, ACCELERATION_ROW, TIGHT_EXCH
 
 static const yk_option tight_rows[] = {
     [ITERATIONS_ROW] =
-        {"iterations", ROW(INTEGER, max_iterations), .default_text = "20",
+        {"max_iterations", ROW(INTEGER, max_iterations), .default_text = "20",
          .has_derived_default = true, .maximum = INFINITY,
          .description =
              "largest number of repetitions of a macro step; 0 is the scheme loose. Where it is "
              "absent: 50 with an acceleration, else 20"},
-    [TOLERANCE_ROW] = {"tolerance", ROW(NUMBER, tolerance), .unit = "N, N m",
+    [TOLERANCE_ROW] = {"absolute_tolerance", ROW(NUMBER, tolerance), .unit = "N, N m",
                        .default_text = "1e-6", .maximum = INFINITY, .refinement_exponent = 1,
                        .description =
                            "largest change of an interface wrench that counts as converged"},
@@ -459,7 +459,7 @@ static const yk_option tight_rows[] = {
     [TIGHT_EXCHANGE_ROW] = {"exchange", ROW(CHOICE, exchange), .has_derived_default = true,
                             .choices = yk_exchange_words, .description = EXCHANGE_TEXT},
     VELOCITY_ROW,
-    {"halvings", ROW(INTEGER, max_halvings), .default_text = "0", .maximum = 20,
+    {"max_halvings", ROW(INTEGER, max_halvings), .default_text = "0", .maximum = 20,
      .description = "how often a step that does not converge may be halved"},
     {0},
 };
@@ -475,10 +475,10 @@ static const yk_scheme_variant variants[] = {
     {"tight, quasi-newton",
      YK_VARIANT_REFERENCE | YK_VARIANT_STRICTER,
      20,
-     {"acceleration=quasi-newton", "tolerance=1e-12", "relative_tolerance=1e-12", "iterations=60",
-      "halvings=0"}},
+     {"acceleration=quasi-newton", "absolute_tolerance=1e-12", "relative_tolerance=1e-12",
+      "max_iterations=60", "max_halvings=0"}},
     {"tight", YK_VARIANT_REMEDY, 4, {"acceleration=quasi-newton"}},
-    {"tight", YK_VARIANT_ANY_MASS_RATIO, 4, {"acceleration=quasi-newton", "iterations=50"}},
+    {"tight", YK_VARIANT_ANY_MASS_RATIO, 4, {"acceleration=quasi-newton", "max_iterations=50"}},
     {"tight", YK_VARIANT_CANDIDATE, 4, {"acceleration=none"}},
     {"tight, aitken", YK_VARIANT_CANDIDATE | YK_VARIANT_BASELINE, 4, {"acceleration=aitken"}},
     {"tight, quasi-newton",

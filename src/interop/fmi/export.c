@@ -317,7 +317,7 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
         /* Substeps that the scheme asks for are not the subsystem's own. */
         const yk_node *sections = yk_node_get(m->scenario->root, "subsystems");
         const yk_node *section = yk_node_get(sections, def->subsystem);
-        if (yk_node_get(section, "micro_step") || yk_node_get(section, "substeps"))
+        if (yk_node_get(section, "max_substep") || yk_node_get(section, "substeps"))
             m->longest_step = m->info->step / m->scenario->substeps[m->subsystem];
         status = connect_ports(m, def->wrenches);
 

@@ -11,8 +11,9 @@ static const yk_word kind_words[] = {
 };
 
 static const yk_word process_words[] = {
-    {"own", "that of the run: fastest"},
-    {"child", "a child process: a crash of the FMU fails the step and keeps the results so far"},
+    {"this-process", "that of the run: fastest"},
+    {"child-process",
+     "a child process: a crash of the FMU fails the step and keeps the results so far"},
     {NULL, NULL},
 };
 
@@ -23,7 +24,7 @@ static const yk_field scalar_fields[] = {
     {"velocity", YK_TYPE_TEXT, .text = "variable of its velocity"},
     {"acceleration", YK_TYPE_TEXT, .text = "variable of its acceleration"},
     {"force", YK_TYPE_TEXT, .text = "variable of the force (N) or torque (N m)"},
-    {"reaction", YK_TYPE_BOOLEAN, .fallback = "false",
+    {"force_on_partner", YK_TYPE_BOOLEAN, .fallback = "false",
      .text = "the force that the FMU gives is that on its partner, not on itself"},
     {0},
 };
@@ -49,7 +50,7 @@ static const yk_field marker_fields[] = {
     MARKER_FIELD("angular_acceleration", 3, "the angular acceleration, global axes"),
     MARKER_FIELD("force", 3, "the force, global axes"),
     MARKER_FIELD("torque", 3, "the torque about the marker's origin, global axes"),
-    {"reaction", YK_TYPE_BOOLEAN, .fallback = "false",
+    {"force_on_partner", YK_TYPE_BOOLEAN, .fallback = "false",
      .text = "the wrench that the FMU gives is that on its partner, not on itself"},
     {0},
 };
@@ -101,7 +102,7 @@ static const yk_field setting_fields[] = {
     {"variable", YK_TYPE_TEXT, .required = true, .text = "a parameter or start value of the FMU"},
     {"value", YK_TYPE_NUMBER, .text = "its value; a boolean is 0 or 1"},
     {"values", YK_TYPE_NUMBERS, .least = 1, .text = "the values of an array"},
-    {"text", YK_TYPE_TEXT, .text = "the value of a variable of type String"},
+    {"string", YK_TYPE_TEXT, .text = "the value of a variable of type String"},
     {0},
 };
 static const yk_section setting_section = {"setting", "A value before the start.", setting_fields};
@@ -111,35 +112,35 @@ static const yk_field channel_item = {"variables", YK_TYPE_TEXT, .text = "a vari
 
 static const yk_field fields[] = {
     {"file", YK_TYPE_PATH, .required = true, .text = "the FMU, FMI 2.0 or 3.0"},
-    {"kind", YK_TYPE_CHOICE, .fallback = "auto", .words = kind_words,
+    {"interface_type", YK_TYPE_CHOICE, .fallback = "auto", .words = kind_words,
      .text = "which of the FMU's kinds is used"},
     {"ports", YK_TYPE_NAMED, .item = &port_item,
      .text = "where other subsystems are joined; "
              "without: the FMU's terminals, "
              "and a signal port for each other input and output, named as it is"},
-    {"set", YK_TYPE_LIST, .item = &setting_item, .text = "parameters and start values"},
+    {"start_values", YK_TYPE_LIST, .item = &setting_item, .text = "parameters and start values"},
     {"channels", YK_TYPE_LIST, .item = &channel_item,
      .text = "variables that can be recorded besides the outputs"},
-    {"step", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
+    {"max_step", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
      .text = "longest step of the FMU; "
              "without: co-simulation makes one per macro step, "
              "and the error control chooses the steps of model exchange"},
-    {"tolerance", YK_TYPE_NUMBER, .range = YK_POSITIVE,
+    {"solver_tolerance", YK_TYPE_NUMBER, .range = YK_POSITIVE,
      .text = "relative tolerance of the solver; "
              "without: co-simulation uses the FMU's own, "
              "model exchange that of the FMU's default experiment, or 1e-8"},
     {"absolute_tolerance", YK_TYPE_NUMBER, .range = YK_POSITIVE,
      .text =
          "with model exchange: absolute tolerance of each state, relative to its nominal value; "
-         "without: a hundredth of `tolerance`"},
-    {"logging", YK_TYPE_BOOLEAN, .fallback = "false",
+         "without: a hundredth of `solver_tolerance`"},
+    {"log_all", YK_TYPE_BOOLEAN, .fallback = "false",
      .text = "shows all that the FMU logs, not only its warnings"},
-    {"derivatives", YK_TYPE_BOOLEAN, .fallback = "true",
+    {"use_directional_derivatives", YK_TYPE_BOOLEAN, .fallback = "true",
      .text = "uses the FMU's directional derivatives where it has them"},
-    {"process", YK_TYPE_CHOICE, .fallback = "own", .words = process_words,
+    {"run_in", YK_TYPE_CHOICE, .fallback = "this-process", .words = process_words,
      .text = "where the FMU's code runs"},
-    {"deadline", YK_TYPE_NUMBER, "s", "30", .range = YK_POSITIVE,
-     .text = "with `process: child`: longest time for one step"},
+    {"timeout", YK_TYPE_NUMBER, "s", "30", .range = YK_POSITIVE,
+     .text = "with `run_in: child-process`: longest time for one step"},
     {0},
 };
 
@@ -154,7 +155,7 @@ static const yk_section fmu_section = {
 static void read_port(const yk_node *node, yk_fmu_port_def *port)
 {
     *port = (yk_fmu_port_def){.name = yk_node_name(node), .kind = port_kinds[node->choice]};
-    const yk_node *reaction = yk_node_get(node, "reaction");
+    const yk_node *reaction = yk_node_get(node, "force_on_partner");
     port->reaction = reaction && reaction->choice;
 
     /* A terminal of FMI 3.0 lists the variables of a port itself. */
@@ -194,23 +195,23 @@ static yk_status build_fmu(yk_builder *builder, const yk_node *section, yk_subsy
     if (status != YK_OK)
         return status;
 
-    def.kind = yk_node_choice(section, "kind");
-    def.logging = yk_node_boolean(section, "logging");
-    def.derivatives = yk_node_boolean(section, "derivatives");
-    def.child = yk_node_choice(section, "process") == 1;
-    def.deadline = yk_node_number(section, "deadline");
+    def.kind = yk_node_choice(section, "interface_type");
+    def.logging = yk_node_boolean(section, "log_all");
+    def.derivatives = yk_node_boolean(section, "use_directional_derivatives");
+    def.child = yk_node_choice(section, "run_in") == 1;
+    def.deadline = yk_node_number(section, "timeout");
 
     /* Without these, the FMU's own. */
-    if (yk_node_get(section, "step"))
-        def.step = yk_node_number(section, "step");
-    if (yk_node_get(section, "tolerance"))
-        def.tolerance = yk_node_number(section, "tolerance");
+    if (yk_node_get(section, "max_step"))
+        def.step = yk_node_number(section, "max_step");
+    if (yk_node_get(section, "solver_tolerance"))
+        def.tolerance = yk_node_number(section, "solver_tolerance");
     if (yk_node_get(section, "absolute_tolerance"))
         def.absolute_tolerance = yk_node_number(section, "absolute_tolerance");
 
     /* Memory for its lists. */
     const yk_node *ports = yk_node_get(section, "ports");
-    const yk_node *set = yk_node_get(section, "set");
+    const yk_node *set = yk_node_get(section, "start_values");
     const yk_node *channels = yk_node_get(section, "channels");
     size_t port_count = ports ? (size_t)ports->count : 0;
     size_t setting_count = set ? (size_t)set->count : 0;
@@ -233,12 +234,12 @@ static yk_status build_fmu(yk_builder *builder, const yk_node *section, yk_subsy
         names[def.channel_count++] = item->text;
 
     /* All mistakes of all settings are reported. */
-    for (const yk_node *item = yk_node_items(section, "set"); item; item = item->next) {
+    for (const yk_node *item = yk_node_items(section, "start_values"); item; item = item->next) {
         const yk_node *value = yk_node_get(item, "value");
         const yk_node *values = yk_node_get(item, "values");
-        const yk_node *text = yk_node_get(item, "text");
+        const yk_node *text = yk_node_get(item, "string");
         if ((value != NULL) + (values != NULL) + (text != NULL) != 1) {
-            status = yk_builder_error(builder, item, "needs one of value, values and text");
+            status = yk_builder_error(builder, item, "needs one of value, values and string");
             continue;
         }
 

@@ -428,9 +428,9 @@ static void read_total_joint(yk_mbd *r, const char *label, bool pin)
         return;
     }
 
-    FILE *to = begin_line(r, JOINTS, "joint", label, "axes");
+    FILE *to = begin_line(r, JOINTS, "joint", label, "custom");
     write_between(to, &a, &b);
-    fputs(", constrain: [", to);
+    fputs(", constrained_axes: [", to);
 
     bool any = false;
     for (int k = 0; k < 6; k++) {
@@ -451,7 +451,7 @@ static void read_joint(yk_mbd *r, const char *keyword)
                  {"spherical hinge", "spherical", TWO_ENDS},
                  {"universal hinge", "universal", TWO_ENDS},
                  {"cardano hinge", "universal", TWO_ENDS},
-                 {"prismatic", "orientation", ORIENTATIONS},
+                 {"prismatic", "fixed-orientation", ORIENTATIONS},
                  {"revolute rotation", "parallel-axes", ORIENTATIONS},
                  {"in line", "in-line", LINE},
                  {"revolute pin", "revolute", PIN},
@@ -481,7 +481,7 @@ static void read_joint(yk_mbd *r, const char *keyword)
         /* The node stays where it is. */
         joint_end a = {&yk_mbd_global, node->pose};
         joint_end b = {node, node->pose};
-        FILE *to = begin_line(r, JOINTS, "joint", label, "clamp");
+        FILE *to = begin_line(r, JOINTS, "joint", label, "fixed");
         write_between(to, &a, &b);
         fputs("}\n", to);
     } else if (strcasecmp(word, "distance") == 0) {
@@ -500,7 +500,7 @@ static void read_joint(yk_mbd *r, const char *keyword)
 
         FILE *to = begin_line(r, JOINTS, "joint", label, "distance");
         write_between(to, &a, &b);
-        fprintf(to, ", length: \"%s\"}\n", length);
+        fprintf(to, ", distance: \"%s\"}\n", length);
     } else {
         /* The rest differs in what is given of the two ends, and in the scenario's word. */
         size_t k = 0;
@@ -544,9 +544,9 @@ static void read_joint(yk_mbd *r, const char *keyword)
         /* A drive makes the rotation follow. */
         char rate[YK_MBD_TEXT];
         yk_mbd_take_drive(r, rate);
-        to = begin_line(r, JOINTS, "drive", label, "angular-velocity");
+        to = begin_line(r, JOINTS, "drive", label, "driven-angular-velocity");
         write_between(to, &a, &b);
-        fprintf(to, ", rate: \"%s\"}\n", rate);
+        fprintf(to, ", angular_velocity: \"%s\"}\n", rate);
     }
 }
 
@@ -599,7 +599,7 @@ static void read_body(yk_mbd *r, const char *keyword)
     FILE *to = begin_line(r, BODIES, "body", label, NULL);
     fprintf(to, "node: %s, mass: ", node->name);
     yk_write_number(to, sum.mass);
-    fputs(", centre: ", to);
+    fputs(", center_of_mass: ", to);
     yk_write_vector(to, centre);
     fputs(", inertia: [", to);
 
@@ -638,7 +638,7 @@ static void read_force(yk_mbd *r, const char *keyword)
             if (r->failed)
                 return;
 
-            fprintf(model_of(r)->sections[PORTS], "      %s: {on: %s}\n", node->name, node->name);
+            fprintf(model_of(r)->sections[PORTS], "      %s: {body: %s}\n", node->name, node->name);
             model_of(r)->counts[PORTS]++;
         }
 
@@ -674,13 +674,13 @@ static void read_force(yk_mbd *r, const char *keyword)
     /* The scenario has offsets in the axes of the body, and the vector in those that it keeps. */
     FILE *to = begin_line(r, FORCES, "force", label, couple ? "torque" : "force");
     yk_vec3 arm = yk_v3_sub(at.marker.position, node->pose.position);
-    fprintf(to, ", on: %s, offset: ", node->name);
+    fprintf(to, ", body: %s, offset: ", node->name);
     yk_write_vector(to, yk_q_rotate_back(node->pose.orientation, arm));
     fputs(", vector: ", to);
     if (follows)
         direction = yk_q_rotate_back(node->pose.orientation, direction);
     yk_write_vector(to, direction);
-    fprintf(to, ", follows: %s, load: \"%s\"}\n", follows ? "true" : "false", load);
+    fprintf(to, ", follower: %s, factor: \"%s\"}\n", follows ? "true" : "false", load);
 }
 
 static void read_gravity(yk_mbd *r, const char *keyword)
@@ -702,7 +702,7 @@ static void read_gravity(yk_mbd *r, const char *keyword)
 static void read_beam(yk_mbd *r, const char *keyword)
 {
     (void)keyword;
-    static const char *const sections[2] = {"section", "end_section"};
+    static const char *const sections[2] = {"section", "second_section"};
     const char *label = yk_mbd_take_text(r);
     joint_end ends[3];
     yk_vec3 offset[3];
@@ -735,7 +735,8 @@ static void read_beam(yk_mbd *r, const char *keyword)
         return;
 
     FILE *to = begin_line(r, BEAMS, "beam", label, NULL);
-    fprintf(to, "nodes: [%s, %s, %s], up: ", ends[0].on->name, ends[1].on->name, ends[2].on->name);
+    fprintf(to, "nodes: [%s, %s, %s], section_z: ", ends[0].on->name, ends[1].on->name,
+            ends[2].on->name);
     yk_write_vector(to, up[0]);
 
     /* The scenario has one offset for the whole beam. */
@@ -749,7 +750,7 @@ static void read_beam(yk_mbd *r, const char *keyword)
 
     /* MBDyn has a law for each half, the scenario one at each end. Its mass is that of bodies. */
     for (int half = 0; half < 2; half++) {
-        fprintf(to, ", %s: {shape: matrix, mass: 0, stiffness: ", sections[half]);
+        fprintf(to, ", %s: {type: matrix, mass_per_length: 0, stiffness: ", sections[half]);
         write_six(to, laws[half].stiffness, 0, 6);
         fputs(", damping: ", to);
         write_six(to, laws[half].damping, 0, 6);
@@ -953,7 +954,7 @@ static yk_status import_mbdyn(yk_import *import, const char *path, yk_xml_elemen
         yk_write_number(to, yk_import_step(import, m.step));
 
         /* MBDyn's spectral radius, at most 0.9 so that some damping is left. */
-        fputs("}\n\nsubsystems:\n  model:\n    solver: smooth\n    gravity: ", to);
+        fputs("}\n\nsubsystems:\n  model:\n    solver: multibody\n    gravity: ", to);
         yk_write_vector(to, m.gravity);
         fputs("\n    integrator: {type: two-step, rho_inf: ", to);
         yk_write_number(to, fmin(m.rho_inf, 0.9));

@@ -22,7 +22,7 @@ static const yk_field node_item = {"nodes", YK_TYPE_TEXT, .text = "the name of a
 static const yk_field fields[] = {
     {"address", YK_TYPE_TEXT, .required = true,
      .text = "`unix:PATH` or `tcp:HOST:PORT`, as in the force of MBDyn's input file"},
-    {"listen", YK_TYPE_BOOLEAN, .fallback = "false",
+    {"mbdyn_connects", YK_TYPE_BOOLEAN, .fallback = "false",
      .text = "MBDyn connects (`create, no`); else it listens (`create, yes`)"},
     {"nodes", YK_TYPE_LIST, .required = true, .least = 1, .most = NODES_MAX, .item = &node_item,
      .text = "names for the nodes of the force, in its order; "
@@ -31,9 +31,9 @@ static const yk_field fields[] = {
      .text = "when MBDyn exchanges motions and forces, as its input file says"},
     {"orientation", YK_TYPE_CHOICE, .fallback = "matrix", .words = orientations,
      .text = "how MBDyn sends orientations, as its input file says"},
-    {"accelerations", YK_TYPE_BOOLEAN, .fallback = "false",
+    {"sends_accelerations", YK_TYPE_BOOLEAN, .fallback = "false",
      .text = "whether it sends accelerations, as its input file says"},
-    {"deadline", YK_TYPE_NUMBER, "s", "30", .range = YK_POSITIVE,
+    {"timeout", YK_TYPE_NUMBER, "s", "30", .range = YK_POSITIVE,
      .text = "for each answer, and for MBDyn to be there"},
     {0},
 };
@@ -57,7 +57,7 @@ static yk_status build_mbdyn(yk_builder *builder, const yk_node *section, yk_sub
     /* A port for each node, in the order of the force. */
     yk_mbdyn_def def = yk_mbdyn_default();
     def.address = yk_node_text(section, "address");
-    def.mbdyn_connects = yk_node_boolean(section, "listen");
+    def.mbdyn_connects = yk_node_boolean(section, "mbdyn_connects");
     def.nodes = names;
 
     for (const yk_node *item = list->first; item; item = item->next)
@@ -66,8 +66,8 @@ static yk_status build_mbdyn(yk_builder *builder, const yk_node *section, yk_sub
     /* What MBDyn's input file says of its external force. */
     def.coupling = (yk_mbdyn_coupling)yk_node_choice(section, "coupling");
     def.orientation = (yk_mbdyn_orientation)yk_node_choice(section, "orientation");
-    def.sends_accelerations = yk_node_boolean(section, "accelerations");
-    def.timeout = yk_node_number(section, "deadline");
+    def.sends_accelerations = yk_node_boolean(section, "sends_accelerations");
+    def.timeout = yk_node_number(section, "timeout");
 
     return yk_mbdyn_create(yk_builder_context(builder), &def, subsystem);
 }

@@ -40,9 +40,9 @@ static const yk_field port_item = {"port", YK_TYPE_SECTION, .section = &port_sec
 static const yk_field fields[] = {
     {"participant", YK_TYPE_TEXT, .required = true,
      .text = "name of this participant in the configuration of preCICE"},
-    {"configuration", YK_TYPE_PATH, .required = true, .text = "configuration of preCICE (XML)"},
+    {"config_file", YK_TYPE_PATH, .required = true, .text = "configuration of preCICE (XML)"},
     {"mesh", YK_TYPE_TEXT, .required = true, .text = "mesh that the participant provides"},
-    {"takes", YK_TYPE_CHOICE, .fallback = "motion", .words = takes_words,
+    {"input", YK_TYPE_CHOICE, .fallback = "motion", .words = takes_words,
      .text = "what the ports take from this system"},
     {"displacement", YK_TYPE_TEXT,
      .text = "data of the displacements; without it and without `velocity`: `Displacement`"},
@@ -53,7 +53,7 @@ static const yk_field fields[] = {
     {"library", YK_TYPE_TEXT, .fallback = "libprecice.so.3",
      .text = "the library: a name that the system's loader finds, or a path with a slash, from the "
              "folder of the scenario"},
-    {"deadline", YK_TYPE_NUMBER, "s", "600", .range = YK_POSITIVE,
+    {"timeout", YK_TYPE_NUMBER, "s", "600", .range = YK_POSITIVE,
      .text = "for each answer: partners that take longer for a time window end the run"},
     {0},
 };
@@ -167,11 +167,11 @@ static yk_status build_precice(yk_builder *builder, const yk_node *section,
         return status;
 
     def.participant = yk_node_text(section, "participant");
-    def.config_file = yk_builder_path(builder, section, "configuration");
+    def.config_file = yk_builder_path(builder, section, "config_file");
     def.mesh = yk_node_text(section, "mesh");
-    def.causality = (yk_causality)(YK_CAUSALITY_WRENCH_INPUT + yk_node_choice(section, "takes"));
+    def.causality = (yk_causality)(YK_CAUSALITY_WRENCH_INPUT + yk_node_choice(section, "input"));
     def.force = yk_node_text(section, "force");
-    def.timeout = yk_node_number(section, "deadline");
+    def.timeout = yk_node_number(section, "timeout");
     if (!def.config_file)
         return YK_ERROR_MEMORY;
 

@@ -68,7 +68,7 @@ static void write_summary(const yk_robot *robot)
     }
 
     yk_import *import = robot->import;
-    const char *solver = import->options.solver == YK_IMPORT_MULTIBODY ? "smooth" : "nonsmooth";
+    const char *solver = import->options.solver == YK_IMPORT_MULTIBODY ? "multibody" : "nonsmooth";
     snprintf(import->summary, sizeof import->summary, "solver %s, bodies %d, joints %d, shapes %d",
              solver, bodies, joints, robot->shape_count);
 }

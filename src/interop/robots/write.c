@@ -163,7 +163,7 @@ static void write_group(const writer *w, const yk_robot_shape *shape)
     const yk_robot *robot = w->robot;
     contact_group own = group_of(w, shape);
     if (own.base >= 0 || w->has_types) {
-        fputs(", group: ", w->to);
+        fputs(", collision_group: ", w->to);
         write_group_name(w, own);
     }
 
@@ -181,7 +181,7 @@ static void write_group(const writer *w, const yk_robot_shape *shape)
         if (!first || !(excluded || !yk_robot_types_meet(shape, other)))
             continue;
 
-        fputs(passed++ == 0 ? ", passes: [" : ", ", w->to);
+        fputs(passed++ == 0 ? ", no_collision_with: [" : ", ", w->to);
         write_group_name(w, group);
     }
     if (passed > 0)
@@ -235,7 +235,7 @@ static void write_shape(const writer *w, int index)
     if (w->multibody) {
         char name[NAME_MAX_LENGTH];
         link_name(w, shape->link, name);
-        fprintf(to, ", on: %s, offset: ", name);
+        fprintf(to, ", body: %s, offset: ", name);
     } else {
         fprintf(to, ", position: ");
     }
@@ -275,7 +275,7 @@ static void write_shape(const writer *w, int index)
 
     /* Only the nonsmooth solver has materials and groups. */
     if (!w->multibody && !shape->has_contact)
-        fputs(", touches: false", to);
+        fputs(", collides: false", to);
     if (!w->multibody && shape->has_contact)
         fprintf(to, ", material: surface_%d", material_of(w, index));
 
@@ -385,7 +385,7 @@ static void write_links(const writer *w)
         yk_vec3 centre =
             yk_q_rotate_back(link->pose.orientation, yk_v3_sub(link->body.center, origin));
         if (w->multibody && yk_v3_norm(centre) > 1e-15) {
-            fputs("        centre: ", to);
+            fputs("        center_of_mass: ", to);
             yk_write_vector(to, centre);
             fputs("\n", to);
         }
@@ -465,7 +465,7 @@ static bool find_combined_joint(const yk_robot_joint *first, int count, combined
     if (all && ball) {
         out->type = NULL;
     } else if (all && hinge_count == 0) {
-        out->type = "orientation";
+        out->type = "fixed-orientation";
     } else if (slide_count == 0 && ball) {
         out->type = "spherical";
     } else if (slide_count == 0 && hinge_count == 2 &&
@@ -484,7 +484,7 @@ static bool find_combined_joint(const yk_robot_joint *first, int count, combined
         out->type = "planar";
         out->orientation = frame_about(hinges[0], slides[0]);
     } else if (in_plane && hinge_count == 0) {
-        out->type = "axes";
+        out->type = "custom";
         out->constrain = "[z, rx, ry, rz]";
         out->orientation = frame_about(yk_v3_unit(across), slides[0]);
     } else {
@@ -524,7 +524,7 @@ static void write_between(const writer *w, int parent, int child)
 static void write_joints(const writer *w)
 {
     const yk_robot *robot = w->robot;
-    static const char *const types[] = {"clamp",     "revolute", "prismatic",
+    static const char *const types[] = {"fixed",     "revolute", "prismatic",
                                         "spherical", "planar",   NULL};
     FILE *to = w->to;
     bool heading = false;
@@ -572,7 +572,7 @@ static void write_joints(const writer *w)
             }
 
             if (several.constrain)
-                fprintf(to, ", constrain: %s", several.constrain);
+                fprintf(to, ", constrained_axes: %s", several.constrain);
             fputs("}\n", to);
         }
 
@@ -612,7 +612,7 @@ static void write_forces(const writer *w)
             continue;
 
         /* A slide is the z direction of a bushing whose other directions are free. */
-        const char *type = "torsion";
+        const char *type = "torsion-spring";
         yk_vec3 at = joint->point;
         if (!hinge) {
             type = "bushing";
@@ -673,7 +673,7 @@ static void write_ports(const writer *w)
         if (!heading)
             fprintf(to, "    ports:\n");
         heading = true;
-        fprintf(to, "      %s: {on: %s, offset: ", name, on);
+        fprintf(to, "      %s: {body: %s, offset: ", name, on);
         yk_write_vector(to, yk_q_rotate(back, yk_v3_sub(frame->pose.position, origin)));
 
         yk_quat rotation = yk_q_mul(back, frame->pose.orientation);
@@ -852,7 +852,7 @@ void yk_robot_write(const yk_robot *robot, FILE *to)
     fputs(", step: ", to);
     yk_write_number(to, options->step);
     fprintf(to, "}\n\nsubsystems:\n  robot:\n    solver: %s\n    gravity: ",
-            w.multibody ? "smooth" : "nonsmooth");
+            w.multibody ? "multibody" : "nonsmooth");
     yk_write_vector(to, robot->gravity);
     fputs("\n", to);
 
@@ -874,7 +874,7 @@ void yk_robot_write(const yk_robot *robot, FILE *to)
             fputs("}\n", to);
         }
 
-        write_shapes_of(&w, YK_ROBOT_GROUND, "ground", "    ");
+        write_shapes_of(&w, YK_ROBOT_GROUND, "ground_shapes", "    ");
     }
     write_links(&w);
     if (!w.multibody)

@@ -27,8 +27,10 @@
 const char *const yk_ssp_system_sections[] = {"parameters", "interfaces", "coupling",
                                               "record",     "time.step",  NULL};
 const char *const yk_ssp_component_sections[] = {
-    "ports",    "step",  "tolerance", "derivatives", "process", "deadline", "channels",
-    "substeps", "frame", "units",     "micro_step",  "logging", NULL};
+    "ports",  "max_step", "solver_tolerance", "use_directional_derivatives",
+    "run_in", "timeout",  "channels",         "substeps",
+    "pose",   "units",    "max_substep",      "log_all",
+    NULL};
 
 enum {
     NAME_BYTES = YK_IMPORT_NAME_BYTES,
@@ -891,9 +893,9 @@ static void write_component(reader *r, FILE *to, int index)
     /* Which of the two, where an FMU has both and the description says one. */
     const char *kind = text_of(p->xml, "implementation");
     if (strcmp(kind, "CoSimulation") == 0)
-        fprintf(to, "\n    kind: co-simulation");
+        fprintf(to, "\n    interface_type: co-simulation");
     if (strcmp(kind, "ModelExchange") == 0)
-        fprintf(to, "\n    kind: model-exchange");
+        fprintf(to, "\n    interface_type: model-exchange");
     fprintf(to, "\n");
 
     /* Ports with power as the annotation has them: what stands between its braces. */
@@ -948,11 +950,11 @@ static void write_component(reader *r, FILE *to, int index)
             continue;
 
         if (!head)
-            fprintf(to, "    set:\n");
+            fprintf(to, "    start_values:\n");
         head = true;
         fprintf(to, "      - {variable: ");
         write_quoted(to, p->description.variables[s->variable].name);
-        fprintf(to, s->text ? ", text: " : ", value: ");
+        fprintf(to, s->text ? ", string: " : ", value: ");
         if (s->text)
             write_quoted(to, s->text);
         else

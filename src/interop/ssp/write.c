@@ -188,10 +188,10 @@ static yk_status add_component(writer *w, int index, const yk_node *section)
     ADD(" type=\"application/x-fmu-sharedlibrary\" source=\"resources/%s.fmu\"",
         w->info->subsystem_names[index]);
     ADD(" implementation=\"%s\">\n        <ssd:Connectors>\n",
-        kinds[yk_node_choice(section, "kind")]);
+        kinds[yk_node_choice(section, "interface_type")]);
 
     /* Inputs and outputs, and the parameters that are set. */
-    const yk_node *set = yk_node_items(section, "set");
+    const yk_node *set = yk_node_items(section, "start_values");
     for (int i = 0; i < d->variable_count; i++) {
         const yk_fmi_variable *v = &d->variables[i];
         bool is_set = false;
@@ -226,7 +226,7 @@ static yk_status add_component(writer *w, int index, const yk_node *section)
     for (const yk_node *item = set; item; item = item->next) {
         /* It is there: loading the scenario compared all settings with the FMU. */
         const yk_fmi_variable *v = &d->variables[yk_fmi_find(d, yk_node_text(item, "variable"))];
-        const yk_node *text = yk_node_get(item, "text");
+        const yk_node *text = yk_node_get(item, "string");
         const yk_node *number = yk_node_get(item, "value");
         if (!number && !text)
             return yk_fail(

@@ -13,7 +13,7 @@ static const char *const scenario =
     "subsystems:\n"
     "  left: {solver: oscillator, mass: 1, velocity: 1}\n"
     "  right: {solver: oscillator, mass: twice/2}\n"
-    "interfaces: {joint: {between: [left.mass, right.mass], joint: clamp}}\n"
+    "interfaces: {joint: {between: [left.mass, right.mass], joint: fixed}}\n"
     "coupling: {scheme: tight}\n";
 
 typedef struct fmu {

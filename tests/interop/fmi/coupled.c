@@ -43,15 +43,17 @@ static run open_coupled(const char *text)
 }
 
 #define PORT "{position: x, velocity: v, acceleration: a, force: f}"
-#define JOINED                                                                                     \
-    "time: {end: 0.5, step: 5e-3}\n"                                                               \
-    "subsystems:\n"                                                                                \
-    "  a: {solver: fmu, file: mass2.fmu, ports: {p: " PORT "},\n"                                  \
-    "      set: [{variable: m, value: 1}, {variable: k, value: 80}, {variable: x, value: 0.1}]}\n" \
-    "  b: {solver: fmu, file: mass3.fmu, ports: {p: {type: terminal, terminal: flange}},\n"        \
-    "      set: [{variable: m, value: 3}, {variable: k, value: 20}, {variable: x, value: 0.1}]}\n" \
-    "interfaces:\n"                                                                                \
-    "  - {name: lock, between: [a.p, b.p], joint: clamp}\n"                                        \
+#define JOINED                                                                               \
+    "time: {end: 0.5, step: 5e-3}\n"                                                         \
+    "subsystems:\n"                                                                          \
+    "  a: {solver: fmu, file: mass2.fmu, ports: {p: " PORT "},\n"                            \
+    "      start_values: [{variable: m, value: 1}, {variable: k, value: 80}, {variable: x, " \
+    "value: 0.1}]}\n"                                                                        \
+    "  b: {solver: fmu, file: mass3.fmu, ports: {p: {type: terminal, terminal: flange}},\n"  \
+    "      start_values: [{variable: m, value: 3}, {variable: k, value: 20}, {variable: x, " \
+    "value: 0.1}]}\n"                                                                        \
+    "interfaces:\n"                                                                          \
+    "  - {name: lock, between: [a.p, b.p], joint: fixed}\n"                                  \
     "record: {channels: [a.p.position, b.p.position]}\n"
 
 /* Two masses locked together: one mass of 4 kg on a spring of 100 N/m. */
@@ -73,12 +75,12 @@ static void two_masses_are_locked_by_index1(void **state)
     "time: {end: 0.5, step: 1e-3}\n"                                                             \
     "subsystems:\n"                                                                              \
     "  a: {solver: fmu, file: mass2.fmu, ports: {p: " PORT "},\n"                                \
-    "      set: [{variable: m, value: 2}, {variable: x, value: 0.1}]}\n"                         \
+    "      start_values: [{variable: m, value: 2}, {variable: x, value: 0.1}]}\n"                \
     "  b: {solver: fmu, file: spring.fmu, ports: {p: {position: end.x, velocity: end.v, force: " \
     "end.f}},\n"                                                                                 \
-    "      set: [{variable: k, value: 50}, {variable: end.x, value: 0.1}]}\n"                    \
+    "      start_values: [{variable: k, value: 50}, {variable: end.x, value: 0.1}]}\n"           \
     "interfaces:\n"                                                                              \
-    "  - {name: lock, between: [a.p, b.p], joint: clamp}\n"                                      \
+    "  - {name: lock, between: [a.p, b.p], joint: fixed}\n"                                      \
     "record: {channels: [a.p.position]}\n"
 
 /* A mass of 2 kg on a spring of 50 N/m, which is the other FMU. The force of a step is that at its
@@ -108,7 +110,7 @@ static void tight_couples_motion_and_force(void **state)
 static void explicit_couples_motion_and_force(void **state)
 {
     (void)state;
-    hold_by_a_spring("coupling: {scheme: explicit, exchange: motion}\n");
+    hold_by_a_spring("coupling: {scheme: explicit, exchange: force-motion}\n");
 }
 
 /* A mass that falls freely, as an FMU with a trap in the functions for its state. */
@@ -117,7 +119,8 @@ static const char *trap_text(const char *name, const char *coupling, const char 
     static char text[1000];
     snprintf(text, sizeof text,
              "time: {end: 0.5, step: 1e-2}\nsubsystems:\n"
-             "  a: {solver: fmu, file: %s.fmu, process: %s, set: [{variable: v, value: 2}], ports: "
+             "  a: {solver: fmu, file: %s.fmu, run_in: %s, start_values: [{variable: v, value: "
+             "2}], ports: "
              "{p: " PORT "}}\n"
              "%srecord: {channels: [a.p.position]}\n",
              name, process, coupling);
@@ -141,8 +144,8 @@ static void schemes_without_rollback_say_so(void **state)
     for (int i = 0; i < 8; i++) {
         const char *name = i & 1 ? "wheel3" : "wheel2";
         make_trap(name, i & 1 ? 3 : 2);
-        run r = open_coupled(
-            trap_text(name, "coupling: {scheme: explicit}\n", i & 2 ? "child" : "own"));
+        run r = open_coupled(trap_text(name, "coupling: {scheme: explicit}\n",
+                                       i & 2 ? "child-process" : "this-process"));
         double *image = NULL;
         if (i & 4) {
             size_t words = yk_system_saved_layout(r.system).word_count;
@@ -166,8 +169,8 @@ static void callers_that_set_states_say_so(void **state)
     (void)state;
     make_trap("wheel2", 2);
     for (int i = 0; i < 2; i++) {
-        run r = open_coupled(
-            trap_text("wheel2", "coupling: {scheme: explicit}\n", i ? "child" : "own"));
+        run r = open_coupled(trap_text("wheel2", "coupling: {scheme: explicit}\n",
+                                       i ? "child-process" : "this-process"));
         assert_true(yk_system_state_layout(r.system).word_count > 0);
         for (int k = 0; k < 50; k++)
             step(&r);
@@ -183,8 +186,8 @@ static void states_are_taken_only_if_needed(void **state)
     for (int i = 0; i < 4; i++) {
         const char *name = i & 1 ? "fragile3" : "fragile2";
         make_trap(name, i & 1 ? 3 : 2);
-        run r = open_coupled(
-            trap_text(name, "coupling: {scheme: explicit}\n", i & 2 ? "child" : "own"));
+        run r = open_coupled(trap_text(name, "coupling: {scheme: explicit}\n",
+                                       i & 2 ? "child-process" : "this-process"));
         for (int k = 0; k < 50; k++)
             step(&r);
         assert_near(r.sample[0], 1, 1e-12);
@@ -203,8 +206,8 @@ static void crashes_are_reported(void **state)
         make_trap(name, version);
         char path[600], command[1600], text[4000], expected[200];
         snprintf(path, sizeof path, "%s/crash.yaml", test_folder());
-        const char *scenario =
-            trap_text(name, "coupling: {scheme: explicit, on_failure: {type: halve}}\n", "own");
+        const char *scenario = trap_text(
+            name, "coupling: {scheme: explicit, on_failure: {type: halve}}\n", "this-process");
         write_bytes(path, scenario, strlen(scenario));
         snprintf(command, sizeof command,
                  "cd '%s' && ASAN_OPTIONS=handle_segv=0 '%s' run crash.yaml --no-output 2>&1",
@@ -253,10 +256,10 @@ static const char *loop_text(const char *fmu, double stiffness, const char *sche
              "time: {end: 0.05, step: 1e-3}\n"
              "subsystems:\n"
              "  p: {solver: control, loops: {y: {reference: 1, proportional: 2}}}\n"
-             "  q: {solver: fmu, file: %s.fmu, set: [{variable: k, value: %g}]}\n"
+             "  q: {solver: fmu, file: %s.fmu, start_values: [{variable: k, value: %g}]}\n"
              "  a: {solver: oscillator, mass: 1, stiffness: 100, velocity: 0.1}\n"
              "  b: {solver: oscillator, mass: 0.5, stiffness: 50, velocity: 0.1}\n"
-             "interfaces: {joint: {between: [a.mass, b.mass], joint: clamp}}\n"
+             "interfaces: {joint: {between: [a.mass, b.mass], joint: fixed}}\n"
              "wires: {pq: {from: p.y, to: q.end.x}, qp: {from: q.end.f, to: p.y.measured}}\n"
              "coupling: {scheme: %s}\n"
              "record: {channels: [p.y.value]}\n",
@@ -310,7 +313,7 @@ static void loops_that_lag_are_found(void **state)
         /* A delay is a remedy only of a loop that tolerates it. */
         assert_int_equal(found->remedy_count, i);
         if (i)
-            assert_string_equal(found->remedies[0].overrides[0], "wires.pq.hold=true");
+            assert_string_equal(found->remedies[0].overrides[0], "wires.pq.sample_and_hold=true");
         yk_scenario_destroy(scenario);
     }
 }

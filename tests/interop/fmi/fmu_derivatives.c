@@ -195,31 +195,32 @@ static void wrong_questions_are_refused(void **state)
 /* Rotors --------------------------------------------------------------------------------------- */
 
 #define ONE(forces)                                                                              \
-    "  one:\n    solver: smooth\n    integrator: runge-kutta\n    gravity: [0, 0, 0]\n"          \
+    "  one:\n    solver: multibody\n    integrator: runge-kutta\n    gravity: [0, 0, 0]\n"       \
     "    bodies: {wheel: {mass: 2, inertia: [0.02, 0.02, 0.03], angular_velocity: [0, 0, 5]}}\n" \
     "    joints: {bearing: {type: revolute, between: [ground, wheel], at: [0, 0, 0]}}\n" forces  \
-    "    ports: {flange: {on: wheel, offset: [0, 0, 0.1]}}\n"
+    "    ports: {flange: {body: wheel, offset: [0, 0, 0.1]}}\n"
 #define TWO(z, speed)                                                                       \
-    "  two:\n    solver: smooth\n    integrator: runge-kutta\n    gravity: [0, 0, 0]\n"     \
+    "  two:\n    solver: multibody\n    integrator: runge-kutta\n    gravity: [0, 0, 0]\n"  \
     "    bodies: {wheel: {mass: 3, inertia: [0.03, 0.03, 0.05], position: [0, 0, " z "],\n" \
     "      angular_velocity: [0, 0, " speed "]}}\n"                                         \
-    "    ports: {flange: {on: wheel, offset: [0, 0, -0.1]}}\n"
-#define SHAFT                                                                                   \
-    "  shaft:\n    solver: smooth\n    integrator: runge-kutta\n    gravity: [0, 0, 0]\n"       \
-    "    bodies:\n"                                                                             \
-    "      left: {mass: 0.5, inertia: [5e-3, 5e-3, 0.01], position: [0, 0, 0.15],\n"            \
-    "        angular_velocity: [0, 0, 5]}\n"                                                    \
-    "      right: {mass: 0.5, inertia: [5e-3, 5e-3, 0.01], position: [0, 0, 0.35],\n"           \
-    "        angular_velocity: [0, 0, 3]}\n"                                                    \
-    "    joints: {sleeve: {type: revolute, between: [left, right], at: [0, 0, 0.25]}}\n"        \
-    "    forces: {twist: {type: torsion, between: [left, right], at: [0, 0, 0.25], stiffness: " \
-    "40}}\n"                                                                                    \
-    "    ports: {left: {on: left, offset: [0, 0, -0.05]}, right: {on: right, offset: [0, 0, "   \
+    "    ports: {flange: {body: wheel, offset: [0, 0, -0.1]}}\n"
+#define SHAFT                                                                                     \
+    "  shaft:\n    solver: multibody\n    integrator: runge-kutta\n    gravity: [0, 0, 0]\n"      \
+    "    bodies:\n"                                                                               \
+    "      left: {mass: 0.5, inertia: [5e-3, 5e-3, 0.01], position: [0, 0, 0.15],\n"              \
+    "        angular_velocity: [0, 0, 5]}\n"                                                      \
+    "      right: {mass: 0.5, inertia: [5e-3, 5e-3, 0.01], position: [0, 0, 0.35],\n"             \
+    "        angular_velocity: [0, 0, 3]}\n"                                                      \
+    "    joints: {sleeve: {type: revolute, between: [left, right], at: [0, 0, 0.25]}}\n"          \
+    "    forces: {twist: {type: torsion-spring, between: [left, right], at: [0, 0, 0.25], "       \
+    "stiffness: "                                                                                 \
+    "40}}\n"                                                                                      \
+    "    ports: {left: {body: left, offset: [0, 0, -0.05]}, right: {body: right, offset: [0, 0, " \
     "0.05]}}\n"
-#define LOCKED_INTERFACES "interfaces:\n  lock: {between: [one.flange, two.flange], joint: clamp}\n"
+#define LOCKED_INTERFACES "interfaces:\n  lock: {between: [one.flange, two.flange], joint: fixed}\n"
 #define SHAFT_INTERFACES                                                       \
-    "interfaces:\n  near: {between: [one.flange, shaft.left], joint: clamp}\n" \
-    "  far: {between: [shaft.right, two.flange], joint: clamp}\n"
+    "interfaces:\n  near: {between: [one.flange, shaft.left], joint: fixed}\n" \
+    "  far: {between: [shaft.right, two.flange], joint: fixed}\n"
 #define RECORD "record: {channels: [one.flange.angular_velocity, two.flange.angular_velocity]}\n"
 
 /* Exports one and two of a scenario, and opens one in which these are FMUs beside `own`. */
@@ -276,10 +277,10 @@ static void rotors_are_locked(void **state)
 {
     (void)state;
     for (size_t i = 0; i < sizeof couplings / sizeof *couplings; i++) {
-        run r =
-            open_rotors(ONE("    forces: {spring: {type: torsion, between: [ground, wheel], at: "
-                            "[0, 0, 0], stiffness: 40}}\n") TWO("0.2", "5"),
-                        "", LOCKED_INTERFACES, couplings[i].version, couplings[i].scheme);
+        run r = open_rotors(
+            ONE("    forces: {spring: {type: torsion-spring, between: [ground, wheel], at: "
+                "[0, 0, 0], stiffness: 40}}\n") TWO("0.2", "5"),
+            "", LOCKED_INTERFACES, couplings[i].version, couplings[i].scheme);
         double w = sqrt(40 / 0.08);
         for (int k = 1; k <= 200; k++) {
             step(&r);

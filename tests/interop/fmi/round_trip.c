@@ -80,7 +80,7 @@ static void two_masses_are_coupled_as_inside(void **state)
                  "  left: {solver: fmu, file: left.fmu%s}\n"
                  "  right: {solver: fmu, file: right.fmu%s}\n"
                  "interfaces:\n"
-                 "  - {name: joint, between: [left.mass, right.mass], joint: clamp}\n"
+                 "  - {name: joint, between: [left.mass, right.mass], joint: fixed}\n"
                  "coupling: {scheme: tight}\n"
                  "record: {channels: [left.mass.position, left.mass.velocity]}\n",
                  ports, ports);
@@ -96,14 +96,15 @@ static void a_double_pendulum_is_coupled_as_inside(void **state)
     export_model("coupled-pendulum", "one", true, 3, "one");
     export_model("coupled-pendulum", "two", true, 3, "two");
     run inside = open_run("coupled-pendulum/scenario.yaml", NULL);
-    run outside = open_here(
-        "time: {end: 2, step: 1e-2}\nsubsystems:\n"
-        "  one: {solver: fmu, file: one.fmu}\n"
-        "  two: {solver: fmu, file: two.fmu}\n"
-        "interfaces:\n  elbow: {between: [two.start, one.end], joint: spherical}\n"
-        "coupling: {scheme: index1, degree: 3, relative_tolerance: 1e-12, tolerance: 0, jacobian: "
-        "fresh}\n"
-        "record: {channels: [one.end.position, two.end.position, two.end.velocity]}\n");
+    run outside =
+        open_here("time: {end: 2, step: 1e-2}\nsubsystems:\n"
+                  "  one: {solver: fmu, file: one.fmu}\n"
+                  "  two: {solver: fmu, file: two.fmu}\n"
+                  "interfaces:\n  elbow: {between: [two.start, one.end], joint: spherical}\n"
+                  "coupling: {scheme: index1, polynomial_degree: 3, relative_tolerance: 1e-12, "
+                  "absolute_tolerance: 0, jacobian_update: "
+                  "every-step}\n"
+                  "record: {channels: [one.end.position, two.end.position, two.end.velocity]}\n");
     compare(&inside, &outside, 10, 1e-10);
 }
 
@@ -112,15 +113,15 @@ static void instances_have_parameters_of_their_own(void **state)
 {
     (void)state;
     export_model("pendulum", NULL, false, 3, "pendulum");
-    run both = open_here(
-        "parameters: {period: 2.367841947576}\n"
-        "time: {end: period, step: period/2400}\n"
-        "subsystems:\n"
-        "  long: {solver: fmu, file: pendulum.fmu, set: [{variable: parameters.length, value: "
-        "2}]}\n"
-        "  short: {solver: fmu, file: pendulum.fmu}\n"
-        "record: {channels: [long.mechanism.bob.position.x.value, "
-        "short.mechanism.bob.position.x.value]}\n");
+    run both = open_here("parameters: {period: 2.367841947576}\n"
+                         "time: {end: period, step: period/2400}\n"
+                         "subsystems:\n"
+                         "  long: {solver: fmu, file: pendulum.fmu, start_values: [{variable: "
+                         "parameters.length, value: "
+                         "2}]}\n"
+                         "  short: {solver: fmu, file: pendulum.fmu}\n"
+                         "record: {channels: [long.mechanism.bob.position.x.value, "
+                         "short.mechanism.bob.position.x.value]}\n");
     run alone =
         open_run("pendulum/scenario.yaml", (const char *const[]){"parameters.length=2", NULL});
     for (int i = 0; i < 100; i++) {
@@ -292,11 +293,11 @@ static void arms_are_the_same_as_inside(void **state)
     assert_non_null(torque);
     assert_non_null(strstr(torque, "start=\"5\""));
     char *text = replace_sections("controlled-arm", with_fmus);
-    compare_with_model("controlled-arm", text,
-                       "coupling={scheme: tight, tolerance: 1e-12, relative_tolerance: 1e-12}",
-                       "inner.hinge.angle, inner.hinge.angular_velocity, torque.value",
-                       "inner.hinge.angle.value, inner.hinge.angular_velocity.value, torque.value",
-                       500, 2e-7);
+    compare_with_model(
+        "controlled-arm", text,
+        "coupling={scheme: tight, absolute_tolerance: 1e-12, relative_tolerance: 1e-12}",
+        "inner.hinge.angle, inner.hinge.angular_velocity, torque.value",
+        "inner.hinge.angle.value, inner.hinge.angular_velocity.value, torque.value", 500, 2e-7);
     free(text);
 }
 
@@ -384,14 +385,14 @@ static void variables_have_the_units_that_they_are_in(void **state)
     fputs("time: {end: 1, step: 1e-2}\n"
           "subsystems:\n"
           "  arm:\n"
-          "    solver: smooth\n"
+          "    solver: multibody\n"
           "    units: {length: mm, mass: g}\n"
           "    bodies: {bob: {mass: 500, inertia: [1e6, 1e6, 1e6], velocity: [250, 0, 0]}}\n"
-          "    ports: {tip: {on: bob}}\n"
+          "    ports: {tip: {body: bob}}\n"
           "  other:\n"
-          "    solver: smooth\n"
+          "    solver: multibody\n"
           "    bodies: {bob: {mass: 2, inertia: [1, 1, 1]}}\n"
-          "    ports: {tip: {on: bob}}\n"
+          "    ports: {tip: {body: bob}}\n"
           "interfaces: {link: {between: [arm.tip, other.tip], joint: spherical}}\n"
           "coupling: {scheme: index1}\n"
           "record: {channels: [arm.bob.velocity, arm.tip.force, arm.energy]}\n",

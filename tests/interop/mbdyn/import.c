@@ -84,7 +84,7 @@ static void test_double_pendulum(void **state)
     assert_contains(text, "#   line 21: element 'aeromodal'");
     assert_contains(text, "#   line 22: joint 7: there is no node 99");
     assert_contains(text, "#   line 23: force of type 'external structural': its nodes are ports");
-    assert_contains(text, "    ports:\n      LOWER: {on: LOWER}\n      node_1: {on: node_1}\n");
+    assert_contains(text, "    ports:\n      LOWER: {body: LOWER}\n      node_1: {body: node_1}\n");
     run imported = open_text("pendulum.yaml", text, NULL);
     static const char *const recorded[] = {
         "record.channels=[mechanism.lower.position, mechanism.lower.angular_velocity]", NULL};
@@ -132,7 +132,7 @@ static void test_statements(void **state)
     char *text = import_text(model, "model.node_3.position");
     if (!text)
         fail_msg("%s", yk_last_message(context));
-    assert_contains(text, "joint_1: {type: clamp, between: [ground, node_1]");
+    assert_contains(text, "joint_1: {type: fixed, between: [ground, node_1]");
     assert_contains(text, "rod_2: {type: spring, between: [node_1, node_3]");
     assert_contains(text, "stiffness: 50, damping: 5, free_length: 2}");
     assert_contains(text, "stiffness: [0, 0, 0, 1, 2, 3], damping: [0, 0, 0, 0, 0, 0]}");
@@ -141,14 +141,14 @@ static void test_statements(void **state)
     assert_contains(text, "stiffness: [0, 0, 0, 11, 11, 11], damping: [0, 0, 0, 0, 0, 0]}");
     assert_contains(text, "stiffness: [0, 0, 0, 12, 12, 12], damping: [0, 0, 0, 0.5, 0.5, 0.5]}");
     assert_contains(text, "constitutive law 'linear elastic bistop'");
-    assert_contains(text, "type: axes, between: [ground, node_3]");
-    assert_contains(text, "constrain: [x, z, rx, ry]");
-    assert_contains(text, "length: \"1\"");
-    assert_contains(text, "on: node_3, offset: [0, 0, 0], vector: [0, 1, 0], follows: false");
-    assert_contains(text, "load: \"3*sin(2*t)\"");
-    assert_contains(text, "beam_8: {nodes: [node_1, node_2, node_3], up: [0, 0, 1]");
-    assert_contains(
-        text, "section: {shape: matrix, mass: 0, stiffness: [1e+06, 100000, 100000, 10, 20, 30]");
+    assert_contains(text, "type: custom, between: [ground, node_3]");
+    assert_contains(text, "constrained_axes: [x, z, rx, ry]");
+    assert_contains(text, "distance: \"1\"");
+    assert_contains(text, "body: node_3, offset: [0, 0, 0], vector: [0, 1, 0], follower: false");
+    assert_contains(text, "factor: \"3*sin(2*t)\"");
+    assert_contains(text, "beam_8: {nodes: [node_1, node_2, node_3], section_z: [0, 0, 1]");
+    assert_contains(text, "section: {type: matrix, mass_per_length: 0, stiffness: [1e+06, 100000, "
+                          "100000, 10, 20, 30]");
     run r = open_text("statements.yaml", text, NULL);
     close_run(&r);
     free(text);

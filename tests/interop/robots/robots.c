@@ -197,7 +197,7 @@ static void test_neighbours_do_not_touch(void **state)
     char *text = import_with(arm, &options, "robot.three.velocity");
     assert_non_null(text);
     assert_contains(text, "group: base}");
-    assert_contains(text, "passes: [base]");
+    assert_contains(text, "no_collision_with: [base]");
     assert_contains(text, "- {between: [one, two]}");
     assert_contains(text, "- {between: [two, three]}");
     assert_contains(text, "line 6: links 'one' and 'three' overlap in the configuration of the "
@@ -277,10 +277,13 @@ static void test_rules_of_mujoco(void **state)
     assert_contains(text, "- {between: [palm, right]}");
     assert_lacks(text, "- {between: [left, right]}");
     assert_contains(text, "<exclude> of bodies 'left' and 'nothing'");
-    assert_contains(text, "group: stand_type_1_1, passes: [type_2_4]");
-    assert_contains(text, "group: type_1_1, passes: [stand_type_1_1, type_2_4]"); /* left */
-    assert_contains(text, "group: type_1_1, passes: [type_2_4]");                 /* palm */
-    assert_contains(text, "group: type_2_4, passes: [type_1_1, stand_type_1_1, type_2_4]");
+    assert_contains(text, "collision_group: stand_type_1_1, no_collision_with: [type_2_4]");
+    assert_contains(
+        text,
+        "collision_group: type_1_1, no_collision_with: [stand_type_1_1, type_2_4]");   /* left */
+    assert_contains(text, "collision_group: type_1_1, no_collision_with: [type_2_4]"); /* palm */
+    assert_contains(
+        text, "collision_group: type_2_4, no_collision_with: [type_1_1, stand_type_1_1, type_2_4]");
     run r = open_text("hand.yaml", text, NULL);
     close_run(&r);
     free(text);
@@ -309,7 +312,7 @@ static void test_kinds_of_joints_of_a_body(void **state)
         {"<joint type='slide' axis='1 1 1'/><joint type='hinge' axis='1 1 1'/>", "cylindrical"},
         {"<joint type='slide' axis='1 0 0'/><joint type='slide' axis='0 1 0'/>"
          "<joint type='slide' axis='0 0 1'/>",
-         "orientation"},
+         "fixed-orientation"},
         {"<joint type='hinge' axis='1 0 0'/><joint type='hinge' axis='0 1 0'/>", "universal"},
         {"<joint type='ball'/>", "spherical"},
     };
