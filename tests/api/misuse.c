@@ -936,7 +936,7 @@ static const misuse table[] = {
     WRONG(oscillator_without_def, "def"),
     WRONG(oscillator_to_nowhere, "oscillator"),
     WRONG(control_without_def, "def"),
-    WRONG(control_of_no_form, "form"),
+    WRONG(control_of_no_form, "output"),
     WRONG(control_without_range, "limits"),
     WRONG(hydraulic_without_def, "def"),
     WRONG(hydraulic_valve_of_no_kind, "ram"),
