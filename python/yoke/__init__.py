@@ -15,6 +15,7 @@ Quantities are in SI units.
 
 from __future__ import annotations
 
+from . import _libraries  # noqa: F401  (before everything that loads the extension module)
 from . import multibody, nonsmooth
 from ._core import text as _text
 from ._native import lib as _lib

@@ -8,6 +8,7 @@ import shutil
 import subprocess
 import sys
 
+from . import _libraries
 from .errors import Error
 
 
@@ -27,9 +28,17 @@ def find() -> str:
     return found
 
 
+def environment() -> dict[str, str]:
+    """The environment of the program, which finds the libraries of a wheel."""
+    found = dict(os.environ)
+    if _libraries.folder.is_dir():
+        found["LD_LIBRARY_PATH"] = ":".join(filter(None, (str(_libraries.folder), found.get("LD_LIBRARY_PATH"))))
+    return found
+
+
 def call(*arguments: str) -> str:
     """Runs the program and returns what it prints; exit code 3 (not trustworthy) is not an error."""
-    done = subprocess.run([find(), *arguments], capture_output=True, text=True)
+    done = subprocess.run([find(), *arguments], capture_output=True, text=True, env=environment())
     if done.returncode not in (0, 3):
         raise Error(done.stderr.strip() or f"yoke {arguments[0]} failed with exit code {done.returncode}")
     return done.stdout
@@ -38,4 +47,4 @@ def call(*arguments: str) -> str:
 def main() -> int:
     """The command `yoke` of the package."""
     command = find()
-    os.execv(command, [command, *sys.argv[1:]])
+    os.execve(command, [command, *sys.argv[1:]], environment())
