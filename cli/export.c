@@ -46,54 +46,23 @@ int command_export(int argc, char **argv)
     if (!context)
         return EXIT_FAILED;
 
-    /* A record that cannot be read is wrong input. */
-    yk_record *record = NULL;
-    if (yk_record_load(context, results, &record) != YK_OK) {
-        print_failure(context);
-        yk_context_destroy(context);
-        return EXIT_MISUSE;
-    }
-
-    /* The scene has frames, the numbers have samples: each is counted as what it is. */
     yk_status status = YK_OK;
-    size_t count = yk_record_frame_count(record);
-    const char *what = "step";
+    yk_record *record = NULL;
+    size_t count = 0;
+    const char *what = "sample";
     if (scene) {
-        status = yk_record_export_vtkhdf(context, record, file);
-    } else {
-        /* Every sample again, into a file of another format. */
-        const yk_record_header *header = yk_record_get_header(record);
-        size_t width = 0;
-        for (int i = 0; i < header->channel_count; i++)
-            width += (size_t)header->channels[i].component_count;
-
-        yk_file_recorder_def def = yk_file_recorder_default();
-        def.path = file;
-        yk_recorder *recorder = NULL;
-        double *row = yk_allocate(context, width + 1, sizeof *row);
-        if (!row)
-            status = YK_ERROR_MEMORY;
-        if (status == YK_OK)
-            status = yk_file_recorder_create(context, &def, &recorder);
-        if (status == YK_OK)
-            status = yk_recorder_begin(recorder, header);
-
-        /* A record has columns, a recorder takes rows. */
-        count = yk_record_row_count(record);
-        what = "sample";
-        for (size_t k = 0; k < count && status == YK_OK; k++) {
-            double *to = row;
-            for (int i = 0; i < header->channel_count; i++)
-                for (int c = 0; c < header->channels[i].component_count; c++)
-                    *to++ = yk_record_column(record, i, c)[k];
-            status = yk_recorder_sample(recorder, yk_record_times(record)[k], row);
+        /* A record that cannot be read is invalid input. */
+        if (yk_record_load(context, results, &record) != YK_OK) {
+            print_failure(context);
+            yk_context_destroy(context);
+            return EXIT_MISUSE;
         }
 
-        if (status == YK_OK)
-            status = yk_recorder_end(recorder, yk_record_get_summary(record));
-
-        yk_recorder_destroy(recorder);
-        yk_free(context, row);
+        count = yk_record_frame_count(record);
+        what = "step";
+        status = yk_record_export_vtkhdf(context, record, file);
+    } else {
+        status = yk_record_convert(context, results, file, &count);
     }
 
     /* What was written; or why not, and what would work. */
@@ -103,7 +72,7 @@ int command_export(int argc, char **argv)
     } else {
         print_failure(context);
         code = EXIT_FAILED;
-        if (status == YK_ERROR_INPUT)
+        if (status == YK_ERROR_INPUT || access(results, R_OK) != 0)
             code = EXIT_MISUSE;
 
         if (scene && count == 0)
@@ -166,7 +135,7 @@ int command_recover(int argc, char **argv)
 
     const option_row rows[] = {
         {"output", OPTION_TEXT, &output, "FILE",
-         "Write results to FILE, .h5 or .csv (default: FILE without .part)"},
+         "Write results to FILE, whose ending selects the format (default: FILE without .part)"},
         {.kind = OPTION_END},
     };
 

@@ -473,7 +473,8 @@ int command_run(int argc, char **argv)
     const option_row rows[] = {
         SET_ROW(&q.sets),
         {"output", OPTION_LIST, &q.files, "FILE",
-         "Write results to FILE (.h5 or .csv); may be repeated (default: record.file, or "
+         "Write results to FILE, whose ending selects the format; may be repeated (default: "
+         "record.file, or "
          "results.h5)"},
         {"frames", OPTION_COUNT, &q.frames, "N",
          "Record N frames for the 3D view of `yoke report` (0 to disable; default: "

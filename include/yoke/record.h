@@ -232,8 +232,10 @@ typedef struct yk_file_recorder_def {
 
 yk_file_recorder_def yk_file_recorder_default(void);
 
-/* Whether the end of a file's name says its format: .h5, .hdf5 or .csv. */
+/* Whether the ending of a file name selects a format. */
 bool yk_record_is_known_format(const char *path);
+/* Writes the endings that select a format, for messages: ".h5, .hdf5 or .csv". */
+void yk_record_endings(char *text, size_t size);
 
 /* A recorder that writes `path`. Until the end, and after a run that did not get there, the record
  * is the journal `path`.part, in blocks with checksums: a process that is killed, or a disk that
@@ -290,6 +292,10 @@ yk_recorder *yk_record_recorder(yk_record *record);
  * first column is time. Files that are neither, are damaged or hold no samples are
  * YK_ERROR_INPUT, with the line and the reason. */
 yk_status yk_record_load(yk_context *context, const char *path, yk_record **record);
+
+/* Writes a recorded run to a file of another format, sample by sample, so that memory does not grow with its length. */
+yk_status yk_record_convert(yk_context *context, const char *from, const char *to,
+                            size_t *sample_count);
 
 /* False after a run that did not reach the end: the rows are there, the summary is not. */
 bool yk_record_is_complete(const yk_record *record);

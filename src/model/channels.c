@@ -574,13 +574,15 @@ void yk_scenario_read_channels(yk_scenario *scenario)
         info->record_interval = yk_node_integer(record, "every");
         info->frame_count = yk_node_integer(record, "frames");
         info->max_contacts_per_frame = yk_node_integer(record, "max_contacts");
-        if (file && !yk_record_is_known_format(file->text))
+        if (file && !yk_record_is_known_format(file->text)) {
+            char endings[64];
+            yk_record_endings(endings, sizeof endings);
             yk_node_error(r->diagnostics, file,
-                          "cannot tell the format of '%.60s' by its name; let it end in .h5, "
-                          ".hdf5 or .csv",
-                          file->text);
-        else if (file)
+                          "cannot tell the format of '%.60s' by its name; let it end in %s",
+                          file->text, endings);
+        } else if (file) {
             info->record_file = yk_builder_output(&scenario->builder, file->text);
+        }
     }
 
     /* What: the channels that are named, or the default. */

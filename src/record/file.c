@@ -529,6 +529,28 @@ bool yk_record_is_known_format(const char *path)
     return choose_format(path, YK_RECORD_FORMAT_FROM_NAME) != NULL;
 }
 
+void yk_record_endings(char *text, size_t size)
+{
+    size_t count = 0;
+    for (int i = 0; i < FORMAT_COUNT; i++)
+        for (const char *const *ending = formats[i].endings; *ending; ending++)
+            count++;
+
+    size_t written = 0;
+    text[0] = '\0';
+    for (int i = 0; i < FORMAT_COUNT; i++) {
+        for (const char *const *ending = formats[i].endings; *ending; ending++, written++) {
+            const char *separator = ", ";
+            if (written == 0)
+                separator = "";
+            else if (written + 1 == count)
+                separator = " or ";
+            size_t used = strlen(text);
+            snprintf(text + used, size - used, "%s%s", separator, *ending);
+        }
+    }
+}
+
 yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_def *def,
                                   yk_recorder **recorder)
 {
@@ -538,11 +560,13 @@ yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_de
                        "a recorder needs the name of the file to be written");
 
     const file_format *format = choose_format(def->path, def->format);
-    if (!format)
-        return yk_fail(
-            context, YK_ERROR_ARGUMENT,
-            "cannot find the format of '%s' by its name; let it end in .h5, .hdf5 or .csv",
-            def->path);
+    if (!format) {
+        char endings[64];
+        yk_record_endings(endings, sizeof endings);
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "cannot find the format of '%s' by its name; let it end in %s", def->path,
+                       endings);
+    }
 
     /* All names beside that of the results are made here, so that the run needs no memory. */
     file_recorder *self = yk_allocate(context, 1, sizeof *self);

@@ -5,6 +5,7 @@
 #include <stdio.h>
 #include <string.h>
 #include <sys/stat.h>
+#include <unistd.h>
 
 #include "base/context.h"
 #include "base/input.h"
@@ -91,6 +92,78 @@ yk_status yk_record_load(yk_context *context, const char *path, yk_record **reco
     *record = made;
 
     return YK_OK;
+}
+
+/* Conversion ----------------------------------------------------------------------------------- */
+
+/* Passes a record to the recorder of a file, and counts its samples. */
+typedef struct converter {
+    yk_recorder base;
+    yk_recorder *to;
+    size_t sample_count;
+} converter;
+
+static yk_status convert_begin(yk_recorder *recorder, const yk_record_header *header)
+{
+    return yk_recorder_begin(((converter *)recorder)->to, header);
+}
+
+static yk_status convert_sample(yk_recorder *recorder, double time, const double *row)
+{
+    converter *self = (converter *)recorder;
+    self->sample_count++;
+    return yk_recorder_sample(self->to, time, row);
+}
+
+static yk_status convert_frame(yk_recorder *recorder, double time, const float *values)
+{
+    return yk_recorder_frame(((converter *)recorder)->to, time, values);
+}
+
+static yk_status convert_end(yk_recorder *recorder, const yk_record_summary *summary)
+{
+    return yk_recorder_end(((converter *)recorder)->to, summary);
+}
+
+static const yk_recorder_ops converter_ops = {
+    .size = sizeof converter_ops,
+    .kind = "converter",
+    .begin = convert_begin,
+    .sample = convert_sample,
+    .frame = convert_frame,
+    .end = convert_end,
+};
+
+/* Makes the file of a record without its end, which has left its journal. */
+static yk_status finish_incomplete(yk_context *context, const char *path)
+{
+    char *part = yk_text_join(context, path, ".part");
+    if (!part)
+        return YK_ERROR_MEMORY;
+
+    yk_recovery_report recovery;
+    yk_status status = yk_record_recover_journal(context, part, path, &recovery);
+    if (status == YK_OK)
+        unlink(part);
+    yk_free(context, part);
+    return status;
+}
+
+yk_status yk_record_convert(yk_context *context, const char *from, const char *to,
+                            size_t *sample_count)
+{
+    yk_file_recorder_def def = yk_file_recorder_default();
+    def.path = to;
+    converter self = {.base.ops = &converter_ops};
+    yk_status status = yk_file_recorder_create(context, &def, &self.to);
+    bool complete = false;
+    if (status == YK_OK)
+        status = yk_record_play(context, from, &self.base, &complete);
+    yk_recorder_destroy(self.to);
+    if (status == YK_OK && !complete)
+        status = finish_incomplete(context, to);
+    *sample_count = self.sample_count;
+    return status;
 }
 
 /* A record of bounded size that looks like the whole one -----------------------------------------

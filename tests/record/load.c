@@ -227,6 +227,40 @@ static void hdf5_files_that_were_tampered_with(void **state)
     refuse(folder, "a.h5", YK_ERROR_INPUT, "its groups have no end");
 }
 
+/* A record is the same in any format, also an incomplete one. */
+static void records_are_converted(void **state)
+{
+    test_folder *folder = *state;
+    record_hdf5(folder, 100);
+    char from[512];
+    char to[512];
+    size_t count;
+    snprintf(from, sizeof from, "%s", in_folder(folder, "a.h5"));
+    snprintf(to, sizeof to, "%s", in_folder(folder, "b.csv"));
+    assert_int_equal(yk_record_convert(folder->context, from, to, &count), YK_OK);
+    assert_int_equal(count, 100);
+    yk_record *record = load_file(folder, "b.csv");
+    assert_channels(record);
+    assert_samples(record, 100);
+    yk_record_destroy(record);
+
+    yk_recorder *killed = create_file_recorder(folder, "c.h5");
+    assert_int_equal(yk_recorder_begin(killed, &sample_header), YK_OK);
+    record_samples(killed, 0, 20);
+    yk_recorder_destroy(killed);
+    snprintf(from, sizeof from, "%s", in_folder(folder, "c.h5.part"));
+    snprintf(to, sizeof to, "%s", in_folder(folder, "d.h5"));
+    assert_int_equal(yk_record_convert(folder->context, from, to, &count), YK_OK);
+    assert_int_equal(count, 20);
+    record = load_file(folder, "d.h5");
+    assert_samples(record, 20);
+    assert_false(yk_record_is_complete(record));
+    yk_record_destroy(record);
+
+    assert_int_equal(yk_record_convert(folder->context, from, "d.txt", &count), YK_ERROR_ARGUMENT);
+    assert_non_null(strstr(yk_last_message(folder->context), ".h5, .hdf5 or .csv"));
+}
+
 static void hdf5_files_cut_off_anywhere(void **state)
 {
     test_folder *folder = *state;
@@ -254,6 +288,7 @@ int main(void)
         cmocka_unit_test_setup_teardown(hdf5_files_of_others, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(hdf5_files_that_were_tampered_with, open_folder,
                                         close_folder),
+        cmocka_unit_test_setup_teardown(records_are_converted, open_folder, close_folder),
         cmocka_unit_test_setup_teardown(hdf5_files_cut_off_anywhere, open_folder, close_folder),
     };
     return cmocka_run_group_tests_name("record/load", tests, NULL, NULL);
