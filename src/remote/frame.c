@@ -221,6 +221,15 @@ size_t yk_wrench_rows(const yk_port *ports, const yk_causality *causalities, int
 
 /* Frames --------------------------------------------------------------------------------------- */
 
+const char *yk_frame_name(unsigned kind)
+{
+#define MEETING_NAME(number, id, name) [YK_FRAME_##id] = #name,
+#define QUESTION_NAME(number, id, name, when) [YK_FRAME_##id] = #name,
+    static const char *const names[YK_FRAME_KIND_END] = {YK_MEETING_FRAMES(MEETING_NAME)
+                                                             YK_QUESTION_FRAMES(QUESTION_NAME)};
+    return kind < YK_FRAME_KIND_END ? names[kind] : NULL;
+}
+
 yk_status yk_frame_send(yk_transport *transport, yk_frame_kind kind, uint64_t number,
                         const yk_body *body, double deadline)
 {

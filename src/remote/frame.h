@@ -17,6 +17,7 @@
 #ifndef YK_TRANSPORT_FRAME_H
 #define YK_TRANSPORT_FRAME_H
 
+#include "remote/frame_list.h"
 #include "yoke/base.h"
 #include "yoke/subsystem.h"
 
@@ -36,38 +37,16 @@ enum {
     YK_PARTNER_MESSAGE = 1024
 };
 
+#define YK_MEETING_KIND(number, id, name) YK_FRAME_##id = (number),
+#define YK_QUESTION_KIND(number, id, name, when) YK_FRAME_##id = (number),
 typedef enum yk_frame_kind {
-    YK_FRAME_HELLO = 1,
-    YK_FRAME_PROOF,
-    YK_FRAME_DESCRIBE,
-    YK_FRAME_CONNECT,
-    YK_FRAME_MOVE_PORT,
-    YK_FRAME_START,
-    YK_FRAME_STEP,
-    YK_FRAME_ITERATE,
-    YK_FRAME_SENSITIVITY,
-    YK_FRAME_INTERFACE_MODEL,
-    YK_FRAME_STEP_MODEL,
-    YK_FRAME_STATE_GET,
-    YK_FRAME_STATE_SET,
-    YK_FRAME_PREDICT,
-    YK_FRAME_NEXT_EVENT,
-    YK_FRAME_CHANNELS,
-    YK_FRAME_ABOUT,
-    YK_FRAME_STEPS,
-    YK_FRAME_MARK,
-    YK_FRAME_REWIND,
-    YK_FRAME_COUNTS,
-    YK_FRAME_SCENE,
-    YK_FRAME_POSES,
-    YK_FRAME_CONTACT_POINTS,
-    YK_FRAME_PART_WORDS,
-    YK_FRAME_RELAX,
-    YK_FRAME_SOME_CHANNELS,
-    YK_FRAME_STATE_USE,
-    YK_FRAME_PORT_UNIT,
-    YK_FRAME_KIND_END
+    YK_MEETING_FRAMES(YK_MEETING_KIND) YK_QUESTION_FRAMES(YK_QUESTION_KIND) YK_FRAME_KIND_END
 } yk_frame_kind;
+#undef YK_MEETING_KIND
+#undef YK_QUESTION_KIND
+
+/* "step_model"; NULL for a number that is no kind. */
+const char *yk_frame_name(unsigned kind);
 
 /* What the subsystem behind a connection can do: groups of the contract. */
 enum {

@@ -927,39 +927,17 @@ static void answer_relax(yk_session *s)
     yk_put_changes(&s->out, words, own->sent, own->words);
 }
 
-/* One row per kind of question: who answers it, and whether the subsystem must have started. */
-static const struct {
+/* When a question may be asked. */
+typedef enum question_time { ASK_ANY, ASK_RUNNING } question_time;
+
+typedef struct question {
     void (*answer)(yk_session *s);
-    bool running;
-} questions[YK_FRAME_KIND_END] = {
-    [YK_FRAME_DESCRIBE] = {answer_describe, false},
-    [YK_FRAME_CONNECT] = {answer_connect, false},
-    [YK_FRAME_MOVE_PORT] = {answer_move_port, false},
-    [YK_FRAME_START] = {answer_start, false},
-    [YK_FRAME_STEP] = {answer_step, true},
-    [YK_FRAME_ITERATE] = {answer_iterate, true},
-    [YK_FRAME_SENSITIVITY] = {answer_sensitivity, true},
-    [YK_FRAME_INTERFACE_MODEL] = {answer_interface_model, true},
-    [YK_FRAME_STEP_MODEL] = {answer_step_model, true},
-    [YK_FRAME_STATE_GET] = {answer_state_get, true},
-    [YK_FRAME_STATE_SET] = {answer_state_set, true},
-    [YK_FRAME_PREDICT] = {answer_predict, true},
-    [YK_FRAME_NEXT_EVENT] = {answer_next_event, false},
-    [YK_FRAME_CHANNELS] = {answer_channels, true},
-    [YK_FRAME_ABOUT] = {answer_about, false},
-    [YK_FRAME_STEPS] = {answer_steps, true},
-    [YK_FRAME_MARK] = {answer_mark, true},
-    [YK_FRAME_REWIND] = {answer_rewind, true},
-    [YK_FRAME_COUNTS] = {answer_counts, true},
-    [YK_FRAME_SCENE] = {answer_scene, true},
-    [YK_FRAME_POSES] = {answer_poses, true},
-    [YK_FRAME_CONTACT_POINTS] = {answer_contact_points, true},
-    [YK_FRAME_PART_WORDS] = {answer_part_words, true},
-    [YK_FRAME_RELAX] = {answer_relax, true},
-    [YK_FRAME_SOME_CHANNELS] = {answer_some_channels, true},
-    [YK_FRAME_STATE_USE] = {answer_state_use, false},
-    [YK_FRAME_PORT_UNIT] = {answer_port_unit, false},
-};
+    question_time time;
+} question;
+
+#define QUESTION(number, id, name, when) [YK_FRAME_##id] = {answer_##name, ASK_##when},
+static const question questions[YK_FRAME_KIND_END] = {YK_QUESTION_FRAMES(QUESTION)};
+#undef QUESTION
 
 /* One client ----------------------------------------------------------------------------------- */
 
@@ -1157,13 +1135,13 @@ yk_status yk_session_answer(yk_session *s)
         refuse(s, s->failure);
     else if (!questions[kind].answer)
         refuse(s, "this is no question at this point");
-    else if (questions[kind].running && !s->started)
+    else if (questions[kind].time == ASK_RUNNING && !s->started)
         refuse(s, "the subsystem has not been started");
     else
         questions[kind].answer(s);
 
     /* What a running subsystem computes; the wait for the question is not part of it. */
-    if (questions[kind].running)
+    if (questions[kind].time == ASK_RUNNING)
         s->seconds += yk_clock_seconds() - begun;
 
     return reply(s, kind, number);

@@ -246,9 +246,44 @@ static void test_bodies(void **state)
     yk_free(*state, body.bytes);
 }
 
+/* The table of questions in docs/protocol.md has a row for each kind of frame, under its number and name. */
+static void test_document(void **state)
+{
+    (void)state;
+    FILE *stream = fopen(YOKE_SOURCE_DIR "/docs/protocol.md", "r");
+    assert_non_null(stream);
+    char line[4096];
+    bool in_questions = false;
+    unsigned documented = 0;
+    while (fgets(line, sizeof line, stream)) {
+        if (strncmp(line, "## ", 3) == 0)
+            in_questions = strncmp(line, "## Questions", 12) == 0;
+        char *name;
+        unsigned kind = (unsigned)strtoul(line + 1, &name, 10);
+        if (!in_questions || line[0] != '|' || kind == 0)
+            continue;
+
+        char *end = strstr(name, " |");
+        assert_non_null(end);
+        *end = '\0';
+        name += strspn(name, " ");
+        for (char *at = name; *at; at++)
+            if (*at == ' ')
+                *at = '_';
+        assert_non_null(yk_frame_name(kind));
+        assert_string_equal(name, yk_frame_name(kind));
+        documented++;
+    }
+    fclose(stream);
+    assert_int_equal(documented, YK_FRAME_KIND_END - 1);
+    assert_null(yk_frame_name(0));
+    assert_null(yk_frame_name(YK_FRAME_KIND_END));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(test_document),
         cmocka_unit_test(test_bodies),
         cmocka_unit_test(test_answers),
         cmocka_unit_test(test_questions),
