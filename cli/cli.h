@@ -29,6 +29,13 @@ typedef struct command_row {
  * where --help asks for it, else to stderr. */
 int run_subcommand(const char *usage, const command_row *rows, int count, int argc, char **argv);
 
+/* The commands of the program, with headings. */
+const command_row *program_commands(int *count);
+
+int command_completion(int argc, char **argv);
+int command_man(int argc, char **argv);
+int command_new(int argc, char **argv);
+int command_models(int argc, char **argv);
 int command_run(int argc, char **argv);
 int command_recover(int argc, char **argv);
 int command_resume(int argc, char **argv);
@@ -133,6 +140,11 @@ typedef struct option_row {
 int options_parse(const char *usage, const option_row *rows, int argc, char **argv,
                   const char **operands, int operand_min, int operand_max);
 
+/* From now on, options_parse only calls this with the usage and the rows of the command, and returns
+ * -2; NULL: no longer. */
+typedef void options_visitor(void *user, const char *usage, const option_row *rows);
+void options_describe(options_visitor *visit, void *user);
+
 /* The exit code that belongs to a negative return of options_parse. */
 static inline int options_exit(int parsed)
 {
@@ -148,6 +160,8 @@ static inline bool is_help(const char *argument)
 /* Index of the word that an option was given among those it knows (NULL-terminated); false after
  * a message on stderr. */
 bool options_pick(const char *option, const char *word, const char *const *words, int *index);
+/* The same for an operand, which has this name in messages. */
+bool operand_pick(const char *name, const char *word, const char *const *words, int *index);
 /* The same among the names of the schemes of the library. */
 bool options_pick_scheme(const char *option, const char *word, int *index);
 
@@ -215,6 +229,9 @@ static inline int input_code(yk_status status)
 /* The command line in one text, each argument as a shell takes it. */
 struct yk_text;
 void join_arguments(yk_context *context, struct yk_text *text, int argc, const char *const *argv);
+
+/* The scenario of a model of the library by its name; false: there is none. */
+bool find_model(const char *name, char *path, size_t capacity);
 
 /* The file of this program; false: it cannot be known. */
 bool find_program(char *path, size_t capacity);

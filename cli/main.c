@@ -15,6 +15,7 @@
 #include "interop/fmi/fmu.h"
 #include "math/eigen.h"
 #include "mpi.h"
+#include "yoke_build.h"
 
 static const command_row commands[] = {
     {.summary = "Run"},
@@ -48,9 +49,21 @@ static const command_row commands[] = {
     {"flexible", "Export a flexible body as tables", command_flexible},
     {"contact", "Solve or export contact problems", command_contact},
     {"schema", "Print the reference of all scenario keys", command_schema},
+    {"models", "List or copy the scenarios of the model library", command_models},
+    {"new", "Write a commented scenario to start from", command_new},
+
+    {.summary = "Program"},
+    {"completion", "Print the completion for bash, zsh or fish", command_completion},
+    {"man", "Print the manual page of a command", command_man},
 };
 
 enum { COMMAND_COUNT = sizeof commands / sizeof *commands };
+
+const command_row *program_commands(int *count)
+{
+    *count = COMMAND_COUNT;
+    return commands;
+}
 
 typedef struct renamed_command {
     const char *old, *now;
@@ -67,6 +80,16 @@ static const char compiler[] = __VERSION__; /* begins with its name */
 #else
 static const char compiler[] = "gcc " __VERSION__;
 #endif
+
+static void print_version(void)
+{
+    print_out("yoke %s", yk_version());
+    if (*YOKE_COMMIT)
+        print_out(" (commit %s)", YOKE_COMMIT);
+    print_out("\nbuild: %s, %s\noptions: mpi %s, live view %s, report viewer %s\n", YOKE_BUILD_TYPE,
+              compiler, YOKE_HAS_MPI ? "on" : "off", YOKE_HAS_LIVE ? "on" : "off",
+              YOKE_HAS_VIEWER ? "on" : "off");
+}
 
 static void print_commands(FILE *stream)
 {
@@ -285,7 +308,7 @@ int main(int argc, char **argv)
     } else if (help) {
         print_commands(stdout);
     } else if (strcmp(word, "--version") == 0) {
-        print_out("yoke %s, compiled by %s\n", yk_version(), compiler);
+        print_version();
     } else {
         code = run_command(argc - 1, argv + 1);
     }

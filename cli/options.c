@@ -234,9 +234,23 @@ static void print_synopsis(const char *usage)
     print_err("Usage: yoke %.*s\n", end ? (int)(end - usage) : (int)strlen(usage), usage);
 }
 
+static options_visitor *visitor;
+static void *visitor_user;
+
+void options_describe(options_visitor *visit, void *user)
+{
+    visitor = visit;
+    visitor_user = user;
+}
+
 int options_parse(const char *usage, const option_row *rows, int argc, char **argv,
                   const char **operands, int operand_min, int operand_max)
 {
+    if (visitor) {
+        visitor(visitor_user, usage, rows);
+        return -2;
+    }
+
     int count = 0;
     bool only_operands = false;
 
@@ -270,20 +284,38 @@ int options_parse(const char *usage, const option_row *rows, int argc, char **ar
     return count;
 }
 
-bool options_pick(const char *option, const char *word, const char *const *words, int *index)
+/* Prints what was expected in the place of an unknown word. */
+static void print_unknown_word(const char *word, const char *const *words)
 {
-    for (*index = 0; words[*index]; ++*index)
-        if (strcmp(word, words[*index]) == 0)
-            return true;
-
-    print_err("yoke: --%s: unknown value '%s'", option, word);
     const char *nearest = yk_text_nearest(word, words);
+    print_err("unknown value '%s'", word);
     if (nearest)
         print_err(". Did you mean '%s'?", nearest);
     print_err("\n  Valid values:");
     for (int i = 0; words[i]; i++)
         print_err("%s %s", i ? "," : "", words[i]);
     print_err("\n");
+}
+
+bool operand_pick(const char *name, const char *word, const char *const *words, int *index)
+{
+    for (*index = 0; words[*index]; ++*index)
+        if (strcmp(word, words[*index]) == 0)
+            return true;
+
+    print_err("yoke: %s: ", name);
+    print_unknown_word(word, words);
+    return false;
+}
+
+bool options_pick(const char *option, const char *word, const char *const *words, int *index)
+{
+    for (*index = 0; words[*index]; ++*index)
+        if (strcmp(word, words[*index]) == 0)
+            return true;
+
+    print_err("yoke: --%s: ", option);
+    print_unknown_word(word, words);
     return false;
 }
 
@@ -324,6 +356,11 @@ bool options_pick_scheme(const char *option, const char *word, int *index)
 
 int run_subcommand(const char *usage, const command_row *rows, int count, int argc, char **argv)
 {
+    for (int i = 0; visitor && i < count; i++)
+        rows[i].run(argc, argv);
+    if (visitor)
+        return EXIT_GOOD;
+
     for (int i = 0; i < count && argc > 1; i++)
         if (strcmp(argv[1], rows[i].name) == 0)
             return rows[i].run(argc - 1, argv + 1);

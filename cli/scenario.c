@@ -19,10 +19,19 @@ void forbid_plugins(void)
     plugins_forbidden = true;
 }
 
+/* The path itself, or the scenario of the model library with this name. */
+static const char *resolve_scenario(const char *path)
+{
+    static char found[4096];
+    if (access(path, F_OK) != 0 && find_model(path, found, sizeof found))
+        return found;
+    return path;
+}
+
 yk_scenario_def scenario_def(const char *path, const option_list *sets)
 {
     yk_scenario_def def = yk_scenario_default();
-    def.path = path;
+    def.path = resolve_scenario(path);
     def.overrides = sets->items;
     def.override_count = sets->count;
     def.forbid_external_code = plugins_forbidden;
