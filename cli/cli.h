@@ -215,6 +215,8 @@ static inline const char *scenario_title(const yk_scenario_info *info)
     return info->path;
 }
 
+/* The path itself, or the scenario of the model library with this name if there is no such file. */
+const char *resolve_scenario(const char *path);
 /* A scenario with its overrides, for analyses that load it themselves. */
 yk_scenario_def scenario_def(const char *path, const option_list *sets);
 /* Of all scenarios from now on. */

@@ -418,7 +418,7 @@ static int export(int argc, char **argv)
     yk_fmu_export_def def = {
         .model =
             {
-                .scenario = scenario,
+                .scenario = resolve_scenario(scenario),
                 .overrides = sets.items,
                 .override_count = sets.count,
                 .subsystem = subsystem,

@@ -259,7 +259,8 @@ static int export_ssp(int argc, char **argv)
         return code;
 
     code = EXIT_GOOD;
-    yk_status status = yk_ssp_write(context, scenario, sets.items, sets.count, output);
+    yk_status status =
+        yk_ssp_write(context, resolve_scenario(scenario), sets.items, sets.count, output);
     if (status == YK_OK)
         print_out("%s: SSP 1.0\n", output);
     else

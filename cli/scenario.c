@@ -19,8 +19,7 @@ void forbid_plugins(void)
     plugins_forbidden = true;
 }
 
-/* The path itself, or the scenario of the model library with this name. */
-static const char *resolve_scenario(const char *path)
+const char *resolve_scenario(const char *path)
 {
     static char found[4096];
     if (access(path, F_OK) != 0 && find_model(path, found, sizeof found))
