@@ -126,10 +126,11 @@ static const yk_section hydraulic_section = {
     "`NAME` (scalar; takes the motion of the actuator, answers with the force) "
     "and `NAME.spool` (signal; takes the valve's command). "
     "Channels: `NAME.pressure_1`, `pressure_2`, net inflows `flow_1`, `flow_2`, "
-    "`thrust` (pushes the ends apart), `opening` of the spool, fractions of cavity `void_1`, "
-    "`void_2`, and since the start the times in which fluid was kept "
-    "from flowing back (`blocked_time`), a chamber cavitated (`cavitation_time`), "
-    "the piston was at a stop (`stop_time`) and the command was limited (`limit_time`), "
+    "`piston_force` (pushes the ends apart), `spool_position`, fractions of cavity "
+    "`vapor_fraction_1`, "
+    "`vapor_fraction_2`, and since the start the times in which fluid was kept "
+    "from flowing back (`backflow_blocked_time`), a chamber cavitated (`cavitation_time`), "
+    "the piston was at a stop (`stop_time`) and the command was limited (`command_limited_time`), "
     "and a pressure was beyond the range of the bulk modulus (`overpressure_time`).",
     fields};
 

@@ -150,8 +150,9 @@ enum { AMPLITUDES_MAX = 1000 };
 static const yk_field moving_fields[] = {
     YK_INCLUDE(node_keys),
     {"initial_amplitudes", YK_TYPE_NUMBERS, .least = 1, .most = AMPLITUDES_MAX,
-     .text = "of the shapes at the start, in the order of the channels `amplitude_1` and so on; "
-             "those that are left out are zero"},
+     .text =
+         "of the shapes at the start, in the order of the channels `modal_amplitude_1` and so on; "
+         "those that are left out are zero"},
     {"initial_amplitude_rates", YK_TYPE_NUMBERS, "1/s", .least = 1, .most = AMPLITUDES_MAX,
      .text = "likewise"},
     {"constant_mass_matrix", YK_TYPE_BOOLEAN, .fallback = "false",
@@ -390,13 +391,14 @@ static const char solver_text[] =
     "`angular_velocity`, `acceleration`, `angular_acceleration`; "
     "of joints `force` and `torque`, on the second body at its marker, "
     "and as a sensor in the joint reports them `angle` (in (-pi, pi]) "
-    "and `angle_rate` about the first's z axis, "
-    "`displacement` and `displacement_rate` along it; "
-    "of springs `stretch` and `stretch_rate`; "
-    "of beams `force_1`, `moment_1`, `force_2`, "
-    "`moment_2` at its two evaluation points and `strain_energy`; "
+    "and `angular_velocity` about the first's z axis, "
+    "`displacement` and `velocity` along it; "
+    "of springs `elongation` and `elongation_rate`, of torsion springs `angle` and "
+    "`angular_velocity`; "
+    "of beams `section_force_1`, `section_moment_1`, `section_force_2`, "
+    "`section_moment_2` at its two evaluation points and `strain_energy`; "
     "of flexible bodies `strain_energy` and, with modes, "
-    "`amplitude_1` and so on, and of their points what nodes have; "
+    "`modal_amplitude_1` and so on, and of their points what nodes have; "
     "of the whole `energy` and `strain_energy`.";
 
 const yk_section yk_multibody_section = {"multibody", solver_text, fields};
