@@ -119,10 +119,10 @@ said() {
 
 # calls NAME SUBSYSTEM: how often a subsystem was called in a run; `part_of NAME SUBSYSTEM` is its part of the time, in per cent.
 calls() {
-    [ ! -s "$out/$1.txt" ] || awk -v name="$2" '$1 == name { print $2; exit }' "$out/$1.txt"
+    [ ! -s "$out/$1.txt" ] || awk -v name="$2" '$1 == name { print $3; exit }' "$out/$1.txt"
 }
 part_of() {
-    [ ! -s "$out/$1.txt" ] || awk -v name="$2" '$1 == name { print $4; exit }' "$out/$1.txt"
+    [ ! -s "$out/$1.txt" ] || awk -v name="$2" '$1 == name { print $5; exit }' "$out/$1.txt"
 }
 
 # processor JOB: seconds of the processor that a job took.
