@@ -24,10 +24,10 @@ static double largest(int n, const double *v)
     return size;
 }
 
-void yk_multibody_rates_open(yk_multibody *smooth)
+void yk_multibody_rates_open(yk_multibody *self)
 {
-    const yk_multibody_state *state = &smooth->state;
-    yk_multibody_workspace *work = &smooth->work;
+    const yk_multibody_state *state = &self->state;
+    yk_multibody_workspace *work = &self->work;
 
     /* Accelerations need no weight of a step; redundant rows need their compliance. */
     work->c = 0;
@@ -37,7 +37,7 @@ void yk_multibody_rates_open(yk_multibody *smooth)
 
     /* Factors of accelerations serve on; those of a step are of no use. */
     if (state->factor->level != LEVEL_ACCELERATION)
-        smooth->solver.match = false;
+        self->solver.match = false;
 }
 
 /* The equations at the trial; artificial damping needs the momenta. */
@@ -185,31 +185,31 @@ static bool solve_with_kept(const yk_multibody_model *model, yk_multibody_worksp
     return false;
 }
 
-yk_status yk_multibody_renew_rates(yk_multibody *smooth)
+yk_status yk_multibody_renew_rates(yk_multibody *self)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
 
-    assemble_rates(model, work, &smooth->solver);
-    yk_status status = yk_multibody_factor(model, work, &smooth->solver);
+    assemble_rates(model, work, &self->solver);
+    yk_status status = yk_multibody_factor(model, work, &self->solver);
     if (status == YK_OK)
-        yk_multibody_remember_factors(smooth, LEVEL_ACCELERATION);
+        yk_multibody_remember_factors(self, LEVEL_ACCELERATION);
 
     return status;
 }
 
-yk_status yk_multibody_solve_rates(yk_multibody *smooth)
+yk_status yk_multibody_solve_rates(yk_multibody *self)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
-    yk_linear_solver *solver = &smooth->solver;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
+    yk_linear_solver *solver = &self->solver;
     bool plain = work->compliance == 0;
-    bool kept = plain && smooth->state.factor->level == LEVEL_ACCELERATION;
+    bool kept = plain && self->state.factor->level == LEVEL_ACCELERATION;
     yk_status status = YK_OK;
 
     /* A rollback may have brought another state. */
     if (kept && !solver->match)
-        status = yk_multibody_restore_factors(smooth);
+        status = yk_multibody_restore_factors(self);
     if (status != YK_OK)
         return status;
 
@@ -223,7 +223,7 @@ yk_status yk_multibody_solve_rates(yk_multibody *smooth)
     if (status != YK_OK)
         return status;
 
-    yk_multibody_remember_factors(smooth, LEVEL_ACCELERATION);
+    yk_multibody_remember_factors(self, LEVEL_ACCELERATION);
 
     if (plain) {
         yk_multibody_solve(model, solver, work->right);

@@ -25,10 +25,10 @@ static const char *body_name(const yk_subsystem *self, int body)
 
 static void read_bodies(const yk_subsystem *self, int first, int count, yk_body_state *states)
 {
-    const yk_multibody *smooth = const_of(self);
+    const yk_multibody *multibody = const_of(self);
     for (int i = 0; i < count; i++) {
-        int frame = yk_multibody_frame_of(&smooth->model, first + i);
-        const trial_node *node = &smooth->work.trial[frame];
+        int frame = yk_multibody_frame_of(&multibody->model, first + i);
+        const trial_node *node = &multibody->work.trial[frame];
         states[i] = (yk_body_state){node->frame.position, node->orientation, node->frame.velocity,
                                     node->frame.angular_velocity};
     }
@@ -36,9 +36,9 @@ static void read_bodies(const yk_subsystem *self, int first, int count, yk_body_
 
 static yk_status set_body_wrench(yk_subsystem *self, int body, const yk_wrench *wrench)
 {
-    yk_multibody *smooth = (yk_multibody *)self;
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
+    yk_multibody *multibody = (yk_multibody *)self;
+    const yk_multibody_model *model = &multibody->model;
+    yk_multibody_workspace *work = &multibody->work;
 
     if (!work->pushed) {
         work->pushed =
@@ -54,13 +54,13 @@ static yk_status set_body_wrench(yk_subsystem *self, int body, const yk_wrench *
 static yk_status set_body_states(yk_subsystem *self, int first, int count,
                                  const yk_body_state *states)
 {
-    yk_multibody *smooth = (yk_multibody *)self;
+    yk_multibody *multibody = (yk_multibody *)self;
     (void)first;
     (void)count;
     (void)states;
     return yk_keep_message(
-        &smooth->message, smooth->model.context,
-        yk_fail(smooth->model.context, YK_ERROR_CAPABILITY,
+        &multibody->message, multibody->model.context,
+        yk_fail(multibody->model.context, YK_ERROR_CAPABILITY,
                 "the multibody solver cannot continue from other states of its bodies: apply "
                 "wrenches, or start a new model"));
 }
@@ -203,20 +203,20 @@ static double get_parameter(const yk_subsystem *self, int parameter)
     return *value_in_def(&const_of(self)->model, parameter);
 }
 
-static double potential_of(const yk_multibody *smooth)
+static double potential_of(const yk_multibody *multibody)
 {
     yk_energy energy;
-    yk_multibody_energy(smooth, &energy);
+    yk_multibody_energy(multibody, &energy);
     return energy.potential;
 }
 
 static yk_status set_parameter(yk_subsystem *self, int parameter, double value)
 {
-    yk_multibody *smooth = (yk_multibody *)self;
-    yk_multibody_model *model = &smooth->model;
-    double before = smooth->started ? potential_of(smooth) : 0;
+    yk_multibody *multibody = (yk_multibody *)self;
+    yk_multibody_model *model = &multibody->model;
+    double before = multibody->started ? potential_of(multibody) : 0;
     *value_in_def(model, parameter) = value;
-    if (!smooth->started)
+    if (!multibody->started)
         return YK_OK;
 
     int number = force_of(model, parameter);
@@ -228,8 +228,8 @@ static yk_status set_parameter(yk_subsystem *self, int parameter, double value)
     }
 
     /* The factors of the old stiffness are invalid. The change of the potential energy is external work. */
-    smooth->solver.match = false;
-    smooth->state.clock->work += potential_of(smooth) - before;
+    multibody->solver.match = false;
+    multibody->state.clock->work += potential_of(multibody) - before;
     return YK_OK;
 }
 

@@ -235,22 +235,22 @@ static void read_node(const trial_node *node, int kind, double *values)
     put(orientation ? values + 1 : values, vectors[kind]);
 }
 
-static void read_source(const yk_multibody *smooth, const channel_source *source, double *values)
+static void read_source(const yk_multibody *self, const channel_source *source, double *values)
 {
-    const yk_multibody_model *model = &smooth->model;
-    const yk_multibody_workspace *work = &smooth->work;
+    const yk_multibody_model *model = &self->model;
+    const yk_multibody_workspace *work = &self->work;
     int index = source->index;
     int kind = source->kind;
 
     switch (source->group) {
     case CHANNEL_MODEL: {
         if (kind == 1) {
-            values[0] = yk_multibody_strain_energy(smooth);
+            values[0] = yk_multibody_strain_energy(self);
             return;
         }
 
         yk_energy energy;
-        yk_multibody_energy(smooth, &energy);
+        yk_multibody_energy(self, &energy);
         values[0] = energy.kinetic;
         values[1] = energy.potential;
         values[2] = energy.dissipated;
@@ -262,7 +262,7 @@ static void read_source(const yk_multibody *smooth, const channel_source *source
     case CHANNEL_JOINT: {
         if (kind < 2) {
             yk_wrench reaction;
-            yk_multibody_reaction(smooth, index, &reaction);
+            yk_multibody_reaction(self, index, &reaction);
             put(values, kind == 0 ? reaction.force : reaction.torque);
             return;
         }
@@ -290,7 +290,7 @@ static void read_source(const yk_multibody *smooth, const channel_source *source
 
     case CHANNEL_BEAM: {
         yk_beam_loads loads;
-        yk_multibody_beam_loads(smooth, index, &loads);
+        yk_multibody_beam_loads(self, index, &loads);
         if (kind == BEAM_CHANNELS - 1) {
             values[0] = loads.energy;
         } else {
@@ -365,11 +365,11 @@ static void to_part(const yk_transform *at, const channel_source *source, int co
         values[i] /= unit;
 }
 
-void yk_multibody_channel_read(const yk_multibody *smooth, int channel, double *values)
+void yk_multibody_channel_read(const yk_multibody *self, int channel, double *values)
 {
-    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_model *model = &self->model;
     const channel_source *source = &model->sources[channel];
-    read_source(smooth, source, values);
+    read_source(self, source, values);
 
     /* Parts show their own units and axes. */
     if (!model->part_transforms || source->part < 0)
@@ -379,13 +379,13 @@ void yk_multibody_channel_read(const yk_multibody *smooth, int channel, double *
             values);
 }
 
-double yk_multibody_channel_value(const yk_multibody *smooth, int channel, int component)
+double yk_multibody_channel_value(const yk_multibody *self, int channel, int component)
 {
     double values[4] = {0};
-    if (channel < 0 || channel >= smooth->model.channel_count || component < 0 || component > 3)
+    if (channel < 0 || channel >= self->model.channel_count || component < 0 || component > 3)
         return NAN;
 
-    yk_multibody_channel_read(smooth, channel, values);
+    yk_multibody_channel_read(self, channel, values);
     return values[component];
 }
 

@@ -456,35 +456,35 @@ const char *yk_multibody_owner(const yk_multibody_model *model, int unknown, cha
 
 /* The object ----------------------------------------------------------------------------------- */
 
-void yk_multibody_release_compiled(yk_multibody *smooth)
+void yk_multibody_release_compiled(yk_multibody *self)
 {
     /* What was made when it was first asked for, then what start made. */
-    yk_multibody_release_interface(smooth);
-    yk_multibody_release_variation(smooth);
-    yk_multibody_release_relaxation(smooth);
-    yk_multibody_watch_release(smooth);
-    yk_linear_solver_release(&smooth->model, &smooth->solver);
-    yk_multibody_workspace_release(&smooth->model, &smooth->work);
-    yk_multibody_state_release(&smooth->model, &smooth->state);
-    release_model(&smooth->model);
-    smooth->compiled = false;
+    yk_multibody_release_interface(self);
+    yk_multibody_release_variation(self);
+    yk_multibody_release_relaxation(self);
+    yk_multibody_watch_release(self);
+    yk_linear_solver_release(&self->model, &self->solver);
+    yk_multibody_workspace_release(&self->model, &self->work);
+    yk_multibody_state_release(&self->model, &self->state);
+    release_model(&self->model);
+    self->compiled = false;
 }
 
-yk_status yk_multibody_compile(yk_multibody *smooth)
+yk_status yk_multibody_compile(yk_multibody *self)
 {
-    yk_multibody_release_compiled(smooth);
-    yk_status status = compile_model(&smooth->model);
+    yk_multibody_release_compiled(self);
+    yk_status status = compile_model(&self->model);
     if (status == YK_OK)
-        status = yk_multibody_state_create(&smooth->model, &smooth->state);
+        status = yk_multibody_state_create(&self->model, &self->state);
     if (status == YK_OK)
-        status = yk_multibody_workspace_create(&smooth->model, &smooth->work);
+        status = yk_multibody_workspace_create(&self->model, &self->work);
     if (status == YK_OK)
-        status = yk_linear_solver_create(&smooth->model, &smooth->work, &smooth->solver);
+        status = yk_linear_solver_create(&self->model, &self->work, &self->solver);
     if (status == YK_OK)
-        status = yk_multibody_watch_create(smooth);
+        status = yk_multibody_watch_create(self);
 
     if (status != YK_OK)
-        yk_multibody_release_compiled(smooth);
-    smooth->compiled = status == YK_OK;
+        yk_multibody_release_compiled(self);
+    self->compiled = status == YK_OK;
     return status;
 }

@@ -446,16 +446,16 @@ static void release_array(yk_context *context, const void *array)
     yk_free(context, (void *)(uintptr_t)array);
 }
 
-void yk_multibody_destroy(yk_multibody *smooth)
+void yk_multibody_destroy(yk_multibody *self)
 {
-    if (!smooth)
+    if (!self)
         return;
 
     /* Everything that start made, then the description. */
-    yk_multibody_model *model = &smooth->model;
+    yk_multibody_model *model = &self->model;
     yk_context *context = model->context;
     const yk_multibody_description *def = &model->def;
-    yk_multibody_release_compiled(smooth);
+    yk_multibody_release_compiled(self);
 
     /* What the elements of the description point to, then the arrays. */
     for (int i = 0; i < def->force_count && def->forces; i++)
@@ -475,14 +475,14 @@ void yk_multibody_destroy(yk_multibody *smooth)
     yk_free(context, model->name_store);
     yk_free(context, model->ports);
     yk_free(context, model->port_list);
-    yk_free(context, smooth->work.own_inputs);
-    yk_free(context, smooth->work.wrench);
+    yk_free(context, self->work.own_inputs);
+    yk_free(context, self->work.wrench);
     yk_free(context, model->channels);
     yk_free(context, model->sources);
     yk_free(context, model->part_transforms);
     yk_free(context, model->channel_names);
     yk_multibody_release_parameters(model);
-    yk_free(context, smooth);
+    yk_free(context, self);
 }
 
 /* What the subsystem shows of its ports, and memory for what they take. */
@@ -592,7 +592,7 @@ yk_status yk_multibody_make(yk_context *context, const yk_multibody_description 
     return YK_OK;
 }
 
-yk_subsystem *yk_multibody_subsystem(yk_multibody *smooth)
+yk_subsystem *yk_multibody_subsystem(yk_multibody *self)
 {
-    return &smooth->base;
+    return &self->base;
 }

@@ -307,11 +307,11 @@ void yk_generalized_alpha_close(const yk_multibody_model *model, yk_multibody_st
 
 /* Steps ---------------------------------------------------------------------------------------- */
 
-static yk_status advance(yk_multibody *smooth, double t, double h)
+static yk_status advance(yk_multibody *self, double t, double h)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_state *state = &smooth->state;
-    yk_multibody_workspace *work = &smooth->work;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_state *state = &self->state;
+    yk_multibody_workspace *work = &self->work;
     double done = 0;
     double size = h;
 
@@ -330,7 +330,7 @@ static yk_status advance(yk_multibody *smooth, double t, double h)
             open_newton(model, state, work, t + done, used);
         work->new_inputs = work->iterated;
         yk_multibody_input_frames(model, work);
-        yk_status status = yk_multibody_solve_step(smooth);
+        yk_status status = yk_multibody_solve_step(self);
 
         /* Derivatives are those of one step. */
         if (status == YK_OK && work->varying && used < h)
@@ -340,7 +340,7 @@ static yk_status advance(yk_multibody *smooth, double t, double h)
                              model->def.name, work->t);
 
         if (status == YK_OK && work->varying)
-            status = yk_two_step_vary(smooth);
+            status = yk_two_step_vary(self);
 
         if (status == YK_OK) {
             yk_generalized_alpha_close(model, state, work);
@@ -364,20 +364,20 @@ static yk_status advance(yk_multibody *smooth, double t, double h)
     return YK_OK;
 }
 
-static yk_status iterate(yk_multibody *smooth, double t, double h, yk_iteration_report *report)
+static yk_status iterate(yk_multibody *self, double t, double h, yk_iteration_report *report)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
 
     /* Where the last call left it, with the inputs of this one. */
     work->input_time = h;
     if (!work->open)
-        open_newton(model, &smooth->state, work, t, h);
+        open_newton(model, &self->state, work, t, h);
     work->iterated = work->new_inputs = true;
     yk_multibody_input_frames(model, work);
 
     bool converged;
-    yk_status status = yk_multibody_iterate_once(smooth, &converged);
+    yk_status status = yk_multibody_iterate_once(self, &converged);
     if (status != YK_OK)
         return status;
 
@@ -387,12 +387,12 @@ static yk_status iterate(yk_multibody *smooth, double t, double h, yk_iteration_
     return YK_OK;
 }
 
-static yk_status begin(yk_multibody *smooth)
+static yk_status begin(yk_multibody *self)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_state *state = &smooth->state;
-    yk_multibody_workspace *work = &smooth->work;
-    yk_linear_solver *solver = &smooth->solver;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_state *state = &self->state;
+    yk_multibody_workspace *work = &self->work;
+    yk_linear_solver *solver = &self->solver;
     yk_generalized_alpha m = yk_generalized_alpha_of(model->def.options.rho_inf);
     double t = work->t;
     double h = state->clock->h;
@@ -400,7 +400,7 @@ static yk_status begin(yk_multibody *smooth)
     memcpy(state->lambda_before, state->lambda, (size_t)model->row_count * sizeof *work->lambda);
 
     /* Method accelerations of the start, at (alpha_m - alpha_f) h beside it. */
-    yk_multibody_rates_open(smooth);
+    yk_multibody_rates_open(self);
     yk_multibody_assemble(model, work, solver, LEVEL_ACCELERATION);
     int column = 0;
     yk_status status = yk_sparse_factor(solver->matrix, &column);

@@ -429,12 +429,12 @@ static yk_status start_accelerations(yk_multibody *self)
 
 /* From assembled positions in the trial: velocities, accelerations, redundancy, and the state of
  * a run that begins. */
-yk_status yk_multibody_begin_motion(yk_multibody *smooth)
+yk_status yk_multibody_begin_motion(yk_multibody *self)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_state *state = &smooth->state;
-    yk_multibody_workspace *work = &smooth->work;
-    yk_linear_solver *solver = &smooth->solver;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_state *state = &self->state;
+    yk_multibody_workspace *work = &self->work;
+    yk_linear_solver *solver = &self->solver;
     clock_state *clock = state->clock;
 
     /* The matrix of the masses, with all nodes that have none held a little. */
@@ -448,15 +448,15 @@ yk_status yk_multibody_begin_motion(yk_multibody *smooth)
     if (status != YK_OK)
         return status;
 
-    status = start_accelerations(smooth);
+    status = start_accelerations(self);
     if (status != YK_OK)
         return status;
 
     /* Redundant rows, with the matrix in which no node is heavy because it is to be kept. Without
      * the rows that are left out the multipliers of the others are different ones. */
-    yk_status outcome = find_redundant(smooth);
+    yk_status outcome = find_redundant(self);
     if (outcome == YK_REDUNDANT_CONSTRAINTS)
-        status = start_accelerations(smooth);
+        status = start_accelerations(self);
     if (YK_FAILED(outcome))
         return outcome;
     if (status != YK_OK)
@@ -465,7 +465,7 @@ yk_status yk_multibody_begin_motion(yk_multibody *smooth)
     /* The integrator's own first factors. */
     work->idle_mass = 0;
     clock->steps = 0;
-    status = model->integrator->begin(smooth);
+    status = model->integrator->begin(self);
     return status == YK_OK ? outcome : status;
 }
 
@@ -479,11 +479,11 @@ static void given_pose(const yk_multibody_node_def *node, yk_vec3 *position, yk_
 }
 
 /* The state as the def has it, before any joint is satisfied. */
-static void initial_state(yk_multibody *smooth, double t, double h)
+static void initial_state(yk_multibody *self, double t, double h)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_state *state = &smooth->state;
-    yk_multibody_workspace *work = &smooth->work;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_state *state = &self->state;
+    yk_multibody_workspace *work = &self->work;
 
     memset(state->image, 0, state->words * sizeof *state->image);
 
@@ -508,7 +508,7 @@ static void initial_state(yk_multibody *smooth, double t, double h)
         work->trial[i].frame = yk_frame_ground();
 
     yk_multibody_keep_inputs(model, state, work);
-    smooth->solver.match = false;
+    self->solver.match = false;
     yk_multibody_trial_from_state(model, state, work);
 }
 
@@ -518,15 +518,15 @@ static const double NOTABLE_CHANGE = 0.5;
 
 /* Joints that forbid a velocity are a mistake of the model more often than a guess. The node is
  * named whose velocity was changed most. */
-static void warn_of_velocities(const yk_multibody *smooth)
+static void warn_of_velocities(const yk_multibody *self)
 {
-    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_model *model = &self->model;
     double length = model->length_scale;
     double largest = 0;
     int worst = -1;
     for (int i = 0; i < model->node_count; i++) {
         const yk_multibody_node_def *given = &model->def.nodes[i];
-        const node_state *now = &smooth->state.now[i];
+        const node_state *now = &self->state.now[i];
         double size = yk_v3_norm(given->velocity) + length * yk_v3_norm(given->angular_velocity);
         double change =
             yk_v3_norm(yk_v3_sub(now->velocity, given->velocity)) +
@@ -541,7 +541,7 @@ static void warn_of_velocities(const yk_multibody *smooth)
         return;
 
     const yk_multibody_node_def *given = &model->def.nodes[worst];
-    const node_state *now = &smooth->state.now[worst];
+    const node_state *now = &self->state.now[worst];
     yk_log(model->context, YK_LOG_WARNING,
            "%s: the joints forbid the velocity that '%s' is given, %.3g m/s and %.3g rad/s: it "
            "starts with %.3g m/s and %.3g rad/s; give velocities that all joints allow",
@@ -557,16 +557,16 @@ static const double NOTABLE_ROTATION = 0.5;
 
 /* Joints bring a rough guess of the poses together. A body that goes far for that has a joint in
  * the wrong place, most often one without a place of its own. */
-static void warn_of_poses(const yk_multibody *smooth)
+static void warn_of_poses(const yk_multibody *self)
 {
-    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_model *model = &self->model;
     double length = model->length_scale;
     double largest = 0;
     double moved = 0;
     double rotated = 0;
     int worst = -1;
     for (int i = 0; i < model->node_count; i++) {
-        const node_state *now = &smooth->state.now[i];
+        const node_state *now = &self->state.now[i];
         yk_vec3 position;
         yk_quat orientation;
         given_pose(&model->def.nodes[i], &position, &orientation);
@@ -592,17 +592,17 @@ static void warn_of_poses(const yk_multibody *smooth)
                model->def.name, model->nodes[worst].name, moved, rotated);
 }
 
-yk_status yk_multibody_consistent_start(yk_multibody *smooth, double t, double h)
+yk_status yk_multibody_consistent_start(yk_multibody *self, double t, double h)
 {
-    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_model *model = &self->model;
     const yk_multibody_options *options = &model->def.options;
-    yk_multibody_workspace *work = &smooth->work;
+    yk_multibody_workspace *work = &self->work;
 
     yk_multibody_use_all_rows(model, work);
-    initial_state(smooth, t, h);
+    initial_state(self, t, h);
     work->report = (yk_multibody_report){.unknowns = model->unknown_count};
-    smooth->solver.factorisations = 0;
-    yk_multibody_watch_reset(smooth);
+    self->solver.factorisations = 0;
+    yk_multibody_watch_reset(self);
 
     /* Positions that satisfy the joints. */
     work->input_time = 0;
@@ -611,17 +611,17 @@ yk_status yk_multibody_consistent_start(yk_multibody *smooth, double t, double h
     work->damping = 0;
     work->compliance = START_COMPLIANCE;
     work->idle_mass = START_IDLE_MASS;
-    yk_status status = assemble_positions(model, work, &smooth->solver);
+    yk_status status = assemble_positions(model, work, &self->solver);
     if (status != YK_OK)
         return status;
 
     /* Velocities, accelerations and multipliers. */
-    status = yk_multibody_begin_motion(smooth);
+    status = yk_multibody_begin_motion(self);
 
     /* Once: starts with inputs repeat this one. */
     if (!YK_FAILED(status) && work->inputs == work->own_inputs) {
-        warn_of_poses(smooth);
-        warn_of_velocities(smooth);
+        warn_of_poses(self);
+        warn_of_velocities(self);
     }
 
     /* Multipliers of constraints at position level repeat their errors by a factor of about
@@ -638,6 +638,6 @@ yk_status yk_multibody_consistent_start(yk_multibody *smooth, double t, double h
     if (YK_FAILED(status) || !options->start_in_equilibrium)
         return status;
 
-    yk_status rest = yk_multibody_equilibrium(smooth);
-    return rest == YK_OK ? yk_multibody_begin_motion(smooth) : rest;
+    yk_status rest = yk_multibody_equilibrium(self);
+    return rest == YK_OK ? yk_multibody_begin_motion(self) : rest;
 }

@@ -12,15 +12,15 @@
 
 struct integrator {
     /* After a consistent start: factors and memory of the first step. */
-    yk_status (*begin)(yk_multibody *smooth);
+    yk_status (*begin)(yk_multibody *self);
     /* From the accepted state at t to t + h; an open trial is carried to convergence. With
      * work->inputs set, as all that follow. */
-    yk_status (*advance)(yk_multibody *smooth, double t, double h);
+    yk_status (*advance)(yk_multibody *self, double t, double h);
     /* One iteration towards t + h; the outcome stays in the trial, which is open then. */
-    yk_status (*iterate)(yk_multibody *smooth, double t, double h, yk_iteration_report *report);
+    yk_status (*iterate)(yk_multibody *self, double t, double h, yk_iteration_report *report);
     /* As advance, and the derivatives of the port motions into the columns of the variation
      * (step_sensitivity.h). */
-    yk_status (*vary)(yk_multibody *smooth, double t, double h);
+    yk_status (*vary)(yk_multibody *self, double t, double h);
     /* The motion of a node at t + h before the inputs are known. */
     void (*predict)(const yk_multibody_model *model, const yk_multibody_state *state, int node,
                     double h, trial_node *trial);
@@ -84,23 +84,23 @@ double yk_multibody_redundant_compliance(const yk_multibody_model *model,
 /* newton.c: a trial that is placed at its prediction is open for iterations; one iteration on the
  * equations of the open trial; all of them. */
 void yk_multibody_open_newton(const yk_multibody_state *state, yk_multibody_workspace *work);
-yk_status yk_multibody_iterate_once(yk_multibody *smooth, bool *converged);
-yk_status yk_multibody_solve_step(yk_multibody *smooth);
+yk_status yk_multibody_iterate_once(yk_multibody *self, bool *converged);
+yk_status yk_multibody_solve_step(yk_multibody *self);
 /* The placement of the trial as that of the factors at hand, to the image; and the factors that
  * belong to the image. */
-void yk_multibody_remember_factors(yk_multibody *smooth, assembly_level level);
-yk_status yk_multibody_restore_factors(yk_multibody *smooth);
+void yk_multibody_remember_factors(yk_multibody *self, assembly_level level);
+yk_status yk_multibody_restore_factors(yk_multibody *self);
 
 /* accelerations.c: accelerations and multipliers at the trial's placement and time, into the trial.
  * `factored`: the positions are those of the factors at hand. Open before the first. */
-void yk_multibody_rates_open(yk_multibody *smooth);
+void yk_multibody_rates_open(yk_multibody *self);
 yk_status yk_multibody_rates(const yk_multibody_model *model, yk_multibody_workspace *work,
                              yk_linear_solver *solver, bool factored);
 /* The same, left in work->right, with factors that are kept while refinement makes up for their
  * age; the trial stays as it is. */
-yk_status yk_multibody_solve_rates(yk_multibody *smooth);
+yk_status yk_multibody_solve_rates(yk_multibody *self);
 /* New factors at the trial's placement for those that follow. */
-yk_status yk_multibody_renew_rates(yk_multibody *smooth);
+yk_status yk_multibody_renew_rates(yk_multibody *self);
 /* With the factors at hand. */
 yk_status yk_multibody_project_positions(const yk_multibody_model *model,
                                          yk_multibody_workspace *work,
@@ -186,9 +186,9 @@ void yk_runge_kutta_move_to(const yk_multibody_model *model, yk_multibody_worksp
 
 /* runge_kutta_sensitivity.c: along an internal step that was accepted; after it has arrived; at the
  * end of the whole. */
-yk_status yk_runge_kutta_vary(yk_multibody *smooth, const yk_runge_kutta_workspace *w, double t,
+yk_status yk_runge_kutta_vary(yk_multibody *self, const yk_runge_kutta_workspace *w, double t,
                               double local, double size);
-void yk_runge_kutta_vary_end(yk_multibody *smooth, const yk_runge_kutta_workspace *w);
-yk_status yk_runge_kutta_vary_outputs(yk_multibody *smooth, double h);
+void yk_runge_kutta_vary_end(yk_multibody *self, const yk_runge_kutta_workspace *w);
+yk_status yk_runge_kutta_vary_outputs(yk_multibody *self, double h);
 
 #endif

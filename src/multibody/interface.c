@@ -23,7 +23,7 @@
 /* As at the start: keeps the matrix regular where joints are redundant. */
 static const double REDUNDANT_COMPLIANCE = 1e-9;
 
-struct smooth_interface {
+struct interface_solver {
     yk_sparse *matrix;
     port_row *rows;
     int row_count;
@@ -137,10 +137,10 @@ static double rate_of(const yk_multibody_model *model, const yk_multibody_worksp
 
 /* The matrix of its own ------------------------------------------------------------------------ */
 
-void yk_multibody_release_interface(yk_multibody *smooth)
+void yk_multibody_release_interface(yk_multibody *self)
 {
-    struct smooth_interface *made = smooth->interface;
-    yk_context *context = smooth->model.context;
+    struct interface_solver *made = self->interface;
+    yk_context *context = self->model.context;
 
     if (!made)
         return;
@@ -150,21 +150,21 @@ void yk_multibody_release_interface(yk_multibody *smooth)
     yk_free(context, made->right);
     yk_free(context, made->begin);
     yk_free(context, made);
-    smooth->interface = NULL;
+    self->interface = NULL;
 }
 
 /* Memory at the first call, and whether the caller's arrays have the right size. */
-static yk_status prepare(yk_multibody *smooth, int size)
+static yk_status prepare(yk_multibody *self, int size)
 {
-    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_model *model = &self->model;
     yk_context *context = model->context;
 
-    if (!smooth->interface) {
-        struct smooth_interface *made = yk_allocate(context, 1, sizeof *made);
+    if (!self->interface) {
+        struct interface_solver *made = yk_allocate(context, 1, sizeof *made);
         if (!made)
             return YK_ERROR_MEMORY;
 
-        smooth->interface = made;
+        self->interface = made;
 
         for (int i = 0; i < model->def.port_count; i++)
             made->row_count += yk_multibody_port_size(&model->ports[i]);
@@ -174,12 +174,12 @@ static yk_status prepare(yk_multibody *smooth, int size)
         made->begin = yk_allocate(context, (size_t)model->def.port_count, sizeof *made->begin);
 
         /* The pattern of the solver's matrix, so that values have the same indices. */
-        size_t count = smooth->solver.entry_count;
+        size_t count = self->solver.entry_count;
         yk_sparse_entry *entries = yk_allocate(context, count, sizeof *entries);
         int *entry_index = yk_allocate(context, count, sizeof *entry_index);
         yk_status status = YK_ERROR_MEMORY;
         if (made->rows && made->right && made->begin && entries && entry_index) {
-            yk_multibody_pattern(model, &smooth->work, entries);
+            yk_multibody_pattern(model, &self->work, entries);
             status = yk_sparse_create(context, model->unknown_count, entries, count, entry_index,
                                       &made->matrix);
         }
@@ -187,24 +187,24 @@ static yk_status prepare(yk_multibody *smooth, int size)
         yk_free(context, entries);
         yk_free(context, entry_index);
         if (status != YK_OK) {
-            yk_multibody_release_interface(smooth);
+            yk_multibody_release_interface(self);
             return status;
         }
     }
 
-    if (size == smooth->interface->row_count)
+    if (size == self->interface->row_count)
         return YK_OK;
 
     return yk_fail(context, YK_ERROR_ARGUMENT, "%s: the interface model has %d velocities, not %d",
-                   model->def.name, smooth->interface->row_count, size);
+                   model->def.name, self->interface->row_count, size);
 }
 
 /* The assembled matrix, in factors of its own. */
-static yk_status factor_own(yk_multibody *smooth)
+static yk_status factor_own(yk_multibody *self)
 {
-    const yk_multibody_model *model = &smooth->model;
-    struct smooth_interface *interface = smooth->interface;
-    yk_sparse *from = smooth->solver.matrix;
+    const yk_multibody_model *model = &self->model;
+    struct interface_solver *interface = self->interface;
+    yk_sparse *from = self->solver.matrix;
 
     memcpy(yk_sparse_values(interface->matrix), yk_sparse_values(from),
            yk_sparse_nonzeros(from) * sizeof(double));
@@ -223,10 +223,10 @@ static yk_status factor_own(yk_multibody *smooth)
     char owner[128];
     return yk_fail(
         model->context, status, "%s: the interface model at t = %g has no unique solution at %s",
-        model->def.name, smooth->work.t, yk_multibody_owner(model, column, owner, sizeof owner));
+        model->def.name, self->work.t, yk_multibody_owner(model, column, owner, sizeof owner));
 }
 
-static void solve(const yk_multibody_model *model, const struct smooth_interface *interface,
+static void solve(const yk_multibody_model *model, const struct interface_solver *interface,
                   double *right)
 {
     for (int i = 0; i < model->unknown_count; i++)
@@ -238,11 +238,11 @@ static void solve(const yk_multibody_model *model, const struct smooth_interface
 
 /* Rates of the port velocities at the trial, without further wrenches: B a + (dB/dt) v. Left in
  * interface->right: the solution that they belong to. */
-static void read_rates(yk_multibody *smooth, double *rate)
+static void read_rates(yk_multibody *self, double *rate)
 {
-    const yk_multibody_model *model = &smooth->model;
-    const yk_multibody_workspace *work = &smooth->work;
-    struct smooth_interface *interface = smooth->interface;
+    const yk_multibody_model *model = &self->model;
+    const yk_multibody_workspace *work = &self->work;
+    struct interface_solver *interface = self->interface;
 
     yk_multibody_port_rows(model, work, interface->rows);
     memcpy(interface->right, work->right, (size_t)model->unknown_count * sizeof *interface->right);
@@ -256,12 +256,12 @@ static void read_rates(yk_multibody *smooth, double *rate)
 
 /* What each port velocity answers to a unit wrench along every other: column j of the matrix.
  * Equations of the nodes are multiplied by `equation`, answers by `scale`. */
-static void read_columns(yk_multibody *smooth, double equation, double scale, double *matrix)
+static void read_columns(yk_multibody *self, double equation, double scale, double *matrix)
 {
-    const yk_multibody_model *model = &smooth->model;
-    const yk_multibody_workspace *work = &smooth->work;
+    const yk_multibody_model *model = &self->model;
+    const yk_multibody_workspace *work = &self->work;
 
-    struct smooth_interface *interface = smooth->interface;
+    struct interface_solver *interface = self->interface;
     double *right = interface->right;
     int n = interface->row_count;
     for (int j = 0; j < n; j++) {
@@ -275,18 +275,18 @@ static void read_columns(yk_multibody *smooth, double equation, double scale, do
     }
 }
 
-yk_status yk_multibody_interface_model(yk_multibody *smooth, yk_interface_model *out)
+yk_status yk_multibody_interface_model(yk_multibody *self, yk_interface_model *out)
 {
-    yk_status status = prepare(smooth, out->row_count);
+    yk_status status = prepare(self, out->row_count);
     if (status != YK_OK)
         return status;
 
     out->theta = 0.5;
-    if (smooth->interface->row_count == 0)
+    if (self->interface->row_count == 0)
         return YK_OK;
 
     /* The equations without wrenches; what the trial knows of its powers stays. */
-    yk_multibody_workspace *work = &smooth->work;
+    yk_multibody_workspace *work = &self->work;
     double compliance = work->compliance;
     double loss = work->loss;
     double potential = work->potential;
@@ -297,9 +297,9 @@ yk_status yk_multibody_interface_model(yk_multibody *smooth, yk_interface_model 
     /* Where joints are redundant, a little compliance. */
     work->inputs = NULL;
     work->compliance = 0;
-    if (smooth->state.clock->redundant != 0)
+    if (self->state.clock->redundant != 0)
         work->compliance = REDUNDANT_COMPLIANCE;
-    yk_multibody_assemble(&smooth->model, work, &smooth->solver, LEVEL_ACCELERATION);
+    yk_multibody_assemble(&self->model, work, &self->solver, LEVEL_ACCELERATION);
 
     work->inputs = inputs;
     work->compliance = compliance;
@@ -309,12 +309,12 @@ yk_status yk_multibody_interface_model(yk_multibody *smooth, yk_interface_model 
     work->port_supply = port_supply;
 
     /* One solution for the rates, one for each column. */
-    status = factor_own(smooth);
+    status = factor_own(self);
     if (status != YK_OK)
         return status;
 
-    read_rates(smooth, out->free_acceleration);
-    read_columns(smooth, 1, 1, out->inverse_mass);
+    read_rates(self, out->free_acceleration);
+    read_columns(self, 1, 1, out->inverse_mass);
 
     return YK_OK;
 }
@@ -331,20 +331,20 @@ static double *put(double *to, yk_vec3 v)
 
 /* Velocities of the ports as the trial has them, and their displacements since the start of the
  * step. */
-static void read_ports(yk_multibody *smooth, double *velocity, double *displacement)
+static void read_ports(yk_multibody *self, double *velocity, double *displacement)
 {
-    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_model *model = &self->model;
 
-    yk_multibody_show_attachments(model, &smooth->work);
+    yk_multibody_show_attachments(model, &self->work);
     for (int i = 0; i < model->def.port_count; i++) {
         int size = yk_multibody_port_size(&model->ports[i]);
         if (size == 0)
             continue;
 
         yk_port_value value;
-        yk_multibody_port_output(model, &smooth->work, i, &value);
+        yk_multibody_port_output(model, &self->work, i, &value);
 
-        const yk_motion *from = &smooth->interface->begin[i].motion;
+        const yk_motion *from = &self->interface->begin[i].motion;
         const yk_motion *to = &value.motion;
 
         if (size == 1) {
@@ -362,12 +362,12 @@ static void read_ports(yk_multibody *smooth, double *velocity, double *displacem
 }
 
 /* An implicit step: one correction of Newton's method from its prediction. */
-static yk_status model_by_newton(yk_multibody *smooth, double t, double h, yk_step_model *out)
+static yk_status model_by_newton(yk_multibody *self, double t, double h, yk_step_model *out)
 {
-    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_model *model = &self->model;
     const integrator *method = model->integrator;
-    yk_multibody_state *state = &smooth->state;
-    yk_multibody_workspace *work = &smooth->work;
+    yk_multibody_state *state = &self->state;
+    yk_multibody_workspace *work = &self->work;
 
     method->open(model, state, work, t, h);
     work->input_time = h;
@@ -376,8 +376,8 @@ static yk_status model_by_newton(yk_multibody *smooth, double t, double h, yk_st
     /* Factors of this very pose: joints make a mechanism stiff in some directions and light in
      * others, and what an old direction mixes of the two would be multiplied by their ratio. */
     method->momenta(model, work);
-    yk_multibody_assemble(model, work, &smooth->solver, LEVEL_STEP);
-    yk_status status = factor_own(smooth);
+    yk_multibody_assemble(model, work, &self->solver, LEVEL_STEP);
+    yk_status status = factor_own(self);
     if (status != YK_OK)
         return status;
 
@@ -385,44 +385,44 @@ static yk_status model_by_newton(yk_multibody *smooth, double t, double h, yk_st
      * positions by a rate. */
     method->characterise(model, work, out);
     double rate = 1 / (out->theta * h);
-    yk_multibody_port_rows(model, work, smooth->interface->rows);
-    read_columns(smooth, work->c * work->c, rate, out->mobility);
+    yk_multibody_port_rows(model, work, self->interface->rows);
+    read_columns(self, work->c * work->c, rate, out->mobility);
 
     /* The step itself, with the wrenches of the inputs. */
-    solve(model, smooth->interface, work->right);
+    solve(model, self->interface, work->right);
     method->update(model, state, work);
-    read_ports(smooth, out->velocity, out->displacement);
+    read_ports(self, out->velocity, out->displacement);
 
     return YK_OK;
 }
 
 /* A step by evaluations, or many steps: velocities by the accelerations in its middle,
  * displacements by a straight line through these and those at its start. */
-static yk_status model_by_rates(yk_multibody *smooth, double h, yk_step_model *out)
+static yk_status model_by_rates(yk_multibody *self, double h, yk_step_model *out)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
 
-    read_ports(smooth, out->velocity, out->displacement);
+    read_ports(self, out->velocity, out->displacement);
 
     /* The equations in the middle. */
-    yk_multibody_move_along(model, &smooth->state, work, 0.5 * h);
+    yk_multibody_move_along(model, &self->state, work, 0.5 * h);
     work->compliance = 0;
-    if (smooth->state.clock->redundant != 0)
+    if (self->state.clock->redundant != 0)
         work->compliance = REDUNDANT_COMPLIANCE;
-    yk_multibody_assemble(model, work, &smooth->solver, LEVEL_ACCELERATION);
-    yk_status status = factor_own(smooth);
+    yk_multibody_assemble(model, work, &self->solver, LEVEL_ACCELERATION);
+    yk_status status = factor_own(self);
     if (status != YK_OK)
         return status;
 
     /* What happens without further wrenches, and what they add. */
     double *middle = out->displacement; /* until it is known */
-    read_rates(smooth, middle);
+    read_rates(self, middle);
 
     /* Displacements by a' that is linear in time: h v + h^2 (a_begin + 2 a_middle) / 6. */
     int i = 0;
     for (int port = 0; port < model->def.port_count; port++) {
-        const yk_motion *motion = &smooth->interface->begin[port].motion;
+        const yk_motion *motion = &self->interface->begin[port].motion;
         yk_vec3 linear = motion->acceleration;
         yk_vec3 angular = motion->angular_acceleration;
         const double first[6] = {linear.x, linear.y, linear.z, angular.x, angular.y, angular.z};
@@ -435,7 +435,7 @@ static yk_status model_by_rates(yk_multibody *smooth, double h, yk_step_model *o
         }
     }
 
-    read_columns(smooth, 1, h, out->mobility);
+    read_columns(self, 1, h, out->mobility);
 
     /* Many implicit steps take a wrench half of one of them later than its middle. */
     out->theta = 0.5;
@@ -449,11 +449,11 @@ static yk_status model_by_rates(yk_multibody *smooth, double h, yk_step_model *o
     return YK_OK;
 }
 
-yk_status yk_multibody_step_model(yk_multibody *smooth, double t, double h, yk_step_model *out)
+yk_status yk_multibody_step_model(yk_multibody *self, double t, double h, yk_step_model *out)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
-    yk_status status = prepare(smooth, out->row_count);
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
+    yk_status status = prepare(self, out->row_count);
     if (status != YK_OK || out->row_count == 0)
         return status;
 
@@ -463,12 +463,12 @@ yk_status yk_multibody_step_model(yk_multibody *smooth, double t, double h, yk_s
     double supply = work->supply;
     double port_supply = work->port_supply;
     for (int i = 0; i < model->def.port_count; i++)
-        yk_multibody_port_output(model, work, i, &smooth->interface->begin[i]);
+        yk_multibody_port_output(model, work, i, &self->interface->begin[i]);
 
     if (yk_multibody_is_implicit(model->integrator) && out->substep_count <= 1) {
-        status = model_by_newton(smooth, t, h, out);
+        status = model_by_newton(self, t, h, out);
     } else {
-        status = model_by_rates(smooth, h, out);
+        status = model_by_rates(self, h, out);
     }
 
     /* Nothing has happened to the model. */
@@ -477,7 +477,7 @@ yk_status yk_multibody_step_model(yk_multibody *smooth, double t, double h, yk_s
     work->potential = potential;
     work->supply = supply;
     work->port_supply = port_supply;
-    yk_multibody_trial_from_state(model, &smooth->state, work);
+    yk_multibody_trial_from_state(model, &self->state, work);
 
     return status;
 }

@@ -527,11 +527,11 @@ yk_status yk_multibody_free_mass(const yk_subsystem *self, double mass, yk_port_
         return YK_ERROR_CAPABILITY;
 
     /* The integrator and the options of the model that asks, and nothing else of it. */
-    const yk_multibody *smooth = (const yk_multibody *)self;
-    yk_multibody_def def = {.name = "free mass", .options = smooth->model.def.options};
+    const yk_multibody *multibody = (const yk_multibody *)self;
+    yk_multibody_def def = {.name = "free mass", .options = multibody->model.def.options};
     def.options.start_in_equilibrium = false;
     def.options.startup_damping = 0;
-    yk_multibody_builder *builder = yk_multibody_begin(smooth->model.context, &def);
+    yk_multibody_builder *builder = yk_multibody_begin(multibody->model.context, &def);
 
     yk_mat3 inertia = yk_m3_diagonal(mass, mass, mass);
     yk_multibody_body_def body = yk_multibody_body_named("mass", mass, inertia, yk_v3(0, 0, 0));

@@ -20,11 +20,11 @@ static const double NO_RATE = 1e-50;
 /* Matrices ------------------------------------------------------------------------------------- */
 
 /* Values of all entries at one weight. */
-static void assemble_at(yk_multibody *smooth, double c, double factor, double *values)
+static void assemble_at(yk_multibody *self, double c, double factor, double *values)
 {
-    yk_linear_solver *solver = &smooth->solver;
-    smooth->work.c = c;
-    yk_multibody_assemble(&smooth->model, &smooth->work, solver, LEVEL_STEP);
+    yk_linear_solver *solver = &self->solver;
+    self->work.c = c;
+    yk_multibody_assemble(&self->model, &self->work, solver, LEVEL_STEP);
 
     const double *matrix = yk_sparse_values(solver->matrix);
     for (size_t k = 0; k < yk_sparse_nonzeros(solver->matrix); k++)
@@ -48,11 +48,11 @@ static double largest_value(const yk_multibody_model *model, const yk_linear_sol
 }
 
 /* What is left of M + c C + c^2 K; below rounding of the others it is nothing. */
-static yk_status read_damping(yk_multibody *smooth, const double *mass, const double *stiffness,
+static yk_status read_damping(yk_multibody *self, const double *mass, const double *stiffness,
                               double *damping)
 {
-    const yk_multibody_model *model = &smooth->model;
-    const yk_linear_solver *solver = &smooth->solver;
+    const yk_multibody_model *model = &self->model;
+    const yk_linear_solver *solver = &self->solver;
     const int *starts = yk_sparse_column_starts(solver->matrix);
     const int *rows = yk_sparse_rows(solver->matrix);
     int n = model->motion_count;
@@ -66,7 +66,7 @@ static yk_status read_damping(yk_multibody *smooth, const double *mass, const do
     double c = 1;
     if (largest_mass > 0 && largest_stiffness > 0)
         c = sqrt(largest_mass / largest_stiffness);
-    assemble_at(smooth, c, model->mass_scale, damping);
+    assemble_at(self, c, model->mass_scale, damping);
 
     /* |M| + c^2 |K| on the diagonal: what rounding errors of an unknown's row and column are
      * measured by. */
@@ -115,12 +115,11 @@ static yk_linear_matrix list_block(const yk_multibody_model *model, const yk_lin
 
 /* The equations of motion about the present state, entry by entry in true units, without the scale
  * of masses; their entries are the caller's to release. */
-static yk_status linearise(yk_multibody *smooth, yk_linear_system *system,
-                           yk_matrix_entry **entries)
+static yk_status linearise(yk_multibody *self, yk_linear_system *system, yk_matrix_entry **entries)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
-    yk_linear_solver *solver = &smooth->solver;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
+    yk_linear_solver *solver = &self->solver;
     yk_context *context = model->context;
 
     /* Memory for three matrices and for the lists of their entries. */
@@ -142,12 +141,12 @@ static yk_status linearise(yk_multibody *smooth, yk_linear_system *system,
     work->damping = 0;
     work->compliance = 0;
     work->rotation_weight = YK_ROTATION_IN_FIXED_AXES;
-    yk_multibody_trial_from_state(model, &smooth->state, work);
+    yk_multibody_trial_from_state(model, &self->state, work);
 
     double large = model->mass_scale / (LARGE_WEIGHT * LARGE_WEIGHT);
-    assemble_at(smooth, LARGE_WEIGHT, large, stiffness);
-    assemble_at(smooth, SMALL_WEIGHT, model->mass_scale, mass);
-    yk_status status = read_damping(smooth, mass, stiffness, damping);
+    assemble_at(self, LARGE_WEIGHT, large, stiffness);
+    assemble_at(self, SMALL_WEIGHT, model->mass_scale, mass);
+    yk_status status = read_damping(self, mass, stiffness, damping);
 
     /* The step goes on as it was. */
     work->c = c;
@@ -307,13 +306,13 @@ static yk_status create_modes(const yk_multibody_model *model, const yk_multibod
     return YK_OK;
 }
 
-yk_status yk_modes_find(yk_multibody *smooth, const yk_modes_options *options, yk_modes **modes)
+yk_status yk_modes_find(yk_multibody *self, const yk_modes_options *options, yk_modes **modes)
 {
-    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_model *model = &self->model;
     yk_context *context = model->context;
 
     *modes = NULL;
-    if (!smooth->compiled)
+    if (!self->compiled)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: modes are about a state; start the model first", model->def.name);
 
@@ -321,13 +320,13 @@ yk_status yk_modes_find(yk_multibody *smooth, const yk_modes_options *options, y
     yk_linear_system system;
     yk_matrix_entry *entries = NULL;
     yk_linear_modes *linear = NULL;
-    yk_status status = linearise(smooth, &system, &entries);
+    yk_status status = linearise(self, &system, &entries);
     if (status == YK_OK)
         status = yk_linear_modes_solve(context, &system, options, &linear);
 
     /* Those that were found, even if others did not converge. */
     if (linear) {
-        yk_status created = create_modes(model, &smooth->work, &system, linear, modes);
+        yk_status created = create_modes(model, &self->work, &system, linear, modes);
         if (created != YK_OK)
             status = created;
     }

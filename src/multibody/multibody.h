@@ -75,32 +75,32 @@ struct yk_multibody {
     bool compiled, started;
     yk_own_message message;
 
-    bool warned_cuts;           /* of steps that Newton's method fails in (warnings.c) */
-    bool warned_points;         /* of torques on bodies without inertia (warnings.c) */
-    struct smooth_watch *watch; /* what was seen of each flexible body (warnings.c) */
+    bool warned_cuts;             /* of steps that Newton's method fails in (warnings.c) */
+    bool warned_points;           /* of torques on bodies without inertia (warnings.c) */
+    struct flexible_watch *watch; /* what was seen of each flexible body (warnings.c) */
     /* Made when they are first asked for. */
-    struct smooth_interface *interface;
+    struct interface_solver *interface;
     variation *variation;          /* of sensitivities */
     struct relaxation *relaxation; /* of the parts of a merged model */
 };
 
 /* compile.c: all parts from the def and the connections of the ports. */
-yk_status yk_multibody_compile(yk_multibody *smooth);
-void yk_multibody_release_compiled(yk_multibody *smooth);
+yk_status yk_multibody_compile(yk_multibody *multibody);
+void yk_multibody_release_compiled(yk_multibody *multibody);
 
 /* initialize.c, statics.c */
-yk_status yk_multibody_begin_motion(yk_multibody *smooth);
-yk_status yk_multibody_consistent_start(yk_multibody *smooth, double t, double h);
-yk_status yk_multibody_equilibrium(yk_multibody *smooth);
+yk_status yk_multibody_begin_motion(yk_multibody *multibody);
+yk_status yk_multibody_consistent_start(yk_multibody *multibody, double t, double h);
+yk_status yk_multibody_equilibrium(yk_multibody *multibody);
 
 /* warnings.c: warns, after a step or the start, of flexible bodies that turn too fast for their
  * shapes or deform too much, and of steps that are too long. Returns the status of the step, or
  * YK_ERROR_DIVERGED where a deformation is out of hand. */
-yk_status yk_multibody_watch_create(yk_multibody *smooth);
-void yk_multibody_watch_release(yk_multibody *smooth);
-void yk_multibody_watch_reset(yk_multibody *smooth);
-yk_status yk_multibody_watch(yk_multibody *smooth, yk_status status);
-yk_status yk_multibody_watch_start(yk_multibody *smooth, yk_status status);
+yk_status yk_multibody_watch_create(yk_multibody *multibody);
+void yk_multibody_watch_release(yk_multibody *multibody);
+void yk_multibody_watch_reset(yk_multibody *multibody);
+yk_status yk_multibody_watch(yk_multibody *multibody, yk_status status);
+yk_status yk_multibody_watch_start(yk_multibody *multibody, yk_status status);
 
 /* access.c */
 extern const yk_body_ops yk_multibody_body_ops;
@@ -109,12 +109,12 @@ yk_status yk_multibody_list_parameters(yk_multibody_model *model);
 void yk_multibody_release_parameters(yk_multibody_model *model);
 
 /* channels.c */
-void yk_multibody_channel_read(const yk_multibody *smooth, int channel, double *values);
+void yk_multibody_channel_read(const yk_multibody *multibody, int channel, double *values);
 
 /* scene.c: of the contract. */
-int yk_multibody_scene_bodies(const yk_multibody *smooth, yk_scene_body *list, int capacity);
-int yk_multibody_scene_shapes(const yk_multibody *smooth, yk_shape *list, int capacity);
-void yk_multibody_scene_poses(const yk_multibody *smooth, yk_scene_pose *list);
+int yk_multibody_scene_bodies(const yk_multibody *multibody, yk_scene_body *list, int capacity);
+int yk_multibody_scene_shapes(const yk_multibody *multibody, yk_shape *list, int capacity);
+void yk_multibody_scene_poses(const yk_multibody *multibody, yk_scene_pose *list);
 
 /* interface.c: a velocity of a port that takes wrenches: coefficients of the velocities of one or
  * two frames, and its rate at constant velocities. */
@@ -131,27 +131,28 @@ void yk_multibody_port_rows(const yk_multibody_model *model, const yk_multibody_
 void yk_multibody_push(const yk_multibody_model *model, const yk_multibody_workspace *work,
                        const port_row *row, double *right);
 /* See yk_interface_model. */
-yk_status yk_multibody_interface_model(yk_multibody *smooth, yk_interface_model *out);
-void yk_multibody_release_interface(yk_multibody *smooth);
+yk_status yk_multibody_interface_model(yk_multibody *multibody, yk_interface_model *out);
+void yk_multibody_release_interface(yk_multibody *multibody);
 /* See yk_step_model; with work->inputs set. */
-yk_status yk_multibody_step_model(yk_multibody *smooth, double t, double h, yk_step_model *out);
+yk_status yk_multibody_step_model(yk_multibody *multibody, double t, double h, yk_step_model *out);
 
 /* step_sensitivity.c: the derivatives of a step. */
-yk_status yk_multibody_step_sensitivity(yk_multibody *smooth, double t, double h, int degree,
+yk_status yk_multibody_step_sensitivity(yk_multibody *multibody, double t, double h, int degree,
                                         double *matrix);
-void yk_multibody_release_variation(yk_multibody *smooth);
+void yk_multibody_release_variation(yk_multibody *multibody);
 
 /* relaxed.c: parts of a merged model that move one by one: see relax and its kin in
  * yoke/subsystem.h. */
-yk_status yk_multibody_relax(yk_multibody *smooth, int part, double t, double h, double *change);
+yk_status yk_multibody_relax(yk_multibody *multibody, int part, double t, double h, double *change);
 /* Before an image replaces the model's own: which Jacobians belong to it. */
-void yk_multibody_relaxation_compare(yk_multibody *smooth, const double *image);
+void yk_multibody_relaxation_compare(yk_multibody *multibody, const double *image);
 /* The open trial becomes the state as it stands. */
-yk_status yk_multibody_accept_relaxed(yk_multibody *smooth);
-yk_status yk_multibody_part_words(yk_multibody *smooth, int part, size_t *words, size_t *unknowns);
-void yk_multibody_part_get(yk_multibody *smooth, int part, double *words);
-void yk_multibody_part_set(yk_multibody *smooth, int part, const double *words);
-void yk_multibody_release_relaxation(yk_multibody *smooth);
+yk_status yk_multibody_accept_relaxed(yk_multibody *multibody);
+yk_status yk_multibody_part_words(yk_multibody *multibody, int part, size_t *words,
+                                  size_t *unknowns);
+void yk_multibody_part_get(yk_multibody *multibody, int part, double *words);
+void yk_multibody_part_set(yk_multibody *multibody, int part, const double *words);
+void yk_multibody_release_relaxation(yk_multibody *multibody);
 
 /* merge.c: of the contract. */
 yk_status yk_multibody_merge(const yk_merge_def *merge, yk_subsystem **merged);

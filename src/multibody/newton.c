@@ -36,11 +36,11 @@ static const double MEASURE_EVERY = 16;
 
 /* Kept factors --------------------------------------------------------------------------------- */
 
-void yk_multibody_remember_factors(yk_multibody *smooth, assembly_level level)
+void yk_multibody_remember_factors(yk_multibody *self, assembly_level level)
 {
-    const yk_multibody_model *model = &smooth->model;
-    const yk_multibody_workspace *work = &smooth->work;
-    yk_multibody_state *state = &smooth->state;
+    const yk_multibody_model *model = &self->model;
+    const yk_multibody_workspace *work = &self->work;
+    yk_multibody_state *state = &self->state;
 
     /* Where they belong to, for the steps that keep them. */
     state->factor->c = work->c;
@@ -50,18 +50,18 @@ void yk_multibody_remember_factors(yk_multibody *smooth, assembly_level level)
     yk_multibody_keep_placement(model, work, state->reference, state->reference_coordinate);
     memcpy(state->reference_lambda, work->lambda, (size_t)model->row_count * sizeof *work->lambda);
 
-    smooth->solver.match = true;
-    yk_multibody_carry_from_here(model, work, &smooth->solver);
+    self->solver.match = true;
+    yk_multibody_carry_from_here(model, work, &self->solver);
 }
 
 /* After a rollback the matrix may hold factors of a later time; the same as before are made from
  * what they were assembled at, so that a repeated step gives the same bits. */
-yk_status yk_multibody_restore_factors(yk_multibody *smooth)
+yk_status yk_multibody_restore_factors(yk_multibody *self)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_state *state = &smooth->state;
-    yk_multibody_workspace *work = &smooth->work;
-    yk_linear_solver *solver = &smooth->solver;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_state *state = &self->state;
+    yk_multibody_workspace *work = &self->work;
+    yk_linear_solver *solver = &self->solver;
 
     /* The trial as it was then. */
     double c = work->c;
@@ -190,19 +190,19 @@ static bool good_enough(const yk_multibody_model *model, yk_multibody_state *sta
     return false;
 }
 
-yk_status yk_multibody_iterate_once(yk_multibody *smooth, bool *converged)
+yk_status yk_multibody_iterate_once(yk_multibody *self, bool *converged)
 {
-    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_model *model = &self->model;
     const integrator *method = model->integrator;
-    yk_multibody_state *state = &smooth->state;
-    yk_multibody_workspace *work = &smooth->work;
-    yk_linear_solver *solver = &smooth->solver;
+    yk_multibody_state *state = &self->state;
+    yk_multibody_workspace *work = &self->work;
+    yk_linear_solver *solver = &self->solver;
 
     /* Factors of another weight, or of other equations, are of no use. */
     bool other = state->factor->c != work->c || state->factor->level != LEVEL_STEP;
     bool refresh = work->refresh || other;
     if (!refresh && !solver->match) {
-        yk_status status = yk_multibody_restore_factors(smooth);
+        yk_status status = yk_multibody_restore_factors(self);
         if (status != YK_OK)
             return status;
     }
@@ -215,7 +215,7 @@ yk_status yk_multibody_iterate_once(yk_multibody *smooth, bool *converged)
         if (status != YK_OK)
             return status;
 
-        yk_multibody_remember_factors(smooth, LEVEL_STEP);
+        yk_multibody_remember_factors(self, LEVEL_STEP);
         work->refresh = false;
         work->refreshed = true;
         state->clock->age = 0;
@@ -266,11 +266,11 @@ static yk_status not_converged(const yk_multibody_model *model, const yk_multibo
                    yk_multibody_owner(model, worst, owner, sizeof owner));
 }
 
-yk_status yk_multibody_solve_step(yk_multibody *smooth)
+yk_status yk_multibody_solve_step(yk_multibody *self)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
-    clock_state *clock = smooth->state.clock;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
+    clock_state *clock = self->state.clock;
     bool converged = false;
 
     while (!converged) {
@@ -278,7 +278,7 @@ yk_status yk_multibody_solve_step(yk_multibody *smooth)
         if (work->iteration >= model->def.options.max_newton_iterations) {
             status = not_converged(model, work);
         } else {
-            status = yk_multibody_iterate_once(smooth, &converged);
+            status = yk_multibody_iterate_once(self, &converged);
         }
 
         if (status != YK_OK) {

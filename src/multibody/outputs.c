@@ -6,9 +6,9 @@
 
 /* Motions and reactions ------------------------------------------------------------------------ */
 
-const yk_multibody_description *yk_multibody_definition(const yk_multibody *smooth)
+const yk_multibody_description *yk_multibody_definition(const yk_multibody *self)
 {
-    return &smooth->model.def;
+    return &self->model.def;
 }
 
 yk_multibody *yk_multibody_of(yk_subsystem *subsystem)
@@ -47,16 +47,16 @@ static yk_motion marker_motion(const yk_multibody_model *model, const yk_multibo
     return motion;
 }
 
-void yk_multibody_marker_motion(const yk_multibody *smooth, int node, const yk_marker *marker,
+void yk_multibody_marker_motion(const yk_multibody *self, int node, const yk_marker *marker,
                                 yk_motion *motion)
 {
-    *motion = marker_motion(&smooth->model, &smooth->work, node, marker);
+    *motion = marker_motion(&self->model, &self->work, node, marker);
 }
 
-void yk_multibody_motion(const yk_multibody *smooth, int node, yk_motion *motion)
+void yk_multibody_motion(const yk_multibody *self, int node, yk_motion *motion)
 {
     yk_marker origin = yk_marker_default();
-    yk_multibody_marker_motion(smooth, node, &origin, motion);
+    yk_multibody_marker_motion(self, node, &origin, motion);
 }
 
 /* The joint's wrench on one of its bodies, about its marker there. */
@@ -92,9 +92,9 @@ static void joint_wrench(const yk_multibody_workspace *work, const joint_model *
     }
 }
 
-void yk_multibody_reaction(const yk_multibody *smooth, int joint, yk_wrench *reaction)
+void yk_multibody_reaction(const yk_multibody *self, int joint, yk_wrench *reaction)
 {
-    joint_wrench(&smooth->work, &smooth->model.joints[joint], 1, reaction);
+    joint_wrench(&self->work, &self->model.joints[joint], 1, reaction);
 }
 
 /* Ports ---------------------------------------------------------------------------------------- */
@@ -166,16 +166,16 @@ static void beam_loads(const yk_multibody_workspace *work, const beam_model *of,
     yk_beam_evaluate(&of->beam, node, loads, NULL);
 }
 
-void yk_multibody_beam_loads(const yk_multibody *smooth, int beam, yk_beam_loads *loads)
+void yk_multibody_beam_loads(const yk_multibody *self, int beam, yk_beam_loads *loads)
 {
-    beam_loads(&smooth->work, &smooth->model.beams[beam], loads);
+    beam_loads(&self->work, &self->model.beams[beam], loads);
 }
 
-void yk_multibody_energy(const yk_multibody *smooth, yk_energy *energy)
+void yk_multibody_energy(const yk_multibody *self, yk_energy *energy)
 {
-    const yk_multibody_model *model = &smooth->model;
-    const yk_multibody_workspace *work = &smooth->work;
-    const clock_state *clock = smooth->state.clock;
+    const yk_multibody_model *model = &self->model;
+    const yk_multibody_workspace *work = &self->work;
+    const clock_state *clock = self->state.clock;
 
     *energy = (yk_energy){
         .dissipated = clock->dissipated, .work = clock->work, .port_work = clock->port_work};
@@ -218,19 +218,19 @@ void yk_multibody_energy(const yk_multibody *smooth, yk_energy *energy)
     yk_multibody_flexible_energy(model, work, energy);
 }
 
-double yk_multibody_strain_energy(const yk_multibody *smooth)
+double yk_multibody_strain_energy(const yk_multibody *self)
 {
-    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_model *model = &self->model;
     double sum = 0;
 
     for (int i = 0; i < model->def.beam_count; i++) {
         yk_beam_loads loads;
-        beam_loads(&smooth->work, &model->beams[i], &loads);
+        beam_loads(&self->work, &model->beams[i], &loads);
         sum += loads.energy;
     }
 
     for (int i = 0; i < model->def.flexible_count; i++)
-        sum += yk_multibody_flexible_strain(model, &smooth->work, i);
+        sum += yk_multibody_flexible_strain(model, &self->work, i);
 
     return sum;
 }
@@ -252,8 +252,8 @@ double yk_multibody_beam_loss(const yk_multibody_model *model, const yk_multibod
 
 /* The rest ------------------------------------------------------------------------------------- */
 
-void yk_multibody_report_get(const yk_multibody *smooth, yk_multibody_report *report)
+void yk_multibody_report_get(const yk_multibody *self, yk_multibody_report *report)
 {
-    *report = smooth->work.report;
-    report->factorisations = smooth->solver.factorisations;
+    *report = self->work.report;
+    report->factorisations = self->solver.factorisations;
 }

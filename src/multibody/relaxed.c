@@ -76,11 +76,11 @@ static coordinate_reference *coordinates_of(const yk_multibody_model *model, par
 
 /* Memory --------------------------------------------------------------------------------------- */
 
-void yk_multibody_release_relaxation(yk_multibody *smooth)
+void yk_multibody_release_relaxation(yk_multibody *self)
 {
-    yk_context *context = smooth->model.context;
+    yk_context *context = self->model.context;
 
-    struct relaxation *made = smooth->relaxation;
+    struct relaxation *made = self->relaxation;
     if (!made)
         return;
 
@@ -97,16 +97,16 @@ void yk_multibody_release_relaxation(yk_multibody *smooth)
     yk_free(context, made->owner);
     yk_free(context, made->spare);
     yk_free(context, made);
-    smooth->relaxation = NULL;
+    self->relaxation = NULL;
 }
 
 /* Made when it is first asked for. */
-static yk_status prepare(yk_multibody *smooth)
+static yk_status prepare(yk_multibody *self)
 {
-    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_model *model = &self->model;
     yk_context *context = model->context;
 
-    if (smooth->relaxation)
+    if (self->relaxation)
         return YK_OK;
 
     int parts = yk_multibody_part_count(model);
@@ -121,13 +121,13 @@ static yk_status prepare(yk_multibody *smooth)
     if (!made)
         return YK_ERROR_MEMORY;
 
-    smooth->relaxation = made;
+    self->relaxation = made;
     made->count = parts;
     made->part = yk_allocate(context, (size_t)made->count, sizeof *made->part);
     made->owner = yk_allocate(context, (size_t)model->motion_count, sizeof *made->owner);
-    made->spare = yk_allocate(context, factor_words(&smooth->state), sizeof *made->spare);
+    made->spare = yk_allocate(context, factor_words(&self->state), sizeof *made->spare);
     if (!made->part || !made->owner || !made->spare) {
-        yk_multibody_release_relaxation(smooth);
+        yk_multibody_release_relaxation(self);
         return YK_ERROR_MEMORY;
     }
 
@@ -156,7 +156,7 @@ static yk_status prepare(yk_multibody *smooth)
         part->jacobian = yk_allocate(context, n * (n + 1), sizeof *part->jacobian);
         part->pivot = yk_allocate(context, n, sizeof *part->pivot);
         if (!part->unknown || !part->acceleration || !part->jacobian || !part->pivot) {
-            yk_multibody_release_relaxation(smooth);
+            yk_multibody_release_relaxation(self);
             return YK_ERROR_MEMORY;
         }
 
@@ -242,10 +242,10 @@ static void displace(const yk_multibody_model *model, yk_multibody_workspace *wo
 
 /* Factors of 1 - dV/dv' at the placement of the trial, its t and h; nothing else may matter, so
  * the factors of the rates are made anew and ports exert nothing. */
-static yk_status difference(yk_multibody *smooth, part_model *part)
+static yk_status difference(yk_multibody *self, part_model *part)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
     int n = part->count;
     double *jacobian = part->jacobian;
     double *base = jacobian + (size_t)n * (size_t)n;
@@ -253,9 +253,9 @@ static yk_status difference(yk_multibody *smooth, part_model *part)
 
     /* Ports exert nothing, and factors are those of this placement. */
     work->inputs = work->own_inputs;
-    yk_status status = yk_multibody_renew_rates(smooth);
+    yk_status status = yk_multibody_renew_rates(self);
     if (status == YK_OK)
-        status = yk_multibody_solve_rates(smooth);
+        status = yk_multibody_solve_rates(self);
 
     /* V where nothing is displaced, and how far to displace. */
     double largest = 1;
@@ -282,7 +282,7 @@ static yk_status difference(yk_multibody *smooth, part_model *part)
         }
 
         displace(model, work, unknown, push);
-        status = yk_multibody_solve_rates(smooth);
+        status = yk_multibody_solve_rates(self);
 
         for (int i = 0; i < n; i++)
             jacobian[i * n + j] = (i == j) - (work->right[part->unknown[i]] - base[i]) / push;
@@ -298,7 +298,7 @@ static yk_status difference(yk_multibody *smooth, part_model *part)
     work->inputs = inputs;
     if (status == YK_OK)
         status = yk_lu_factor(n, jacobian, part->pivot);
-    smooth->solver.factorisations++;
+    self->solver.factorisations++;
 
     return status;
 }
@@ -314,30 +314,30 @@ static void set_time(const yk_multibody_model *model, yk_multibody_workspace *wo
 
 /* The Jacobian that belongs to the image, after a rollback. What the factors of the rates belong
  * to stays in the image. */
-static yk_status restore(yk_multibody *smooth, part_model *part, part_state *kept)
+static yk_status restore(yk_multibody *self, part_model *part, part_state *kept)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_state *state = &smooth->state;
-    yk_multibody_workspace *work = &smooth->work;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_state *state = &self->state;
+    yk_multibody_workspace *work = &self->work;
     yk_frame *frames = frames_of(kept);
     coordinate_reference *coordinates = coordinates_of(model, kept);
 
     /* The trial, which comes back, and what the factors belong to. */
     double t = work->t;
     double h = work->h;
-    double *spare = smooth->relaxation->spare;
+    double *spare = self->relaxation->spare;
     size_t bytes = factor_words(state) * sizeof *spare;
 
     /* Difference at the placement of the image, and come back. */
     memcpy(spare, state->reference, bytes);
     yk_multibody_swap_placement(model, work, frames, coordinates);
     set_time(model, work, kept->t, kept->h);
-    yk_status status = difference(smooth, part);
+    yk_status status = difference(self, part);
     set_time(model, work, t, h);
     yk_multibody_swap_placement(model, work, frames, coordinates);
     memcpy(state->reference, spare, bytes);
 
-    smooth->solver.match = false;
+    self->solver.match = false;
     part->match = status == YK_OK;
     return status;
 }
@@ -361,13 +361,13 @@ static double rounding_of(const yk_multibody_model *model, const yk_multibody_wo
 
 /* Solves r = v' - V = 0 for the accelerations of a part; `change`: the largest change, as a
  * fraction of the typical velocity. */
-static yk_status solve_part(yk_multibody *smooth, int index, double *change)
+static yk_status solve_part(yk_multibody *self, int index, double *change)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
-    part_model *part = &smooth->relaxation->part[index];
-    part_state *kept = kept_of(&smooth->state, index);
-    double speed = smooth->relaxation->speed;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
+    part_model *part = &self->relaxation->part[index];
+    part_state *kept = kept_of(&self->state, index);
+    double speed = self->relaxation->speed;
     double limit = rounding_of(model, work, speed);
     double last = INFINITY;
     double velocity = yk_generalized_alpha_of(model->def.options.rho_inf).velocity;
@@ -378,16 +378,16 @@ static yk_status solve_part(yk_multibody *smooth, int index, double *change)
          * after a rollback, the one that belongs to the image. */
         yk_status status = YK_OK;
         if (kept->stale != 0 || kept->h != work->h) {
-            status = difference(smooth, part);
+            status = difference(self, part);
             *kept = (part_state){.t = work->t, .h = status == YK_OK ? work->h : 0, .rate = 1};
             part->match = true;
             yk_multibody_keep_placement(model, work, frames_of(kept), coordinates_of(model, kept));
         } else if (!part->match) {
-            status = restore(smooth, part, kept);
+            status = restore(self, part, kept);
         }
 
         if (status == YK_OK)
-            status = yk_multibody_solve_rates(smooth);
+            status = yk_multibody_solve_rates(self);
         bool astray = status == YK_ERROR_SINGULAR || status == YK_ERROR_DIVERGED;
         if (astray)
             return diverged(model, work);
@@ -417,7 +417,7 @@ static yk_status solve_part(yk_multibody *smooth, int index, double *change)
         /* The accelerations, and the placement that they lead to. */
         for (int i = 0; i < part->count; i++)
             part->acceleration[i] -= part->residual[i];
-        put_accelerations(model, &smooth->state, work, part, part->acceleration);
+        put_accelerations(model, &self->state, work, part, part->acceleration);
         *change = fmax(*change, step);
 
         /* What the Jacobian is worth: measured in the second iteration, trusted for a while in
@@ -450,23 +450,23 @@ static yk_status solve_part(yk_multibody *smooth, int index, double *change)
     return last < 1e-6 ? YK_OK : diverged(model, work);
 }
 
-yk_status yk_multibody_relax(yk_multibody *smooth, int index, double t, double h, double *change)
+yk_status yk_multibody_relax(yk_multibody *self, int index, double t, double h, double *change)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_state *state = &smooth->state;
-    yk_multibody_workspace *work = &smooth->work;
-    yk_status status = prepare(smooth);
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_state *state = &self->state;
+    yk_multibody_workspace *work = &self->work;
+    yk_status status = prepare(self);
     if (status != YK_OK)
         return status;
 
-    struct relaxation *relaxation = smooth->relaxation;
+    struct relaxation *relaxation = self->relaxation;
     part_model *part = &relaxation->part[index];
 
     /* The first relaxation of a step opens its trial. */
     work->input_time = h;
     if (!work->open) {
         yk_generalized_alpha_open(model, state, work, t, h);
-        yk_multibody_rates_open(smooth);
+        yk_multibody_rates_open(self);
         work->relaxing = true;
 
         /* The typical speed: velocities of the model, or what its accelerations would make over a
@@ -489,7 +489,7 @@ yk_status yk_multibody_relax(yk_multibody *smooth, int index, double t, double h
     work->stabilisation = yk_generalized_alpha_stabilisation(model, h);
     for (int i = 0; i < part->count; i++)
         part->acceleration[i] = *acceleration_of(model, work, part->unknown[i]);
-    status = solve_part(smooth, index, change);
+    status = solve_part(self, index, change);
     if (*change <= 20 * rounding_of(model, work, relaxation->speed))
         *change = 0;
 
@@ -499,22 +499,22 @@ yk_status yk_multibody_relax(yk_multibody *smooth, int index, double t, double h
     return status;
 }
 
-yk_status yk_multibody_accept_relaxed(yk_multibody *smooth)
+yk_status yk_multibody_accept_relaxed(yk_multibody *self)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
 
     work->relaxing = false;
     yk_multibody_input_frames(model, work);
     work->stabilisation = yk_generalized_alpha_stabilisation(model, work->h);
-    yk_status status = yk_multibody_solve_rates(smooth);
+    yk_status status = yk_multibody_solve_rates(self);
     work->stabilisation = 0;
     if (status != YK_OK)
         return status;
 
     /* Only the multipliers are new: motions are those of the last sweep. */
     yk_multibody_read_multipliers(model, work);
-    yk_generalized_alpha_close(model, &smooth->state, work);
+    yk_generalized_alpha_close(model, &self->state, work);
 
     return YK_OK;
 }
@@ -530,10 +530,10 @@ static bool same_jacobian(const yk_multibody_state *state, const double *a, cons
     return a[0] == b[0] && a[1] == b[1] && memcmp(a + skipped, b + skipped, words * sizeof *a) == 0;
 }
 
-void yk_multibody_relaxation_compare(yk_multibody *smooth, const double *image)
+void yk_multibody_relaxation_compare(yk_multibody *self, const double *image)
 {
-    const yk_multibody_state *state = &smooth->state;
-    struct relaxation *made = smooth->relaxation;
+    const yk_multibody_state *state = &self->state;
+    struct relaxation *made = self->relaxation;
     size_t first = (size_t)(state->parts - state->image);
 
     for (int i = 0; made && i < made->count; i++) {
@@ -543,36 +543,36 @@ void yk_multibody_relaxation_compare(yk_multibody *smooth, const double *image)
     }
 }
 
-yk_status yk_multibody_part_words(yk_multibody *smooth, int part, size_t *words, size_t *unknowns)
+yk_status yk_multibody_part_words(yk_multibody *self, int part, size_t *words, size_t *unknowns)
 {
-    yk_status status = prepare(smooth);
+    yk_status status = prepare(self);
     if (status != YK_OK)
         return status;
-    if (part < 0 || part >= smooth->relaxation->count)
-        return yk_fail(smooth->model.context, YK_ERROR_ARGUMENT, "%s: there is no part %d",
-                       smooth->model.def.name, part);
+    if (part < 0 || part >= self->relaxation->count)
+        return yk_fail(self->model.context, YK_ERROR_ARGUMENT, "%s: there is no part %d",
+                       self->model.def.name, part);
 
-    *unknowns = (size_t)smooth->relaxation->part[part].count;
-    *words = *unknowns + smooth->state.part_words;
+    *unknowns = (size_t)self->relaxation->part[part].count;
+    *words = *unknowns + self->state.part_words;
     return YK_OK;
 }
 
-void yk_multibody_part_get(yk_multibody *smooth, int part, double *words)
+void yk_multibody_part_get(yk_multibody *self, int part, double *words)
 {
-    const yk_multibody_state *state = &smooth->state;
-    const part_model *of = &smooth->relaxation->part[part];
+    const yk_multibody_state *state = &self->state;
+    const part_model *of = &self->relaxation->part[part];
     for (int i = 0; i < of->count; i++)
-        words[i] = *acceleration_of(&smooth->model, &smooth->work, of->unknown[i]);
+        words[i] = *acceleration_of(&self->model, &self->work, of->unknown[i]);
     memcpy(words + of->count, kept_of(state, part), state->part_words * sizeof *words);
 }
 
-void yk_multibody_part_set(yk_multibody *smooth, int part, const double *words)
+void yk_multibody_part_set(yk_multibody *self, int part, const double *words)
 {
-    const yk_multibody_state *state = &smooth->state;
-    part_model *of = &smooth->relaxation->part[part];
+    const yk_multibody_state *state = &self->state;
+    part_model *of = &self->relaxation->part[part];
     double *kept = (double *)kept_of(state, part);
 
-    put_accelerations(&smooth->model, state, &smooth->work, of, words);
+    put_accelerations(&self->model, state, &self->work, of, words);
     if (!same_jacobian(state, kept, words + of->count))
         of->match = false;
     memcpy(kept, words + of->count, state->part_words * sizeof *kept);

@@ -376,12 +376,12 @@ static double growth(double error)
 }
 
 /* Internal steps from the accepted state over h, left in the trial and w->begin. */
-static yk_status travel(yk_multibody *smooth, yk_runge_kutta_workspace *w, double t, double h)
+static yk_status travel(yk_multibody *self, yk_runge_kutta_workspace *w, double t, double h)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
-    yk_linear_solver *solver = &smooth->solver;
-    double now = smooth->state.clock->t;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
+    yk_linear_solver *solver = &self->solver;
+    double now = self->state.clock->t;
 
     /* The estimate cannot see below rounding. */
     double wanted = model->def.options.error_tolerance;
@@ -423,12 +423,12 @@ static yk_status travel(yk_multibody *smooth, yk_runge_kutta_workspace *w, doubl
         if (status == YK_OK && isfinite(error) && error <= 1) {
             double end = used >= left ? h : done + used;
             if (work->varying)
-                status = yk_runge_kutta_vary(smooth, w, t, done, used);
+                status = yk_runge_kutta_vary(self, w, t, done, used);
             if (status == YK_OK)
                 status = arrive(model, work, solver, w, t, end);
             if (status == YK_OK) {
                 if (work->varying)
-                    yk_runge_kutta_vary_end(smooth, w);
+                    yk_runge_kutta_vary_end(self, w);
                 done = end;
                 work->report.error = error * tolerance * model->length_scale;
 
@@ -467,16 +467,16 @@ static yk_status travel(yk_multibody *smooth, yk_runge_kutta_workspace *w, doubl
     return YK_OK;
 }
 
-static yk_status travel_from_state(yk_multibody *smooth, double t, double h)
+static yk_status travel_from_state(yk_multibody *self, double t, double h)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_state *state = &smooth->state;
-    yk_multibody_workspace *work = &smooth->work;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_state *state = &self->state;
+    yk_multibody_workspace *work = &self->work;
     yk_runge_kutta_workspace w = yk_runge_kutta_workspace_of(model, work);
 
     /* From the accepted state, with nothing kept from before. */
     yk_multibody_trial_from_state(model, state, work);
-    yk_multibody_rates_open(smooth);
+    yk_multibody_rates_open(self);
     work->size = state->clock->size;
     work->h = h;
     work->drive_step = 0.25 * h;
@@ -485,26 +485,26 @@ static yk_status travel_from_state(yk_multibody *smooth, double t, double h)
     begin_from_trial(model, work, &w);
     memset(w.begin + w.n - SUMS, 0, SUMS * sizeof *w.begin);
     yk_runge_kutta_move_to(model, work, t, 0);
-    yk_status status = yk_multibody_rates(model, work, &smooth->solver, false);
+    yk_status status = yk_multibody_rates(model, work, &self->solver, false);
     if (status != YK_OK)
         return status;
 
     read_slope(model, work, &w, w.slope[0]);
-    status = travel(smooth, &w, t, h);
+    status = travel(self, &w, t, h);
 
     if (status == YK_OK && work->varying)
-        status = yk_runge_kutta_vary_outputs(smooth, h);
+        status = yk_runge_kutta_vary_outputs(self, h);
     work->drive_step = 0;
 
     return status;
 }
 
-static yk_status advance(yk_multibody *smooth, double t, double h)
+static yk_status advance(yk_multibody *self, double t, double h)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_state *state = &smooth->state;
-    yk_multibody_workspace *work = &smooth->work;
-    yk_status status = travel_from_state(smooth, t, h);
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_state *state = &self->state;
+    yk_multibody_workspace *work = &self->work;
+    yk_status status = travel_from_state(self, t, h);
     if (status != YK_OK) {
         yk_multibody_trial_from_state(model, state, work);
         return status;
@@ -537,31 +537,31 @@ static yk_status advance(yk_multibody *smooth, double t, double h)
     return YK_OK;
 }
 
-static yk_status vary(yk_multibody *smooth, double t, double h)
+static yk_status vary(yk_multibody *self, double t, double h)
 {
-    variation *v = smooth->variation;
+    variation *v = self->variation;
     memset(v->begin, 0, (size_t)v->columns * v->n * sizeof *v->begin);
-    return advance(smooth, t, h);
+    return advance(self, t, h);
 }
 
 /* The whole step at once: another iteration with the same inputs would change nothing. */
-static yk_status iterate(yk_multibody *smooth, double t, double h, yk_iteration_report *report)
+static yk_status iterate(yk_multibody *self, double t, double h, yk_iteration_report *report)
 {
-    yk_status status = travel_from_state(smooth, t, h);
-    smooth->work.open = status == YK_OK;
+    yk_status status = travel_from_state(self, t, h);
+    self->work.open = status == YK_OK;
     report->correction = 0;
     report->converged = true;
     return status;
 }
 
-static yk_status begin(yk_multibody *smooth)
+static yk_status begin(yk_multibody *self)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
-    yk_linear_solver *solver = &smooth->solver;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
+    yk_linear_solver *solver = &self->solver;
 
-    smooth->state.clock->size = 0;
-    yk_multibody_rates_open(smooth);
+    self->state.clock->size = 0;
+    yk_multibody_rates_open(self);
     yk_multibody_assemble(model, work, solver, LEVEL_ACCELERATION);
 
     int column = 0;

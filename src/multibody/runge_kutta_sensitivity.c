@@ -17,24 +17,24 @@ static double *slope_of(const variation *v, int column, int stage)
     return v->slope + ((size_t)column * STAGES + (size_t)stage) * v->n;
 }
 
-static void displace_to(yk_multibody *smooth, const yk_runge_kutta_workspace *w,
-                        const double *value, double fraction)
+static void displace_to(yk_multibody *self, const yk_runge_kutta_workspace *w, const double *value,
+                        double fraction)
 {
-    variation *v = smooth->variation;
+    variation *v = self->variation;
 
     /* The vector of the integration also carries work and losses; they move nothing. */
     for (size_t i = 0; i < v->n; i++)
         w->moved[i] = value[i] + fraction * v->direction[i];
-    yk_runge_kutta_place(&smooth->model, &smooth->work, w, w->moved);
+    yk_runge_kutta_place(&self->model, &self->work, w, w->moved);
 }
 
 /* Scaled residual of the accelerations of the stage at the trial as it stands. */
-static void residual(yk_multibody *smooth, double *to)
+static void residual(yk_multibody *self, double *to)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
-    yk_linear_solver *solver = &smooth->solver;
-    variation *v = smooth->variation;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
+    yk_linear_solver *solver = &self->solver;
+    variation *v = self->variation;
 
     /* The equations at the trial, with the accelerations of the stage put in. */
     if (work->damping > 0)
@@ -62,12 +62,12 @@ static void add_rotating(const yk_multibody_model *model, const yk_multibody_wor
 
 /* The change of the slope along v->direction at a stage whose placement is `value`, at local time
  * `time`. */
-static void slope_along(yk_multibody *smooth, const yk_runge_kutta_workspace *w,
-                        const double *value, int column, double time, double *slope)
+static void slope_along(yk_multibody *self, const yk_runge_kutta_workspace *w, const double *value,
+                        int column, double time, double *slope)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
-    variation *v = smooth->variation;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
+    variation *v = self->variation;
     int n = model->motion_count;
     int unknowns = model->unknown_count;
 
@@ -81,14 +81,14 @@ static void slope_along(yk_multibody *smooth, const yk_runge_kutta_workspace *w,
             memset(slope + model->nodes[i].unknown + 3, 0, 3 * sizeof *slope);
 
         /* From one side, */
-        displace_to(smooth, w, value, fraction);
+        displace_to(self, w, value, fraction);
         add_rotating(model, work, 0.5 / fraction, slope);
-        residual(smooth, v->plus);
+        residual(self, v->plus);
 
         /* and from the other. */
-        displace_to(smooth, w, value, -fraction);
+        displace_to(self, w, value, -fraction);
         add_rotating(model, work, -0.5 / fraction, slope);
-        residual(smooth, v->minus);
+        residual(self, v->minus);
 
         for (int i = 0; i < unknowns; i++)
             v->plus[i] = (v->plus[i] - v->minus[i]) * (0.5 / fraction);
@@ -96,7 +96,7 @@ static void slope_along(yk_multibody *smooth, const yk_runge_kutta_workspace *w,
 
     /* Places were displaced, and wrenches act at them where they are. */
     if (model->def.flexible_count) {
-        displace_to(smooth, w, value, 0);
+        displace_to(self, w, value, 0);
         yk_multibody_place_flexibles(model, work, ATTACHMENT_MAPS);
     }
 
@@ -111,18 +111,18 @@ static void slope_along(yk_multibody *smooth, const yk_runge_kutta_workspace *w,
         v->plus[i] += factor * v->minus[i] * model->unknown_scale[i];
 
     /* da, which is the slope of the rates. */
-    yk_sparse_solve(smooth->solver.matrix, v->plus);
+    yk_sparse_solve(self->solver.matrix, v->plus);
     for (int i = 0; i < n; i++)
         slope[n + i] = v->plus[i] * model->unknown_scale[i];
 }
 
 /* Accelerations and multipliers of the stage, as the matrix multiplies them, and the directions
  * of the wrenches. */
-static void keep_base(yk_multibody *smooth)
+static void keep_base(yk_multibody *self)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
-    variation *v = smooth->variation;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
+    variation *v = self->variation;
     for (int i = 0; i < model->unknown_count; i++)
         v->base[i] = work->right[i] / model->unknown_scale[i];
 
@@ -142,13 +142,13 @@ static void add_slopes(const variation *v, int column, const double *weight, int
     }
 }
 
-yk_status yk_runge_kutta_vary(yk_multibody *smooth, const yk_runge_kutta_workspace *w, double t,
+yk_status yk_runge_kutta_vary(yk_multibody *self, const yk_runge_kutta_workspace *w, double t,
                               double local, double size)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
-    yk_linear_solver *solver = &smooth->solver;
-    variation *v = smooth->variation;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
+    yk_linear_solver *solver = &self->solver;
+    variation *v = self->variation;
     const yk_runge_kutta *method = yk_runge_kutta_853();
 
     /* All columns stage by stage, beside the stages of the step. */
@@ -163,12 +163,12 @@ yk_status yk_runge_kutta_vary(yk_multibody *smooth, const yk_runge_kutta_workspa
             return status;
 
         /* Each column goes on from its own stages before. */
-        keep_base(smooth);
+        keep_base(self);
 
         for (int c = 0; c < v->columns; c++) {
             memcpy(v->direction, column_of(v->begin, v, c), v->n * sizeof *v->direction);
             add_slopes(v, c, method->a[s], s, size, v->direction);
-            slope_along(smooth, w, w->stage, c, time, slope_of(v, c, s));
+            slope_along(self, w, w->stage, c, time, slope_of(v, c, s));
         }
     }
 
@@ -198,13 +198,13 @@ yk_status yk_runge_kutta_vary(yk_multibody *smooth, const yk_runge_kutta_workspa
 
 /* Brings the columns onto the derivative of the constraints of one level, with the factors at the
  * end of the step. */
-static void project(yk_multibody *smooth, const yk_runge_kutta_workspace *w, assembly_level level,
+static void project(yk_multibody *self, const yk_runge_kutta_workspace *w, assembly_level level,
                     double *column)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
-    yk_linear_solver *solver = &smooth->solver;
-    variation *v = smooth->variation;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
+    yk_linear_solver *solver = &self->solver;
+    variation *v = self->variation;
     int n = model->motion_count;
 
     /* How far along the column to look. */
@@ -215,7 +215,7 @@ static void project(yk_multibody *smooth, const yk_runge_kutta_workspace *w, ass
 
     /* What the rows change by along the column. */
     for (int side = 0; side < 2; side++) {
-        displace_to(smooth, w, w->begin, side ? -fraction : fraction);
+        displace_to(self, w, w->begin, side ? -fraction : fraction);
         yk_multibody_assemble(model, work, NULL, level);
         memcpy(side ? v->minus : v->plus, work->right,
                (size_t)model->unknown_count * sizeof *v->plus);
@@ -233,30 +233,30 @@ static void project(yk_multibody *smooth, const yk_runge_kutta_workspace *w, ass
         corrected[i] += v->plus[i];
 }
 
-void yk_runge_kutta_vary_end(yk_multibody *smooth, const yk_runge_kutta_workspace *w)
+void yk_runge_kutta_vary_end(yk_multibody *self, const yk_runge_kutta_workspace *w)
 {
-    variation *v = smooth->variation;
+    variation *v = self->variation;
 
     /* Columns of the end become those of the next beginning. */
-    yk_variation_keep(smooth);
+    yk_variation_keep(self);
     for (int c = 0; c < v->columns; c++) {
         double *column = column_of(v->begin, v, c);
         memcpy(column, column_of(v->end, v, c), v->n * sizeof *column);
-        project(smooth, w, LEVEL_POSITION, column);
-        project(smooth, w, LEVEL_VELOCITY, column);
+        project(self, w, LEVEL_POSITION, column);
+        project(self, w, LEVEL_VELOCITY, column);
     }
 
-    yk_variation_restore(smooth);
+    yk_variation_restore(self);
 }
 
-static void displace_outputs(yk_multibody *smooth, int column, double fraction)
+static void displace_outputs(yk_multibody *self, int column, double fraction)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
-    variation *v = smooth->variation;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
+    variation *v = self->variation;
     yk_runge_kutta_workspace w = yk_runge_kutta_workspace_of(model, work);
 
-    displace_to(smooth, &w, w.begin, fraction);
+    displace_to(self, &w, w.begin, fraction);
 
     /* Accelerations follow the slope of the column at the end. */
     const double *change = slope_of(v, column, 0) + model->motion_count;
@@ -275,29 +275,29 @@ static void displace_outputs(yk_multibody *smooth, int column, double fraction)
 }
 
 /* Derivatives of the port motions at the end of the whole, whose accelerations are in the trial. */
-yk_status yk_runge_kutta_vary_outputs(yk_multibody *smooth, double h)
+yk_status yk_runge_kutta_vary_outputs(yk_multibody *self, double h)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
-    variation *v = smooth->variation;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
+    variation *v = self->variation;
     yk_runge_kutta_workspace w = yk_runge_kutta_workspace_of(model, work);
 
     /* The matrix at the end of the step. */
-    yk_variation_keep(smooth);
-    yk_status status = yk_multibody_rates(model, work, &smooth->solver, false);
+    yk_variation_keep(self);
+    yk_status status = yk_multibody_rates(model, work, &self->solver, false);
     if (status != YK_OK)
         return status;
 
-    keep_base(smooth);
+    keep_base(self);
 
     /* Accelerations change along each column, and motions of the ports with them. */
     for (int c = 0; c < v->columns; c++) {
         memcpy(v->direction, column_of(v->begin, v, c), v->n * sizeof *v->direction);
         double fraction = yk_variation_relative_size(model, work, v->direction);
-        slope_along(smooth, &w, w.begin, c, h, slope_of(v, c, 0));
-        yk_variation_read(smooth, c, fraction, displace_outputs);
+        slope_along(self, &w, w.begin, c, h, slope_of(v, c, 0));
+        yk_variation_read(self, c, fraction, displace_outputs);
     }
 
-    yk_variation_restore(smooth);
+    yk_variation_restore(self);
     return YK_OK;
 }

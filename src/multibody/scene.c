@@ -8,12 +8,12 @@
 
 /* Bodies --------------------------------------------------------------------------------------- */
 
-int yk_multibody_scene_bodies(const yk_multibody *smooth, yk_scene_body *list, int capacity)
+int yk_multibody_scene_bodies(const yk_multibody *self, yk_scene_body *list, int capacity)
 {
-    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_model *model = &self->model;
     const yk_multibody_description *def = &model->def;
     int count = 0;
-    if (!smooth->compiled)
+    if (!self->compiled)
         return 0;
 
     /* Nodes; those of beams can be coloured by their strain. */
@@ -61,16 +61,16 @@ int yk_multibody_scene_bodies(const yk_multibody *smooth, yk_scene_body *list, i
     return count;
 }
 
-void yk_multibody_scene_poses(const yk_multibody *smooth, yk_scene_pose *list)
+void yk_multibody_scene_poses(const yk_multibody *self, yk_scene_pose *list)
 {
-    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_model *model = &self->model;
     const yk_multibody_description *def = &model->def;
     int count = def->node_count + def->attachment_count;
 
     /* Nodes and attachments. */
     for (int i = 0; i < count; i++) {
         yk_motion motion;
-        yk_multibody_motion(smooth, i, &motion);
+        yk_multibody_motion(self, i, &motion);
         list[i] = (yk_scene_pose){.position = motion.position, .orientation = motion.orientation};
     }
 
@@ -80,7 +80,7 @@ void yk_multibody_scene_poses(const yk_multibody *smooth, yk_scene_pose *list)
         const yk_multibody_beam_def *beam = &def->beams[i];
         const yk_beam *element = &model->beams[i].beam;
         yk_beam_loads loads;
-        yk_multibody_beam_loads(smooth, i, &loads);
+        yk_multibody_beam_loads(self, i, &loads);
 
         /* The strain of a tension that would hold the same energy. */
         double strain[YK_BEAM_SECTION_COUNT];
@@ -106,7 +106,7 @@ void yk_multibody_scene_poses(const yk_multibody *smooth, yk_scene_pose *list)
     for (int i = 0; i < def->flexible_count; i++) {
         int points = yk_multibody_outline(model, i);
         for (int k = 0; k < points; k++) {
-            yk_vec3 position = yk_multibody_outline_point(model, &smooth->work, i, k);
+            yk_vec3 position = yk_multibody_outline_point(model, &self->work, i, k);
             list[count++] = (yk_scene_pose){.position = position, .orientation = yk_q_identity()};
         }
     }
@@ -168,13 +168,13 @@ static void add_arm(shape_list *s, const yk_multibody_description *def, int node
         add_line(s, YK_SHAPE_LINE, NULL, node, yk_v3(0, 0, 0), node, to);
 }
 
-int yk_multibody_scene_shapes(const yk_multibody *smooth, yk_shape *list, int capacity)
+int yk_multibody_scene_shapes(const yk_multibody *self, yk_shape *list, int capacity)
 {
-    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_model *model = &self->model;
     const yk_multibody_description *def = &model->def;
     const yk_vec3 origin = {0, 0, 0};
     shape_list s = {.list = list, .capacity = capacity};
-    if (!smooth->compiled)
+    if (!self->compiled)
         return 0;
 
     /* Shapes that were given. */

@@ -90,11 +90,11 @@ static yk_status relax(const yk_multibody_model *model, yk_multibody_workspace *
     return YK_OK;
 }
 
-yk_status yk_multibody_equilibrium(yk_multibody *smooth)
+yk_status yk_multibody_equilibrium(yk_multibody *self)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
-    yk_linear_solver *solver = &smooth->solver;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
+    yk_linear_solver *solver = &self->solver;
 
     /* From rest. */
     for (int i = 0; i < model->node_count; i++) {
@@ -114,7 +114,7 @@ yk_status yk_multibody_equilibrium(yk_multibody *smooth)
     work->c = 1;
     solver->match = false;
     work->compliance = 0;
-    if (smooth->state.clock->redundant != 0)
+    if (self->state.clock->redundant != 0)
         work->compliance = 1e-11;
 
     /* Larger steps as the corrections get smaller. */

@@ -23,13 +23,13 @@ static const double SETTLED = 1e-8;
 
 /* Columns and memory --------------------------------------------------------------------------- */
 
-void yk_multibody_release_variation(yk_multibody *smooth)
+void yk_multibody_release_variation(yk_multibody *self)
 {
-    variation *v = smooth->variation;
+    variation *v = self->variation;
     if (!v)
         return;
 
-    yk_context *context = smooth->model.context;
+    yk_context *context = self->model.context;
     void *const blocks[] = {v->row,    v->power,     v->begin,   v->end,  v->slope, v->direction,
                             v->base,   v->plus,      v->minus,   v->rows, v->trial, v->coordinates,
                             v->lambda, v->output[0], v->rotated, v->mark, v->image, v->sizes};
@@ -37,19 +37,19 @@ void yk_multibody_release_variation(yk_multibody *smooth)
         yk_free(context, blocks[i]);
 
     yk_free(context, v);
-    smooth->variation = NULL;
+    self->variation = NULL;
 }
 
-static yk_status create(yk_multibody *smooth, int degree)
+static yk_status create(yk_multibody *self, int degree)
 {
-    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_model *model = &self->model;
     yk_context *context = model->context;
     variation *v = yk_allocate(context, 1, sizeof *v);
     if (!v)
         return YK_ERROR_MEMORY;
 
     /* How many columns, and how many numbers of motion each has. */
-    smooth->variation = v;
+    self->variation = v;
     v->degree = degree;
     v->n = 2 * (size_t)model->motion_count;
     for (int p = 0; p < model->def.port_count; p++) {
@@ -68,7 +68,7 @@ static yk_status create(yk_multibody *smooth, int degree)
     size_t unknowns = (size_t)model->unknown_count;
     size_t word = sizeof(double);
     size_t stages = (size_t)model->integrator->stages;
-    size_t words = smooth->state.words;
+    size_t words = self->state.words;
     v->row = yk_allocate(context, columns, sizeof *v->row);
     v->power = yk_allocate(context, columns, sizeof *v->power);
     v->begin = yk_allocate(context, columns * v->n, word);
@@ -91,7 +91,7 @@ static yk_status create(yk_multibody *smooth, int degree)
                     v->base && v->plus && v->minus && v->output[0] && v->rotated && v->rows &&
                     v->trial && v->coordinates && v->lambda && v->mark && v->image && v->sizes;
     if (!complete) {
-        yk_multibody_release_variation(smooth);
+        yk_multibody_release_variation(self);
         return YK_ERROR_MEMORY;
     }
 
@@ -116,11 +116,11 @@ static yk_status create(yk_multibody *smooth, int degree)
 
 /* The trial of the step itself ----------------------------------------------------------------- */
 
-void yk_variation_keep(yk_multibody *smooth)
+void yk_variation_keep(yk_multibody *self)
 {
-    const yk_multibody_model *model = &smooth->model;
-    const yk_multibody_workspace *work = &smooth->work;
-    variation *v = smooth->variation;
+    const yk_multibody_model *model = &self->model;
+    const yk_multibody_workspace *work = &self->work;
+    variation *v = self->variation;
 
     memcpy(v->trial, work->trial, (size_t)model->frame_count * sizeof *v->trial);
     memcpy(v->coordinates, work->coordinates,
@@ -133,11 +133,11 @@ void yk_variation_keep(yk_multibody *smooth)
     v->potential = work->potential;
 }
 
-void yk_variation_restore(yk_multibody *smooth)
+void yk_variation_restore(yk_multibody *self)
 {
-    const yk_multibody_model *model = &smooth->model;
-    const variation *v = smooth->variation;
-    yk_multibody_workspace *work = &smooth->work;
+    const yk_multibody_model *model = &self->model;
+    const variation *v = self->variation;
+    yk_multibody_workspace *work = &self->work;
 
     memcpy(work->trial, v->trial, (size_t)model->frame_count * sizeof *v->trial);
     memcpy(work->coordinates, v->coordinates,
@@ -183,20 +183,20 @@ static double *put(double *to, yk_vec3 v)
 }
 
 /* Motions of the ports at the trial, displaced backwards (side 0) and then forwards (1). */
-static void read_side(yk_multibody *smooth, int side)
+static void read_side(yk_multibody *self, int side)
 {
-    const yk_multibody_model *model = &smooth->model;
-    variation *v = smooth->variation;
+    const yk_multibody_model *model = &self->model;
+    variation *v = self->variation;
     double *to = v->output[side];
 
-    yk_multibody_show_attachments(model, &smooth->work);
+    yk_multibody_show_attachments(model, &self->work);
     for (int p = 0; p < model->def.port_count; p++) {
         int size = yk_multibody_port_size(&model->ports[p]);
         if (size == 0)
             continue;
 
         yk_port_value value;
-        yk_multibody_port_output(model, &smooth->work, p, &value);
+        yk_multibody_port_output(model, &self->work, p, &value);
         const yk_motion *m = &value.motion;
 
         /* A distance has three numbers, a marker eighteen. */
@@ -221,9 +221,9 @@ static void read_side(yk_multibody *smooth, int side)
 }
 
 /* A column from both. */
-static void write_column(yk_multibody *smooth, int column, double fraction)
+static void write_column(yk_multibody *self, int column, double fraction)
 {
-    const variation *v = smooth->variation;
+    const variation *v = self->variation;
 
     for (int i = 0; i < v->outputs; i++) {
         double change = 0;
@@ -233,25 +233,25 @@ static void write_column(yk_multibody *smooth, int column, double fraction)
     }
 }
 
-void yk_variation_read(yk_multibody *smooth, int column, double fraction,
-                       void (*displace)(yk_multibody *smooth, int column, double fraction))
+void yk_variation_read(yk_multibody *self, int column, double fraction,
+                       void (*displace)(yk_multibody *self, int column, double fraction))
 {
     /* Central differences. */
     for (int side = 0; side < 2; side++) {
-        displace(smooth, column, side ? fraction : -fraction);
-        read_side(smooth, side);
+        displace(self, column, side ? fraction : -fraction);
+        read_side(self, side);
     }
 
-    write_column(smooth, column, fraction);
+    write_column(self, column, fraction);
 }
 
 /* Of the contract ------------------------------------------------------------------------------ */
 
-yk_status yk_multibody_step_sensitivity(yk_multibody *smooth, double t, double h, int degree,
+yk_status yk_multibody_step_sensitivity(yk_multibody *self, double t, double h, int degree,
                                         double *matrix)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
 
     if (degree < 0 || degree > YK_INPUT_DEGREE_MAX)
         return yk_fail(model->context, YK_ERROR_ARGUMENT,
@@ -259,19 +259,19 @@ yk_status yk_multibody_step_sensitivity(yk_multibody *smooth, double t, double h
                        model->def.name, degree, YK_INPUT_DEGREE_MAX);
 
     /* Memory for columns of another degree is made anew. */
-    if (smooth->variation && smooth->variation->degree != degree)
-        yk_multibody_release_variation(smooth);
+    if (self->variation && self->variation->degree != degree)
+        yk_multibody_release_variation(self);
 
     yk_status status = YK_OK;
-    if (!smooth->variation)
-        status = create(smooth, degree);
+    if (!self->variation)
+        status = create(self, degree);
     if (status != YK_OK)
         return status;
 
     /* The step itself, and its derivatives on the way. */
-    smooth->variation->matrix = matrix;
+    self->variation->matrix = matrix;
     work->varying = true;
-    status = model->integrator->vary(smooth, t, h);
+    status = model->integrator->vary(self, t, h);
     work->varying = false;
     yk_multibody_show_attachments(model, work);
 
@@ -281,26 +281,26 @@ yk_status yk_multibody_step_sensitivity(yk_multibody *smooth, double t, double h
 /* An implicit step: one internal step ---------------------------------------------------------- */
 
 /* Moves the trial along the solution in v->base. */
-static void displace(yk_multibody *smooth, int column, double fraction)
+static void displace(yk_multibody *self, int column, double fraction)
 {
-    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_model *model = &self->model;
     const integrator *method = model->integrator;
-    yk_multibody_workspace *work = &smooth->work;
+    yk_multibody_workspace *work = &self->work;
 
     (void)column;
-    yk_variation_restore(smooth);
+    yk_variation_restore(self);
     for (int i = 0; i < model->unknown_count; i++)
-        work->right[i] = fraction * smooth->variation->base[i];
-    method->update(model, &smooth->state, work);
+        work->right[i] = fraction * self->variation->base[i];
+    method->update(model, &self->state, work);
     if (method->accelerations)
-        method->accelerations(model, &smooth->state, work);
+        method->accelerations(model, &self->state, work);
 }
 
-static double fraction_of(yk_multibody *smooth)
+static double fraction_of(yk_multibody *self)
 {
-    const yk_multibody_model *model = &smooth->model;
-    const yk_multibody_workspace *work = &smooth->work;
-    variation *v = smooth->variation;
+    const yk_multibody_model *model = &self->model;
+    const yk_multibody_workspace *work = &self->work;
+    variation *v = self->variation;
     for (int i = 0; i < model->motion_count; i++) {
         v->direction[i] = v->base[i];
         v->direction[model->motion_count + i] = v->base[i] / work->c;
@@ -310,18 +310,18 @@ static double fraction_of(yk_multibody *smooth)
 }
 
 /* The change of the unknowns by a column, into v->base, and the motions of the ports from it. */
-static void one_column(yk_multibody *smooth, int column)
+static void one_column(yk_multibody *self, int column)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
-    variation *v = smooth->variation;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
+    variation *v = self->variation;
     int n = model->unknown_count;
 
     /* The wrench itself; it acts at the ports where they are. */
     double factor = work->c * work->c;
     for (int k = 0; k < v->power[column]; k++)
         factor *= work->input_time;
-    yk_variation_restore(smooth);
+    yk_variation_restore(self);
     memset(v->plus, 0, (size_t)n * sizeof *v->plus);
     yk_multibody_push(model, work, &v->rows[v->row[column]], v->plus);
     for (int i = 0; i < n; i++) {
@@ -334,10 +334,10 @@ static void one_column(yk_multibody *smooth, int column)
         memcpy(v->minus, v->plus, (size_t)n * sizeof *v->minus);
 
         /* The change of the equations along what is known of the solution. */
-        double fraction = fraction_of(smooth);
+        double fraction = fraction_of(self);
         for (int side = 0; side < 2 && fraction != 0; side++) {
             double sign = side ? -1 : 1;
-            displace(smooth, 0, sign * fraction);
+            displace(self, 0, sign * fraction);
             model->integrator->momenta(model, work);
             yk_multibody_assemble(model, work, NULL, LEVEL_STEP);
             double half = sign * 0.5 / fraction;
@@ -346,7 +346,7 @@ static void one_column(yk_multibody *smooth, int column)
         }
 
         /* The correction, and its size beside what is known. */
-        yk_multibody_solve(model, &smooth->solver, v->minus);
+        yk_multibody_solve(model, &self->solver, v->minus);
         double change = 0, size = 0;
         for (int i = 0; i < n; i++) {
             v->base[i] += v->minus[i];
@@ -358,28 +358,28 @@ static void one_column(yk_multibody *smooth, int column)
             break;
     }
 
-    yk_variation_read(smooth, column, fraction_of(smooth), displace);
+    yk_variation_read(self, column, fraction_of(self), displace);
 }
 
-yk_status yk_two_step_vary(yk_multibody *smooth)
+yk_status yk_two_step_vary(yk_multibody *self)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
-    variation *v = smooth->variation;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
+    variation *v = self->variation;
 
     /* Fresh factors at the converged step. */
-    yk_variation_keep(smooth);
+    yk_variation_keep(self);
     model->integrator->momenta(model, work);
-    yk_multibody_assemble(model, work, &smooth->solver, LEVEL_STEP);
-    yk_status status = yk_multibody_factor(model, work, &smooth->solver);
-    smooth->solver.match = false; /* later steps make those again that belong to the state */
+    yk_multibody_assemble(model, work, &self->solver, LEVEL_STEP);
+    yk_status status = yk_multibody_factor(model, work, &self->solver);
+    self->solver.match = false; /* later steps make those again that belong to the state */
     if (status == YK_OK) {
         yk_multibody_port_rows(model, work, v->rows);
         for (int c = 0; c < v->columns; c++)
-            one_column(smooth, c);
+            one_column(self, c);
     }
 
-    yk_variation_restore(smooth);
+    yk_variation_restore(self);
     return status;
 }
 
@@ -387,10 +387,10 @@ yk_status yk_two_step_vary(yk_multibody *smooth)
 
 /* Adds a displaced wrench to the model's own inputs: one that moves a typical mass by 1e-5 of the
  * length scale over the step, forwards or backwards. Returns its size. */
-static double push_input(yk_multibody *smooth, int column, double h, double sign)
+static double push_input(yk_multibody *self, int column, double h, double sign)
 {
-    const yk_multibody_model *model = &smooth->model;
-    const variation *v = smooth->variation;
+    const yk_multibody_model *model = &self->model;
+    const variation *v = self->variation;
 
     /* The port that the column belongs to, and which of its components. */
     int port = 0;
@@ -398,7 +398,7 @@ static double push_input(yk_multibody *smooth, int column, double h, double sign
     int power = v->power[column];
     for (int size; k >= (size = yk_multibody_port_size(&model->ports[port])); port++)
         k -= size;
-    yk_input *signal = &smooth->work.own_inputs[port];
+    yk_input *signal = &self->work.own_inputs[port];
 
     /* A force or torque of that size, as a coefficient of its power of time. */
     double unit = 2e-5 * model->mass_scale * model->length_scale / (h * h);
@@ -416,44 +416,44 @@ static double push_input(yk_multibody *smooth, int column, double h, double sign
     return fraction;
 }
 
-yk_status yk_two_step_differences(yk_multibody *smooth, double t, double h, const double *mark,
+yk_status yk_two_step_differences(yk_multibody *self, double t, double h, const double *mark,
                                   const double *sizes, int count, double *end)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_state *state = &smooth->state;
-    yk_multibody_workspace *work = &smooth->work;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_state *state = &self->state;
+    yk_multibody_workspace *work = &self->work;
     const yk_input *inputs = work->inputs;
     size_t bytes = state->words * sizeof *end;
     size_t input_bytes = (size_t)model->def.port_count * sizeof *inputs;
     yk_status status = YK_OK;
 
-    yk_variation_keep(smooth);
+    yk_variation_keep(self);
     memcpy(end, state->image, bytes);
 
     /* The same internal steps from the same state, with each wrench displaced backwards and
      * forwards. */
     work->inputs = work->own_inputs;
-    for (int c = 0; c < smooth->variation->columns && status == YK_OK; c++) {
+    for (int c = 0; c < self->variation->columns && status == YK_OK; c++) {
         double fraction = 0;
         for (int side = 0; side < 2 && status == YK_OK; side++) {
             memcpy(work->own_inputs, inputs, input_bytes);
-            fraction = push_input(smooth, c, h, side ? 1 : -1);
+            fraction = push_input(self, c, h, side ? 1 : -1);
             memcpy(state->image, mark, bytes);
-            smooth->solver.match = false;
+            self->solver.match = false;
             yk_multibody_trial_from_state(model, state, work);
-            status = yk_two_step_repeat(smooth, t, sizes, count);
+            status = yk_two_step_repeat(self, t, sizes, count);
             if (status == YK_OK)
-                read_side(smooth, side);
+                read_side(self, side);
         }
 
         if (status == YK_OK)
-            write_column(smooth, c, fraction);
+            write_column(self, c, fraction);
     }
 
     work->inputs = inputs;
     memcpy(state->image, end, bytes);
-    yk_variation_restore(smooth);
-    smooth->solver.match = false;
+    yk_variation_restore(self);
+    self->solver.match = false;
 
     return status;
 }

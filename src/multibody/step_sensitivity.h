@@ -45,17 +45,17 @@ double yk_variation_relative_size(const yk_multibody_model *model,
                                   const yk_multibody_workspace *work, const double *direction);
 /* A column from the motions of the ports at the trial, displaced backwards and then forwards;
  * `displace` moves it by a fraction of what the column changes. */
-void yk_variation_read(yk_multibody *smooth, int column, double fraction,
-                       void (*displace)(yk_multibody *smooth, int column, double fraction));
-void yk_variation_keep(yk_multibody *smooth);
-void yk_variation_restore(yk_multibody *smooth);
+void yk_variation_read(yk_multibody *self, int column, double fraction,
+                       void (*displace)(yk_multibody *self, int column, double fraction));
+void yk_variation_keep(yk_multibody *self);
+void yk_variation_restore(yk_multibody *self);
 
 /* two_step.c: internal steps of the given sizes from the accepted state, without error control. */
-yk_status yk_two_step_repeat(yk_multibody *smooth, double t, const double *sizes, int count);
+yk_status yk_two_step_repeat(yk_multibody *self, double t, const double *sizes, int count);
 /* Of implicit steps: derivatives at the converged end of a single internal step; and by
  * repetition of several from the image `mark`, with memory for an image in `end`. */
-yk_status yk_two_step_vary(yk_multibody *smooth);
-yk_status yk_two_step_differences(yk_multibody *smooth, double t, double h, const double *mark,
+yk_status yk_two_step_vary(yk_multibody *self);
+yk_status yk_two_step_differences(yk_multibody *self, double t, double h, const double *mark,
                                   const double *sizes, int count, double *end);
 
 #endif

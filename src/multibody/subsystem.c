@@ -6,12 +6,12 @@
 #include "math/polynomial.h"
 #include "multibody/multibody.h"
 
-static yk_multibody *smooth_of(yk_subsystem *self)
+static yk_multibody *multibody_of(yk_subsystem *self)
 {
     return (yk_multibody *)self;
 }
 
-static const yk_multibody *const_smooth_of(const yk_subsystem *self)
+static const yk_multibody *const_multibody_of(const yk_subsystem *self)
 {
     return (const yk_multibody *)self;
 }
@@ -20,8 +20,8 @@ static const yk_multibody *const_smooth_of(const yk_subsystem *self)
 
 static int ports(const yk_subsystem *self, const yk_port **list)
 {
-    const yk_multibody *smooth = const_smooth_of(self);
-    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody *multibody = const_multibody_of(self);
+    const yk_multibody_model *model = &multibody->model;
     *list = model->port_list;
     return model->def.port_count;
 }
@@ -29,8 +29,8 @@ static int ports(const yk_subsystem *self, const yk_port **list)
 static yk_status connect_port(yk_subsystem *self, int port, yk_causality causality,
                               unsigned constrained)
 {
-    yk_multibody *smooth = smooth_of(self);
-    yk_multibody_model *model = &smooth->model;
+    yk_multibody *multibody = multibody_of(self);
+    yk_multibody_model *model = &multibody->model;
 
     if (port < 0 || port >= model->def.port_count)
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no port %d", model->def.name,
@@ -49,7 +49,7 @@ static yk_status connect_port(yk_subsystem *self, int port, yk_causality causali
     /* The equations change with it. */
     model->ports[port].causality = causality;
     model->ports[port].constrained = constrained;
-    smooth->compiled = false;
+    multibody->compiled = false;
 
     return YK_OK;
 }
@@ -57,8 +57,8 @@ static yk_status connect_port(yk_subsystem *self, int port, yk_causality causali
 static yk_status place_port(yk_subsystem *self, int port, const yk_vec3 *position,
                             const yk_quat *orientation)
 {
-    yk_multibody *smooth = smooth_of(self);
-    yk_multibody_model *model = &smooth->model;
+    yk_multibody *multibody = multibody_of(self);
+    yk_multibody_model *model = &multibody->model;
 
     if (port < 0 || port >= model->def.port_count || model->port_list[port].kind != YK_PORT_MARKER)
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no marker port %d",
@@ -76,7 +76,7 @@ static yk_status place_port(yk_subsystem *self, int port, const yk_vec3 *positio
     /* Merging takes the port from the def. */
     yk_port_def *defs = (yk_port_def *)(uintptr_t)model->def.ports;
     defs[port].markers[0] = *marker;
-    smooth->compiled = false;
+    multibody->compiled = false;
 
     return YK_OK;
 }
@@ -85,17 +85,17 @@ static yk_status place_port(yk_subsystem *self, int port, const yk_vec3 *positio
 
 static yk_status start_model(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
-    yk_multibody *smooth = smooth_of(self);
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
+    yk_multibody *multibody = multibody_of(self);
+    const yk_multibody_model *model = &multibody->model;
+    yk_multibody_workspace *work = &multibody->work;
 
     if (!(h > 0))
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s: the step must be positive, not %g",
                        model->def.name, h);
 
     yk_status status = YK_OK;
-    if (!smooth->compiled)
-        status = yk_multibody_compile(smooth);
+    if (!multibody->compiled)
+        status = yk_multibody_compile(multibody);
     if (status != YK_OK)
         return status;
 
@@ -130,12 +130,12 @@ static yk_status start_model(yk_subsystem *self, double t, double h, const yk_in
     }
 
     /* Positions, velocities and accelerations that satisfy all joints. */
-    status = yk_multibody_consistent_start(smooth, t, h);
+    status = yk_multibody_consistent_start(multibody, t, h);
     work->inputs = NULL;
-    smooth->started = !YK_FAILED(status);
+    multibody->started = !YK_FAILED(status);
     if (YK_FAILED(status))
         return status;
-    return yk_multibody_watch_start(smooth, status);
+    return yk_multibody_watch_start(multibody, status);
 }
 
 static yk_status not_started(const yk_multibody_model *model)
@@ -146,11 +146,11 @@ static yk_status not_started(const yk_multibody_model *model)
 
 static yk_status advance_model(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
-    yk_multibody *smooth = smooth_of(self);
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
+    yk_multibody *multibody = multibody_of(self);
+    const yk_multibody_model *model = &multibody->model;
+    yk_multibody_workspace *work = &multibody->work;
 
-    if (!smooth->started)
+    if (!multibody->started)
         return not_started(model);
 
     /* Motion ports cannot do without. */
@@ -165,28 +165,28 @@ static yk_status advance_model(yk_subsystem *self, double t, double h, const yk_
     yk_status status = YK_OK;
     work->inputs = inputs;
     if (work->open && work->relaxing) {
-        status = yk_multibody_accept_relaxed(smooth);
+        status = yk_multibody_accept_relaxed(multibody);
     } else {
-        status = model->integrator->advance(smooth, t, h);
+        status = model->integrator->advance(multibody, t, h);
     }
 
     work->inputs = NULL;
     if (YK_FAILED(status))
         return status;
-    return yk_multibody_watch(smooth, status);
+    return yk_multibody_watch(multibody, status);
 }
 
 static yk_status advance_sensitively(yk_subsystem *self, double t, double h, const yk_input *inputs,
                                      int degree, double *matrix)
 {
-    yk_multibody *smooth = smooth_of(self);
-    yk_multibody_workspace *work = &smooth->work;
-    if (!smooth->started)
-        return not_started(&smooth->model);
+    yk_multibody *multibody = multibody_of(self);
+    yk_multibody_workspace *work = &multibody->work;
+    if (!multibody->started)
+        return not_started(&multibody->model);
 
     /* The inputs are the caller's, for the time of the call. */
     work->inputs = inputs;
-    yk_status status = yk_multibody_step_sensitivity(smooth, t, h, degree, matrix);
+    yk_status status = yk_multibody_step_sensitivity(multibody, t, h, degree, matrix);
     work->inputs = NULL;
 
     return status;
@@ -195,15 +195,15 @@ static yk_status advance_sensitively(yk_subsystem *self, double t, double h, con
 static yk_status iterate_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
                                yk_iteration_report *report)
 {
-    yk_multibody *smooth = smooth_of(self);
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_workspace *work = &smooth->work;
+    yk_multibody *multibody = multibody_of(self);
+    const yk_multibody_model *model = &multibody->model;
+    yk_multibody_workspace *work = &multibody->work;
 
-    if (!smooth->started)
+    if (!multibody->started)
         return not_started(model);
 
     work->inputs = inputs;
-    yk_status status = model->integrator->iterate(smooth, t, h, report);
+    yk_status status = model->integrator->iterate(multibody, t, h, report);
     yk_multibody_show_attachments(model, work);
     work->inputs = NULL;
 
@@ -212,41 +212,41 @@ static yk_status iterate_model(yk_subsystem *self, double t, double h, const yk_
 
 static void output(const yk_subsystem *self, int index, yk_port_value *value)
 {
-    const yk_multibody *smooth = const_smooth_of(self);
-    yk_multibody_port_output(&smooth->model, &smooth->work, index, value);
+    const yk_multibody *multibody = const_multibody_of(self);
+    yk_multibody_port_output(&multibody->model, &multibody->work, index, value);
 }
 
 static void destroy(yk_subsystem *self)
 {
-    yk_multibody_destroy(smooth_of(self));
+    yk_multibody_destroy(multibody_of(self));
 }
 
 static const char *message(const yk_subsystem *self)
 {
-    return const_smooth_of(self)->message.text;
+    return const_multibody_of(self)->message.text;
 }
 
 /* The state ------------------------------------------------------------------------------------ */
 
 static yk_state_layout state_layout(const yk_subsystem *self)
 {
-    return yk_multibody_state_layout(&const_smooth_of(self)->model);
+    return yk_multibody_state_layout(&const_multibody_of(self)->model);
 }
 
 static void state_get(const yk_subsystem *self, double *image)
 {
-    const yk_multibody *smooth = const_smooth_of(self);
-    const yk_multibody_state *state = &smooth->state;
+    const yk_multibody *multibody = const_multibody_of(self);
+    const yk_multibody_state *state = &multibody->state;
     memcpy(image, state->image, state->words * sizeof *image);
 }
 
 static yk_status set_state(yk_subsystem *self, const double *image)
 {
-    yk_multibody *smooth = smooth_of(self);
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_state *state = &smooth->state;
+    yk_multibody *multibody = multibody_of(self);
+    const yk_multibody_model *model = &multibody->model;
+    yk_multibody_state *state = &multibody->state;
 
-    if (!smooth->started)
+    if (!multibody->started)
         return not_started(model);
 
     /* The only words that are no plain numbers: the level of the kept factors, and the steps. */
@@ -274,29 +274,29 @@ static yk_status set_state(yk_subsystem *self, const double *image)
     size_t last = (size_t)((double *)state->clock - state->image);
     bool same = memcmp(state->image + first, image + first, (last - first) * sizeof *image) == 0;
     if (!same)
-        smooth->solver.match = false;
-    yk_multibody_relaxation_compare(smooth, image);
+        multibody->solver.match = false;
+    yk_multibody_relaxation_compare(multibody, image);
 
     /* The trial shows the new state. */
     memcpy(state->image, image, state->words * sizeof *image);
-    yk_multibody_trial_from_state(model, state, &smooth->work);
+    yk_multibody_trial_from_state(model, state, &multibody->work);
     return YK_OK;
 }
 
 /* A frame at t + h before the inputs are known: nodes as the integrator predicts them,
  * attachments of flexible bodies with their present acceleration, prescribed frames as they are. */
-static trial_node predict_frame(const yk_multibody *smooth, int frame, double h)
+static trial_node predict_frame(const yk_multibody *multibody, int frame, double h)
 {
-    const yk_multibody_model *model = &smooth->model;
+    const yk_multibody_model *model = &multibody->model;
 
     /* Prescribed frames stay as they are. */
-    trial_node node = smooth->work.trial[frame];
+    trial_node node = multibody->work.trial[frame];
 
     if (frame < model->node_count) {
-        model->integrator->predict(model, &smooth->state, frame, h, &node);
+        model->integrator->predict(model, &multibody->state, frame, h, &node);
     } else if (model->nodes[frame].attachment >= 0) {
         trial_node own;
-        const trial_node *now = yk_multibody_shown(model, &smooth->work, frame, &own);
+        const trial_node *now = yk_multibody_shown(model, &multibody->work, frame, &own);
         yk_vec3 v = now->frame.velocity;
         yk_vec3 a = now->acceleration;
         yk_vec3 w = now->frame.angular_velocity;
@@ -315,9 +315,9 @@ static trial_node predict_frame(const yk_multibody *smooth, int frame, double h)
 
 static void predict(const yk_subsystem *self, int index, double h, yk_motion *motion)
 {
-    const yk_multibody *smooth = const_smooth_of(self);
-    const port_model *port = &smooth->model.ports[index];
-    trial_node node = predict_frame(smooth, port->node[0], h);
+    const yk_multibody *multibody = const_multibody_of(self);
+    const port_model *port = &multibody->model.ports[index];
+    trial_node node = predict_frame(multibody, port->node[0], h);
 
     /* Where its marker is going, and for a distance the second. */
     yk_motion a;
@@ -329,7 +329,7 @@ static void predict(const yk_subsystem *self, int index, double h, yk_motion *mo
     }
 
     /* The distance of two markers. */
-    node = predict_frame(smooth, port->node[1], h);
+    node = predict_frame(multibody, port->node[1], h);
     yk_multibody_motion_of(&node, &port->def.markers[1], &b);
     yk_vec3 d = yk_v3_sub(b.position, a.position);
     yk_vec3 axis = yk_v3_unit(d);
@@ -343,46 +343,46 @@ static void predict(const yk_subsystem *self, int index, double h, yk_motion *mo
 
 static double rho_inf(const yk_subsystem *self)
 {
-    return const_smooth_of(self)->model.def.options.rho_inf;
+    return const_multibody_of(self)->model.def.options.rho_inf;
 }
 
 /* What is shown -------------------------------------------------------------------------------- */
 
 static void energy(const yk_subsystem *self, yk_energy *result)
 {
-    yk_multibody_energy(const_smooth_of(self), result);
+    yk_multibody_energy(const_multibody_of(self), result);
 }
 
 static int channels(const yk_subsystem *self, const yk_channel **list)
 {
-    const yk_multibody_model *model = &const_smooth_of(self)->model;
+    const yk_multibody_model *model = &const_multibody_of(self)->model;
     *list = model->channels;
     return model->channel_count;
 }
 
 static void channel_read(const yk_subsystem *self, int channel, double *values)
 {
-    yk_multibody_channel_read(const_smooth_of(self), channel, values);
+    yk_multibody_channel_read(const_multibody_of(self), channel, values);
 }
 
 static int scene_bodies(const yk_subsystem *self, yk_scene_body *list, int capacity)
 {
-    return yk_multibody_scene_bodies(const_smooth_of(self), list, capacity);
+    return yk_multibody_scene_bodies(const_multibody_of(self), list, capacity);
 }
 
 static int scene_shapes(const yk_subsystem *self, yk_shape *list, int capacity)
 {
-    return yk_multibody_scene_shapes(const_smooth_of(self), list, capacity);
+    return yk_multibody_scene_shapes(const_multibody_of(self), list, capacity);
 }
 
 static yk_vec3 scene_gravity(const yk_subsystem *self)
 {
-    return const_smooth_of(self)->model.def.gravity;
+    return const_multibody_of(self)->model.def.gravity;
 }
 
 static void scene_poses(const yk_subsystem *self, yk_scene_pose *list)
 {
-    yk_multibody_scene_poses(const_smooth_of(self), list);
+    yk_multibody_scene_poses(const_multibody_of(self), list);
 }
 
 /* Models of the ports, and parts that are relaxed ---------------------------------------------- */
@@ -392,33 +392,33 @@ static void scene_poses(const yk_subsystem *self, yk_scene_pose *list)
 static yk_status find_interface_model(yk_subsystem *self, double t, double h,
                                       const yk_input *inputs, yk_interface_model *result)
 {
-    yk_multibody *smooth = smooth_of(self);
-    const yk_multibody_model *model = &smooth->model;
+    yk_multibody *multibody = multibody_of(self);
+    const yk_multibody_model *model = &multibody->model;
 
     (void)t;
     (void)h;
-    if (!smooth->started)
+    if (!multibody->started)
         return not_started(model);
 
     /* Signals go on with the value that they have at the start of the step. */
     for (int i = 0; inputs && i < model->def.port_count; i++) {
         if (model->ports[i].causality == YK_CAUSALITY_SIGNAL_INPUT)
-            smooth->work.wrench[i].force.x = yk_input_scalar(&inputs[i], 0);
+            multibody->work.wrench[i].force.x = yk_input_scalar(&inputs[i], 0);
     }
 
-    return yk_multibody_interface_model(smooth, result);
+    return yk_multibody_interface_model(multibody, result);
 }
 
 static yk_status find_step_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
                                  yk_step_model *result)
 {
-    yk_multibody *smooth = smooth_of(self);
-    yk_multibody_workspace *work = &smooth->work;
-    if (!smooth->started)
-        return not_started(&smooth->model);
+    yk_multibody *multibody = multibody_of(self);
+    yk_multibody_workspace *work = &multibody->work;
+    if (!multibody->started)
+        return not_started(&multibody->model);
 
     work->inputs = inputs;
-    yk_status status = yk_multibody_step_model(smooth, t, h, result);
+    yk_status status = yk_multibody_step_model(multibody, t, h, result);
     work->inputs = NULL;
 
     return status;
@@ -427,13 +427,13 @@ static yk_status find_step_model(yk_subsystem *self, double t, double h, const y
 static yk_status relax_part(yk_subsystem *self, int part, double t, double h,
                             const yk_input *inputs, double *change)
 {
-    yk_multibody *smooth = smooth_of(self);
-    yk_multibody_workspace *work = &smooth->work;
-    if (!smooth->started)
-        return not_started(&smooth->model);
+    yk_multibody *multibody = multibody_of(self);
+    yk_multibody_workspace *work = &multibody->work;
+    if (!multibody->started)
+        return not_started(&multibody->model);
 
     work->inputs = inputs;
-    yk_status status = yk_multibody_relax(smooth, part, t, h, change);
+    yk_status status = yk_multibody_relax(multibody, part, t, h, change);
     work->inputs = NULL;
 
     return status;
@@ -441,17 +441,17 @@ static yk_status relax_part(yk_subsystem *self, int part, double t, double h,
 
 static yk_status count_part_words(yk_subsystem *self, int part, size_t *words, size_t *unknowns)
 {
-    return yk_multibody_part_words(smooth_of(self), part, words, unknowns);
+    return yk_multibody_part_words(multibody_of(self), part, words, unknowns);
 }
 
 static void part_get(yk_subsystem *self, int part, double *words)
 {
-    yk_multibody_part_get(smooth_of(self), part, words);
+    yk_multibody_part_get(multibody_of(self), part, words);
 }
 
 static void part_set(yk_subsystem *self, int part, const double *words)
 {
-    yk_multibody_part_set(smooth_of(self), part, words);
+    yk_multibody_part_set(multibody_of(self), part, words);
 }
 
 static int input_degree(const yk_subsystem *self)
@@ -465,8 +465,8 @@ static int input_degree(const yk_subsystem *self)
 
 static yk_status keep(yk_subsystem *self, yk_status status)
 {
-    yk_multibody *smooth = smooth_of(self);
-    return yk_keep_message(&smooth->message, smooth->model.context, status);
+    yk_multibody *multibody = multibody_of(self);
+    return yk_keep_message(&multibody->message, multibody->model.context, status);
 }
 
 static yk_status connect(yk_subsystem *self, int port, yk_causality causality, unsigned constrained)
@@ -587,24 +587,24 @@ const yk_subsystem_ops *yk_multibody_ops(void)
     return &operations;
 }
 
-yk_status yk_multibody_start(yk_multibody *smooth, double t, double h)
+yk_status yk_multibody_start(yk_multibody *multibody, double t, double h)
 {
-    return start(&smooth->base, t, h, NULL);
+    return start(&multibody->base, t, h, NULL);
 }
 
-yk_status yk_multibody_step(yk_multibody *smooth, double t, double h)
+yk_status yk_multibody_step(yk_multibody *multibody, double t, double h)
 {
-    return step(&smooth->base, t, h, NULL);
+    return step(&multibody->base, t, h, NULL);
 }
 
-yk_status yk_multibody_statics(yk_multibody *smooth, double t)
+yk_status yk_multibody_statics(yk_multibody *multibody, double t)
 {
-    if (!smooth->started)
-        return not_started(&smooth->model);
+    if (!multibody->started)
+        return not_started(&multibody->model);
 
-    smooth->work.t = t;
-    yk_status status = yk_multibody_equilibrium(smooth);
+    multibody->work.t = t;
+    yk_status status = yk_multibody_equilibrium(multibody);
     if (YK_FAILED(status))
         return status;
-    return yk_multibody_begin_motion(smooth);
+    return yk_multibody_begin_motion(multibody);
 }

@@ -479,12 +479,12 @@ static double growth(const yk_multibody_model *model, const yk_multibody_state *
 
 /* Solves one trial of the given size from the accepted state; the local error decides whether it
  * stands. */
-static yk_status try_step(yk_multibody *smooth, double begin, double local, double size,
+static yk_status try_step(yk_multibody *self, double begin, double local, double size,
                           bool *accepted)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_state *state = &smooth->state;
-    yk_multibody_workspace *work = &smooth->work;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_state *state = &self->state;
+    yk_multibody_workspace *work = &self->work;
 
     /* A trial that calls of iterate have opened goes on from where they left it. */
     work->input_time = local + size;
@@ -493,7 +493,7 @@ static yk_status try_step(yk_multibody *smooth, double begin, double local, doub
     work->new_inputs = work->iterated;
     yk_multibody_input_frames(model, work);
 
-    yk_status status = yk_multibody_solve_step(smooth);
+    yk_status status = yk_multibody_solve_step(self);
     *accepted = status == YK_OK;
 
     double tolerance = model->def.options.error_tolerance;
@@ -511,11 +511,11 @@ static yk_status try_step(yk_multibody *smooth, double begin, double local, doub
     return status;
 }
 
-static yk_status advance(yk_multibody *smooth, double t, double h)
+static yk_status advance(yk_multibody *self, double t, double h)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_state *state = &smooth->state;
-    yk_multibody_workspace *work = &smooth->work;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_state *state = &self->state;
+    yk_multibody_workspace *work = &self->work;
     clock_state *clock = state->clock;
     bool controlled = model->def.options.error_tolerance > 0;
 
@@ -547,19 +547,19 @@ static yk_status advance(yk_multibody *smooth, double t, double h)
         double left = h - done;
         double used = work->open ? h : yk_multibody_next_size(size, left);
         bool accepted;
-        yk_status status = try_step(smooth, t, done, used, &accepted);
+        yk_status status = try_step(self, t, done, used, &accepted);
         if (YK_FAILED(status) && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR)
             return status;
 
         /* Derivatives of a single internal step here, before it is accepted; of several after the
          * last. */
         if (status == YK_OK && accepted && work->varying) {
-            variation *v = smooth->variation;
+            variation *v = self->variation;
             if (v->size_count < YK_VARIATION_STEPS_MAX)
                 v->sizes[v->size_count] = used;
             v->size_count++;
             if (used >= h)
-                status = yk_two_step_vary(smooth);
+                status = yk_two_step_vary(self);
         }
 
         /* Accepted: the end of the whole must not shorten the steps after it. */
@@ -607,11 +607,11 @@ static yk_status advance(yk_multibody *smooth, double t, double h)
     return YK_OK;
 }
 
-yk_status yk_two_step_repeat(yk_multibody *smooth, double t, const double *sizes, int count)
+yk_status yk_two_step_repeat(yk_multibody *self, double t, const double *sizes, int count)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_state *state = &smooth->state;
-    yk_multibody_workspace *work = &smooth->work;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_state *state = &self->state;
+    yk_multibody_workspace *work = &self->work;
     double done = 0;
 
     /* The same steps again, without a question for their errors. */
@@ -621,7 +621,7 @@ yk_status yk_two_step_repeat(yk_multibody *smooth, double t, const double *sizes
         work->input_time = done;
         yk_multibody_input_frames(model, work);
 
-        yk_status status = yk_multibody_solve_step(smooth);
+        yk_status status = yk_multibody_solve_step(self);
         if (status != YK_OK)
             return status;
 
@@ -631,16 +631,16 @@ yk_status yk_two_step_repeat(yk_multibody *smooth, double t, const double *sizes
     return YK_OK;
 }
 
-static yk_status vary(yk_multibody *smooth, double t, double h)
+static yk_status vary(yk_multibody *self, double t, double h)
 {
-    const yk_multibody_model *model = &smooth->model;
-    const yk_multibody_state *state = &smooth->state;
-    variation *v = smooth->variation;
+    const yk_multibody_model *model = &self->model;
+    const yk_multibody_state *state = &self->state;
+    variation *v = self->variation;
 
     /* The step itself, which notes the internal steps that it took. */
     v->size_count = 0;
     memcpy(v->mark, state->image, state->words * sizeof *v->mark);
-    yk_status status = advance(smooth, t, h);
+    yk_status status = advance(self, t, h);
     if (status != YK_OK || v->size_count == 1)
         return status;
 
@@ -651,14 +651,14 @@ static yk_status vary(yk_multibody *smooth, double t, double h)
                        "sensitivities: use a smaller step or a larger error tolerance",
                        model->def.name, t + h, v->size_count);
 
-    return yk_two_step_differences(smooth, t, h, v->mark, v->sizes, v->size_count, v->image);
+    return yk_two_step_differences(self, t, h, v->mark, v->sizes, v->size_count, v->image);
 }
 
-static yk_status iterate(yk_multibody *smooth, double t, double h, yk_iteration_report *report)
+static yk_status iterate(yk_multibody *self, double t, double h, yk_iteration_report *report)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_state *state = &smooth->state;
-    yk_multibody_workspace *work = &smooth->work;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_state *state = &self->state;
+    yk_multibody_workspace *work = &self->work;
 
     work->input_time = h;
     if (!work->open)
@@ -668,7 +668,7 @@ static yk_status iterate(yk_multibody *smooth, double t, double h, yk_iteration_
 
     /* What the iteration reached is shown with its accelerations. */
     bool converged;
-    yk_status status = yk_multibody_iterate_once(smooth, &converged);
+    yk_status status = yk_multibody_iterate_once(self, &converged);
     if (status != YK_OK)
         return status;
 
@@ -681,19 +681,19 @@ static yk_status iterate(yk_multibody *smooth, double t, double h, yk_iteration_
 
 /* Pivots for the matrix of a step, chosen at the start so that steps need only refactor. A matrix
  * that is singular there may be regular in the first step: that one will show it. */
-static yk_status begin(yk_multibody *smooth)
+static yk_status begin(yk_multibody *self)
 {
-    const yk_multibody_model *model = &smooth->model;
-    yk_multibody_state *state = &smooth->state;
-    yk_multibody_workspace *work = &smooth->work;
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_state *state = &self->state;
+    yk_multibody_workspace *work = &self->work;
 
     memcpy(state->lambda_before, work->lambda, (size_t)model->row_count * sizeof *work->lambda);
     state->factor->c = 0; /* no factors yet */
     work->c = yk_two_step_trapezoidal().b0 * state->clock->h;
     work->compliance = yk_multibody_redundant_compliance(model, state, work);
-    yk_multibody_assemble(model, work, &smooth->solver, LEVEL_STEP);
+    yk_multibody_assemble(model, work, &self->solver, LEVEL_STEP);
 
-    yk_status status = yk_sparse_factor(smooth->solver.matrix, NULL);
+    yk_status status = yk_sparse_factor(self->solver.matrix, NULL);
     return status == YK_ERROR_MEMORY ? status : YK_OK;
 }
 

@@ -54,7 +54,7 @@ enum { WINDOW = 20 };
 enum { CUTS = 10 };
 
 /* What was seen of a flexible body since start, and which warnings were given. */
-struct smooth_watch {
+struct flexible_watch {
     bool warned_spin, warned_steps, warned_size, warned_inertia;
     int steps_seen, steps_coarse;
     double largest;   /* deformation (m) */
@@ -62,30 +62,30 @@ struct smooth_watch {
     double drawn;     /* and of what bending draws in */
 };
 
-yk_status yk_multibody_watch_create(yk_multibody *smooth)
+yk_status yk_multibody_watch_create(yk_multibody *self)
 {
-    size_t count = (size_t)smooth->model.def.flexible_count;
-    smooth->watch = yk_allocate(smooth->model.context, count, sizeof *smooth->watch);
-    return smooth->watch ? YK_OK : YK_ERROR_MEMORY;
+    size_t count = (size_t)self->model.def.flexible_count;
+    self->watch = yk_allocate(self->model.context, count, sizeof *self->watch);
+    return self->watch ? YK_OK : YK_ERROR_MEMORY;
 }
 
-void yk_multibody_watch_release(yk_multibody *smooth)
+void yk_multibody_watch_release(yk_multibody *self)
 {
-    yk_free(smooth->model.context, smooth->watch);
-    smooth->watch = NULL;
+    yk_free(self->model.context, self->watch);
+    self->watch = NULL;
 }
 
-void yk_multibody_watch_reset(yk_multibody *smooth)
+void yk_multibody_watch_reset(yk_multibody *self)
 {
-    smooth->warned_cuts = false;
-    smooth->warned_points = false;
-    for (int i = 0; i < smooth->model.def.flexible_count; i++)
-        smooth->watch[i] = (struct smooth_watch){0};
+    self->warned_cuts = false;
+    self->warned_points = false;
+    for (int i = 0; i < self->model.def.flexible_count; i++)
+        self->watch[i] = (struct flexible_watch){0};
 }
 
 static void watch_spin(const yk_multibody_model *model, const yk_multibody_state *state,
                        const yk_multibody_workspace *work, const flexible_model *of,
-                       struct smooth_watch *seen)
+                       struct flexible_watch *seen)
 {
     const yk_ffrf *body = &of->body->modal;
 
@@ -121,7 +121,7 @@ static void watch_spin(const yk_multibody_model *model, const yk_multibody_state
 }
 
 static void watch_steps(const yk_multibody_model *model, const yk_multibody_state *state,
-                        const flexible_model *of, struct smooth_watch *seen)
+                        const flexible_model *of, struct flexible_watch *seen)
 {
     const clock_state *clock = state->clock;
     bool settled = !model->integrator->settles || clock->unchanged >= 3;
@@ -179,7 +179,7 @@ static void watch_steps(const yk_multibody_model *model, const yk_multibody_stat
  * deformation. A rod is drawn in linearly along its length, where the square of the velocity has
  * 4/3 of the mean's. */
 static void watch_inertia(const yk_multibody_model *model, const yk_multibody_state *state,
-                          const flexible_model *of, struct smooth_watch *seen, double fraction)
+                          const flexible_model *of, struct flexible_watch *seen, double fraction)
 {
     const yk_ffrf *body = &of->body->modal;
     const coordinate_state *now = &state->coordinate_now[of->coordinate];
@@ -218,7 +218,7 @@ static void watch_inertia(const yk_multibody_model *model, const yk_multibody_st
 }
 
 static yk_status watch_size(const yk_multibody_model *model, const yk_multibody_state *state,
-                            const flexible_model *of, struct smooth_watch *seen)
+                            const flexible_model *of, struct flexible_watch *seen)
 {
     /* The deformation by the displacements that all coordinates make together. */
     double square = 0;
@@ -253,40 +253,40 @@ static yk_status watch_size(const yk_multibody_model *model, const yk_multibody_
 
 /* A point mass gets a small inertia, so that its rotation is determined (compile.c). A torque that
  * nothing but this inertia resists turns it at any speed. */
-static void watch_points(yk_multibody *smooth)
+static void watch_points(yk_multibody *self)
 {
-    const yk_multibody_model *model = &smooth->model;
-    double h = smooth->state.clock->h;
-    for (int i = 0; i < model->node_count && !smooth->warned_points; i++) {
+    const yk_multibody_model *model = &self->model;
+    double h = self->state.clock->h;
+    for (int i = 0; i < model->node_count && !self->warned_points; i++) {
         const node_model *node = &model->nodes[i];
         if (node->substitute == 0)
             continue;
 
-        const trial_node *now = &smooth->work.trial[i];
+        const trial_node *now = &self->work.trial[i];
         double turning = yk_v3_norm(now->angular_acceleration);
         double moving = yk_v3_norm(model->def.gravity) + yk_v3_norm(now->acceleration);
         double usual = node->inertia.mass * moving * model->length_scale;
         if (!(node->substitute * turning > POINT_TORQUE * usual && turning * h * h > POINT_TURN))
             continue;
 
-        smooth->warned_points = true;
+        self->warned_points = true;
         yk_log(model->context, YK_LOG_WARNING,
                "%s: a torque turns '%s' at t = %.6g s, which has mass but no inertia about that "
                "axis: give the body its inertia, or a joint that holds its rotation",
-               model->def.name, node->name, smooth->state.clock->t);
+               model->def.name, node->name, self->state.clock->t);
     }
 }
 
-yk_status yk_multibody_watch_start(yk_multibody *smooth, yk_status status)
+yk_status yk_multibody_watch_start(yk_multibody *self, yk_status status)
 {
-    const yk_multibody_model *model = &smooth->model;
-    watch_points(smooth);
+    const yk_multibody_model *model = &self->model;
+    watch_points(self);
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_model *of = &model->flexibles[i];
         if (of->node < 0)
             continue;
 
-        yk_status outcome = watch_size(model, &smooth->state, of, &smooth->watch[i]);
+        yk_status outcome = watch_size(model, &self->state, of, &self->watch[i]);
         if (outcome != YK_OK)
             return outcome;
     }
@@ -294,18 +294,18 @@ yk_status yk_multibody_watch_start(yk_multibody *smooth, yk_status status)
     return status;
 }
 
-yk_status yk_multibody_watch(yk_multibody *smooth, yk_status status)
+yk_status yk_multibody_watch(yk_multibody *self, yk_status status)
 {
-    const yk_multibody_model *model = &smooth->model;
-    const yk_multibody_state *state = &smooth->state;
+    const yk_multibody_model *model = &self->model;
+    const yk_multibody_state *state = &self->state;
     bool fixed =
         model->def.options.error_tolerance == 0 && yk_multibody_is_implicit(model->integrator);
 
     /* Steps that Newton's method could not take in one, of any model. */
-    const yk_multibody_report *report = &smooth->work.report;
+    const yk_multibody_report *report = &self->work.report;
     bool often = report->rejected >= CUTS && 5 * report->rejected >= report->steps;
-    if (fixed && often && !smooth->warned_cuts) {
-        smooth->warned_cuts = true;
+    if (fixed && often && !self->warned_cuts) {
+        self->warned_cuts = true;
         yk_log(
             model->context, YK_LOG_WARNING,
             "%s: Newton's method failed %lld times up to t = %.6g s, and steps were cut: they are "
@@ -317,12 +317,12 @@ yk_status yk_multibody_watch(yk_multibody *smooth, yk_status status)
     /* Flexible bodies. */
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_model *of = &model->flexibles[i];
-        struct smooth_watch *seen = &smooth->watch[i];
+        struct flexible_watch *seen = &self->watch[i];
         if (of->node >= 0)
-            watch_spin(model, state, &smooth->work, of, seen);
+            watch_spin(model, state, &self->work, of, seen);
         if (fixed)
             watch_steps(model, state, of, seen);
     }
 
-    return yk_multibody_watch_start(smooth, status);
+    return yk_multibody_watch_start(self, status);
 }
