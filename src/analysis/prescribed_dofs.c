@@ -6,6 +6,7 @@
  * P^T. Joints inside that hold a motion make W zero along it. */
 #include <math.h>
 
+#include "math/dense.h"
 #include "math/polynomial.h"
 #include "yoke/analysis.h"
 
@@ -86,42 +87,6 @@ static void fill_directions(const yk_scenario_info *info, int subsystem, workspa
             row++;
         }
     }
-}
-
-/* Rank of a symmetric matrix by Cholesky's method with the largest pivot. */
-static int rank_of(int n, double *a)
-{
-    int rank = 0;
-    for (; rank < n; rank++) {
-        int best = rank;
-        for (int i = rank; i < n; i++)
-            if (a[i * n + i] > a[best * n + best])
-                best = i;
-
-        /* The pivot's row and column come to the front. */
-        for (int j = 0; j < n; j++) {
-            double swap = a[rank * n + j];
-            a[rank * n + j] = a[best * n + j];
-            a[best * n + j] = swap;
-        }
-
-        for (int i = 0; i < n; i++) {
-            double swap = a[i * n + rank];
-            a[i * n + rank] = a[i * n + best];
-            a[i * n + best] = swap;
-        }
-
-        /* What is left of the others without their parts along it. */
-        double pivot = a[rank * n + rank];
-        if (!(pivot > DEPENDENT))
-            break;
-
-        for (int i = rank + 1; i < n; i++)
-            for (int j = rank + 1; j < n; j++)
-                a[i * n + j] -= a[i * n + rank] * a[rank * n + j] / pivot;
-    }
-
-    return rank;
 }
 
 static yk_status count_freedoms(yk_context *context, const yk_scenario_info *info, int subsystem,
@@ -211,7 +176,7 @@ static yk_status count_freedoms(yk_context *context, const yk_scenario_info *inf
     }
 
     freedoms->prescribed_count = w->rows;
-    freedoms->independent_count = rank_of(w->rows, w->answer);
+    freedoms->independent_count = yk_dense_rank(w->rows, w->answer, DEPENDENT);
 
     return YK_OK;
 }

@@ -18,6 +18,7 @@
 #include "coupling/scheme_options.h"
 #include "coupling/system.h"
 #include "coupling/wiring.h"
+#include "math/dense.h"
 #include "math/vec3.h"
 
 /* Mobilities below this fraction of the largest mobility of a port are rounding errors. */
@@ -218,38 +219,6 @@ static double largest_mobility(const mobility *m, int port, bool rotation)
     return largest[rotation];
 }
 
-/* The rank of a symmetric positive semidefinite matrix that is scaled to a diagonal of at most 1,
- * by Cholesky's method with pivots. The matrix is overwritten. */
-static int rank_of(int n, double *a)
-{
-    for (int k = 0; k < n; k++) {
-        int pivot = k;
-        for (int i = k + 1; i < n; i++)
-            if (a[i * n + i] > a[pivot * n + pivot])
-                pivot = i;
-        if (!(a[pivot * n + pivot] > IMMOBILE))
-            return k;
-
-        for (int i = 0; i < n; i++) {
-            double entry = a[k * n + i];
-            a[k * n + i] = a[pivot * n + i];
-            a[pivot * n + i] = entry;
-        }
-
-        for (int i = 0; i < n; i++) {
-            double entry = a[i * n + k];
-            a[i * n + k] = a[i * n + pivot];
-            a[i * n + pivot] = entry;
-        }
-
-        for (int i = k + 1; i < n; i++)
-            for (int j = k + 1; j < n; j++)
-                a[i * n + j] -= a[i * n + k] * a[k * n + j] / a[k * n + k];
-    }
-
-    return n;
-}
-
 /* Motions of its partners that a participant cannot follow: how many independent ones. */
 static int missing_freedoms(const sides *s, int participant)
 {
@@ -283,7 +252,7 @@ static int missing_freedoms(const sides *s, int participant)
             sum[i * n + k] = scale[i] * scale[k] * response(own, 0, &list[i], &list[k]);
 
     memcpy(copy, sum, size * sizeof *sum);
-    int rank = rank_of(n, copy);
+    int rank = yk_dense_rank(n, copy, IMMOBILE);
     if (rank == n) {
         yk_free(s->system->context, sum);
         return 0;
@@ -314,7 +283,7 @@ static int missing_freedoms(const sides *s, int participant)
         }
     }
 
-    int missing = rank_of(n, sum) - rank;
+    int missing = yk_dense_rank(n, sum, IMMOBILE) - rank;
     yk_free(s->system->context, sum);
     return missing > 0 ? missing : 0;
 }

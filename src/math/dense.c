@@ -86,11 +86,13 @@ enum { EXP_MAX = 16, PADE_ORDERS = 5, PADE_COEFFICIENTS = 14 };
 
 /* Diagonal Pade approximants: the largest 1-norm for which the order reaches rounding, and the
  * numerator. */
-static const struct {
+typedef struct pade_approximant {
     int order;
     double largest_norm;
     double c[PADE_COEFFICIENTS];
-} pade_table[PADE_ORDERS] = {
+} pade_approximant;
+
+static const pade_approximant pade_table[PADE_ORDERS] = {
     {3, 1.495585217958292e-2, {120, 60, 12, 1}},
     {5, 2.539398330063230e-1, {30240, 15120, 3360, 420, 30, 1}},
     {7, 9.504178996162932e-1, {17297280, 8648640, 1995840, 277200, 25200, 1512, 56, 1}},
@@ -300,4 +302,35 @@ double yk_dense_norm(size_t n, const double *a)
         sum += (a[i] / largest) * (a[i] / largest);
 
     return largest * sqrt(sum);
+}
+
+int yk_dense_rank(int n, double *a, double tolerance)
+{
+    for (int k = 0; k < n; k++) {
+        int pivot = k;
+        for (int i = k + 1; i < n; i++)
+            if (a[i * n + i] > a[pivot * n + pivot])
+                pivot = i;
+        if (!(a[pivot * n + pivot] > tolerance))
+            return k;
+
+        /* The row and the column of the pivot change places with those of k. */
+        for (int i = 0; i < n; i++) {
+            double entry = a[k * n + i];
+            a[k * n + i] = a[pivot * n + i];
+            a[pivot * n + i] = entry;
+        }
+
+        for (int i = 0; i < n; i++) {
+            double entry = a[i * n + k];
+            a[i * n + k] = a[i * n + pivot];
+            a[i * n + pivot] = entry;
+        }
+
+        for (int i = k + 1; i < n; i++)
+            for (int j = k + 1; j < n; j++)
+                a[i * n + j] -= a[i * n + k] * a[k * n + j] / a[k * n + k];
+    }
+
+    return n;
 }

@@ -16,6 +16,10 @@ void yk_lu_solve(int n, const double *a, const int *pivot, double *b);
  * `a`. */
 yk_status yk_dense_exp(int n, const double *a, double *result);
 
+/* Rank of a symmetric positive semidefinite matrix by Cholesky's method with the largest pivot:
+ * pivots up to the tolerance count as 0. Overwrites `a`. */
+int yk_dense_rank(int n, double *a, double tolerance);
+
 double yk_dense_dot(size_t n, const double *a, const double *b);
 /* Euclidean norm, without overflow or underflow of the squares. */
 double yk_dense_norm(size_t n, const double *a);

@@ -78,34 +78,36 @@ typedef struct reduction {
     reals kept_value;
 } reduction;
 
+/* The memory of an array with room for `count` elements; NULL if there is none. */
+static void *reserve(yk_context *context, void *at, size_t *capacity, size_t count, size_t size)
+{
+    if (count <= *capacity)
+        return at;
+
+    void *grown = yk_reallocate(context, at, 2 * count, size);
+    if (grown)
+        *capacity = 2 * count;
+    return grown;
+}
+
 static yk_status resize_reals(yk_context *context, reals *array, size_t count)
 {
-    if (count > array->capacity) {
-        size_t capacity = 2 * count;
-        double *grown = yk_reallocate(context, array->at, capacity, sizeof *grown);
-        if (!grown)
-            return YK_ERROR_MEMORY;
+    double *at = reserve(context, array->at, &array->capacity, count, sizeof *at);
+    if (!at && count > 0)
+        return YK_ERROR_MEMORY;
 
-        array->at = grown;
-        array->capacity = capacity;
-    }
-
+    array->at = at;
     array->count = count;
     return YK_OK;
 }
 
 static yk_status resize_integers(yk_context *context, integers *array, size_t count)
 {
-    if (count > array->capacity) {
-        size_t capacity = 2 * count;
-        int *grown = yk_reallocate(context, array->at, capacity, sizeof *grown);
-        if (!grown)
-            return YK_ERROR_MEMORY;
+    int *at = reserve(context, array->at, &array->capacity, count, sizeof *at);
+    if (!at && count > 0)
+        return YK_ERROR_MEMORY;
 
-        array->at = grown;
-        array->capacity = capacity;
-    }
-
+    array->at = at;
     array->count = count;
     return YK_OK;
 }

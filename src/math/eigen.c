@@ -187,7 +187,7 @@ yk_arnoldi_options yk_arnoldi_default(void)
     return (yk_arnoldi_options){.wanted = 6, .space = 48, .applications = 400, .tolerance = 1e-7};
 }
 
-static void add(size_t n, double factor, const double *x, double *y)
+static void add_multiple(size_t n, double factor, const double *x, double *y)
 {
     for (size_t i = 0; i < n; i++)
         y[i] += factor * x[i];
@@ -208,7 +208,7 @@ static bool orthogonalise(search *s)
     for (int pass = 0; pass < 2; pass++) {
         for (int i = 0; i < s->count; i++) {
             const double *v = row(s->vector, s->n, i);
-            add(s->n, -yk_dense_dot(s->n, v, s->next), v, s->next);
+            add_multiple(s->n, -yk_dense_dot(s->n, v, s->next), v, s->next);
         }
 
         left = yk_dense_norm(s->n, s->next);
@@ -284,11 +284,11 @@ static yk_status solve_projected(search *s)
 }
 
 /* sum of coefficient_i * row_i */
-static void combine(const search *s, double *rows, const double *coefficients, double *out)
+static void combine_vectors(const search *s, double *rows, const double *coefficients, double *out)
 {
     memset(out, 0, s->n * sizeof *out);
     for (int i = 0; i < s->count; i++)
-        add(s->n, coefficients[i], row(rows, s->n, i), out);
+        add_multiple(s->n, coefficients[i], row(rows, s->n, i), out);
 }
 
 /* Residual of a Ritz pair; its real part is left in `next`. */
@@ -343,7 +343,7 @@ static int leading_basis(const search *s, int wanted, double *basis)
             for (int pass = 0; pass < 2; pass++) {
                 for (int k = 0; k < kept; k++) {
                     const double *other = row(basis, m, k);
-                    add(m, -yk_dense_dot(m, other, b), other, b);
+                    add_multiple(m, -yk_dense_dot(m, other, b), other, b);
                 }
             }
 
@@ -377,8 +377,8 @@ static yk_status restart(search *s)
     /* New vectors and their images, which are linear in them: no application is needed. */
     int kept = leading_basis(s, space / 2, basis);
     for (int i = 0; i < kept; i++) {
-        combine(s, s->vector, row(basis, m, i), row(fresh, s->n, i));
-        combine(s, s->image, row(basis, m, i), row(images, s->n, i));
+        combine_vectors(s, s->vector, row(basis, m, i), row(fresh, s->n, i));
+        combine_vectors(s, s->image, row(basis, m, i), row(images, s->n, i));
     }
 
     /* The space is these, and its projected operator is computed anew. */
@@ -486,10 +486,10 @@ yk_status yk_arnoldi(yk_context *context, size_t n, const double *start,
         pair->imaginary = s.imaginary[i];
         pair->vector_real = row(vectors, n, 2 * r);
         pair->vector_imaginary = row(vectors, n, 2 * r + 1);
-        combine(&s, s.vector, coefficients, pair->vector_real);
+        combine_vectors(&s, s.vector, coefficients, pair->vector_real);
         memset(pair->vector_imaginary, 0, n * sizeof *pair->vector_imaginary);
         if (pair->imaginary > 0)
-            combine(&s, s.vector, coefficients + s.count, pair->vector_imaginary);
+            combine_vectors(&s, s.vector, coefficients + s.count, pair->vector_imaginary);
         pair->residual = residual(&s, r);
         *found = r + 1;
     }

@@ -164,8 +164,8 @@ static yk_status analyse(yk_sparse *matrix, int *order)
                    "KLU refused the pattern of a sparse matrix (status %d)", common->status);
 }
 
-static yk_status create(yk_context *context, int n, const yk_sparse_entry *entries,
-                        size_t entry_count, int *entry_index, int *order, yk_sparse **matrix)
+static yk_status create_matrix(yk_context *context, int n, const yk_sparse_entry *entries,
+                               size_t entry_count, int *entry_index, int *order, yk_sparse **matrix)
 {
     *matrix = NULL;
     yk_status status = check_entries(context, n, entries, entry_count);
@@ -193,7 +193,7 @@ static yk_status create(yk_context *context, int n, const yk_sparse_entry *entri
 yk_status yk_sparse_create(yk_context *context, int n, const yk_sparse_entry *entries,
                            size_t entry_count, int *entry_index, yk_sparse **matrix)
 {
-    return create(context, n, entries, entry_count, entry_index, NULL, matrix);
+    return create_matrix(context, n, entries, entry_count, entry_index, NULL, matrix);
 }
 
 yk_status yk_sparse_create_ordered(yk_context *context, int n, const yk_sparse_entry *entries,
@@ -209,7 +209,7 @@ yk_status yk_sparse_create_ordered(yk_context *context, int n, const yk_sparse_e
 
     for (int i = 0; i < n; i++)
         copy[i] = order[i];
-    yk_status status = create(context, n, entries, entry_count, entry_index, copy, matrix);
+    yk_status status = create_matrix(context, n, entries, entry_count, entry_index, copy, matrix);
     yk_free(context, copy);
 
     return status;

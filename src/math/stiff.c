@@ -73,6 +73,12 @@ struct yk_stiff {
     int *pivots;
 };
 
+/* An array of the one block of memory. */
+typedef struct work_array {
+    double **array;
+    size_t count;
+} work_array;
+
 yk_status yk_stiff_create(yk_context *context, const yk_stiff_problem *problem, yk_stiff **stiff)
 {
     yk_stiff *self = yk_allocate(context, 1, sizeof *self);
@@ -91,10 +97,7 @@ yk_status yk_stiff_create(yk_context *context, const yk_stiff_problem *problem, 
         return YK_ERROR_MEMORY;
     }
 
-    const struct {
-        double **array;
-        size_t count;
-    } arrays[] = {
+    const work_array arrays[] = {
         {&self->jacobian, n * n},
         {&self->real_factors, n * n},
         {&self->pair_factors, 4 * n * n},

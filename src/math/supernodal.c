@@ -30,6 +30,13 @@ typedef struct supernode {
     size_t updates;
 } supernode;
 
+/* The product that a supernode takes from a descendant, among whose rows below its pivots those from
+ * `begin` to `end` belong to it. */
+typedef struct descendant_update {
+    int source;
+    int begin, end;
+} descendant_update;
+
 struct yk_supernodal {
     yk_context *context;
     int n;
@@ -39,12 +46,7 @@ struct yk_supernodal {
     int *rows;                     /* below the supernodes, ascending in each */
     int *owner;                    /* pivot -> supernode */
     int *row_pivot, *column_pivot; /* of the matrix -> pivot */
-    /* What supernodes take from descendants, among whose rows below their pivots are those from
-     * `begin` to `end`. */
-    struct {
-        int source;
-        int begin, end;
-    } * updates;
+    descendant_update *updates;
     double *store;
     size_t size;
     double *inverse; /* of pivots */

@@ -376,11 +376,15 @@ static void applied(const yk_force_law *law, const pair *p, double load, yk_forc
     }
 }
 
-static const struct {
+typedef void (*evaluate_force)(const yk_force_law *law, const pair *p, double load,
+                               yk_force_load *out, yk_force_tangent *tangent);
+
+typedef struct force_kind {
     yk_force_traits traits;
-    void (*evaluate)(const yk_force_law *, const pair *, double load, yk_force_load *,
-                     yk_force_tangent *);
-} table[YK_FORCE_KIND_COUNT] = {
+    evaluate_force evaluate;
+} force_kind;
+
+static const force_kind table[YK_FORCE_KIND_COUNT] = {
     [YK_FORCE_SPRING] = {{"spring", .on_both = true}, spring},
     [YK_FORCE_TORSION_SPRING] = {{"torsion", YK_FORCE_ANGLE, .on_both = true, .torque = true},
                                  torsion},

@@ -270,21 +270,25 @@ static void roll_gradient(const yk_row *row, const yk_joint_kinematics *kinemati
 
 enum { MASK_TORQUES = 7u << 3 | 7u << 9, MASK_ALL = 0xfffu, BLOCKS_ALL = 0xffffu };
 
-static const struct {
-    /* what the drive takes off the rate of a row */
-    enum {
-        DRIVE_NOTHING,
-        DRIVE_RATE,   /* a position is prescribed */
-        DRIVE_VALUE,  /* a velocity is prescribed */
-        DRIVE_TURNING /* the axis of a turns about a_z on top of its body */
-    } drive;
+/* What the drive subtracts from the rate of a row. */
+typedef enum row_drive {
+    DRIVE_NOTHING,
+    DRIVE_RATE,   /* a position is prescribed */
+    DRIVE_VALUE,  /* a velocity is prescribed */
+    DRIVE_TURNING /* the axis of a turns about a_z on top of its body */
+} row_drive;
+
+typedef struct row_kind {
+    row_drive drive;
     unsigned mask;                                                /* of the gradient */
     unsigned blocks;                                              /* of the stiffness */
     double (*value)(const yk_row *, const yk_joint_kinematics *); /* NULL: on velocity level */
     void (*gradient)(const yk_row *, const yk_joint_kinematics *, yk_gradient *);
     void (*stiffness)(const yk_row *, const yk_joint_kinematics *, double,
                       yk_mat3[4][4]); /* NULL: left out */
-} rows[] = {
+} row_kind;
+
+static const row_kind rows[] = {
     [YK_ROW_POINT] = {DRIVE_NOTHING, 0, TORQUE_DIAGONAL, point_value, point_gradient,
                       point_stiffness},
     [YK_ROW_IN_PLANE] = {DRIVE_RATE, MASK_ALL, TORQUE_BLOCKS | FORCES_BY_A | TORQUE_BY_FORCES,
@@ -425,11 +429,13 @@ unsigned yk_row_stiffness_mask(const yk_row *row)
 /* clang-format on */
 
 /* The drive of a joint enters its last row. */
-static const struct {
+typedef struct joint_kind {
     yk_joint_traits traits;
     int row_count;
     yk_row row[YK_JOINT_ROWS_MAX];
-} joints[YK_JOINT_KIND_COUNT] = {
+} joint_kind;
+
+static const joint_kind joints[YK_JOINT_KIND_COUNT] = {
     [YK_JOINT_SPHERICAL] = {{.name = "spherical"}, 3, {POINT}},
     [YK_JOINT_REVOLUTE] = {{.name = "revolute", .motion = YK_MOTION_ROTATION},
                            5,

@@ -79,19 +79,27 @@ typedef struct yk_gradient {
     yk_vec3 torque[2];
 } yk_gradient;
 
-/* What is known of a kind of joint without bodies; its rows are in joint.c. */
+/* The relative motion about or along z of a that an actuator in parallel to the joint can drive. */
+typedef enum yk_joint_motion {
+    YK_MOTION_NONE,
+    YK_MOTION_ROTATION,
+    YK_MOTION_TRANSLATION
+} yk_joint_motion;
+
+/* The prescribed quantity of a kind of joint: the "length" of the line between the origins, the
+ * "angle" of b about z of a, the "distance" of b along it, or the "rate" of either. */
+typedef struct yk_joint_drive_traits {
+    const char *name; /* NULL if the kind prescribes nothing */
+    bool required;    /* a joint without it prescribes nothing; a length may be a constant */
+    bool angular;     /* an angle or an angular velocity: independent of the unit of length */
+    bool on_velocity; /* the value itself is a velocity */
+} yk_joint_drive_traits;
+
+/* What is known of a kind of joint without bodies. Its rows are in joint.c. */
 typedef struct yk_joint_traits {
     const char *name; /* "revolute" */
-    /* What it prescribes: the "length" of the line between the origins, the "angle" of b about z of
-     * a, the "distance" of b along it, or the "rate" of either; nothing where this has no name. */
-    struct {
-        const char *name;
-        bool required;    /* a joint without it prescribes nothing; a length may be a constant */
-        bool angular;     /* an angle or an angular velocity: independent of the unit of length */
-        bool on_velocity; /* the value itself is a velocity */
-    } drive;
-    /* relative motion about or along z of a that an actuator beside the joint can move */
-    enum { YK_MOTION_NONE, YK_MOTION_ROTATION, YK_MOTION_TRANSLATION } motion;
+    yk_joint_drive_traits drive;
+    yk_joint_motion motion;
 } yk_joint_traits;
 
 const yk_joint_traits *yk_joint_traits_of(yk_joint_kind kind);

@@ -13,7 +13,7 @@ static const int KEPT_REFINEMENTS = 4;
 /* Gaps of this fraction of the extent are rounding. */
 static const double ROUNDING_FRACTION = 1e-15;
 
-static double largest(int n, const double *v)
+static double largest_entry(int n, const double *v)
 {
     double size = 0;
     for (int i = 0; i < n; i++) {
@@ -53,8 +53,8 @@ static void assemble_rates(const yk_multibody_model *model, yk_multibody_workspa
 
 /* With one step of refinement: rounding of the factors would be seen in the eleventh digit of
  * long runs. */
-static void solve(const yk_multibody_model *model, yk_multibody_workspace *work,
-                  const yk_linear_solver *solver)
+static void solve_with_factors(const yk_multibody_model *model, yk_multibody_workspace *work,
+                               const yk_linear_solver *solver)
 {
     if (work->compliance > 0) {
         yk_multibody_solve_refined(model, work, solver);
@@ -95,7 +95,7 @@ yk_status yk_multibody_rates(const yk_multibody_model *model, yk_multibody_works
             return status;
     }
 
-    solve(model, work, solver);
+    solve_with_factors(model, work, solver);
     yk_multibody_read_accelerations(model, work);
     work->report.iterations++;
 
@@ -111,7 +111,7 @@ yk_status yk_multibody_project_positions(const yk_multibody_model *model,
 
     for (int k = 0; k < PROJECTIONS; k++) {
         yk_multibody_assemble(model, work, NULL, LEVEL_POSITION);
-        double gap = largest(model->row_count, work->right + model->motion_count);
+        double gap = largest_entry(model->row_count, work->right + model->motion_count);
         if (gap <= rounding)
             return YK_OK;
 
@@ -121,7 +121,7 @@ yk_status yk_multibody_project_positions(const yk_multibody_model *model,
 
         /* A displacement in the metric of the masses closes the gaps to first order. */
         last = gap;
-        solve(model, work, solver);
+        solve_with_factors(model, work, solver);
         yk_multibody_move_nodes(model, work, 1);
     }
 
@@ -132,7 +132,7 @@ void yk_multibody_project_velocities(const yk_multibody_model *model, yk_multibo
                                      const yk_linear_solver *solver)
 {
     yk_multibody_assemble(model, work, NULL, LEVEL_VELOCITY);
-    solve(model, work, solver);
+    solve_with_factors(model, work, solver);
     yk_multibody_add_velocities(model, work);
 }
 
@@ -155,7 +155,7 @@ static bool solve_with_kept(const yk_multibody_model *model, yk_multibody_worksp
         solution[i] = 0;
     }
 
-    double wanted = KEPT_ACCURACY * largest(n, residual);
+    double wanted = KEPT_ACCURACY * largest_entry(n, residual);
     double last = INFINITY;
     for (int k = 0; k < KEPT_REFINEMENTS; k++) {
         /* With the old factors. */
@@ -169,7 +169,7 @@ static bool solve_with_kept(const yk_multibody_model *model, yk_multibody_worksp
             residual[i] = b[i] * scale[i] - residual[i];
 
         /* Good, or as good as rounding lets it be. */
-        double left = largest(n, residual);
+        double left = largest_entry(n, residual);
         if (left <= wanted || (k > 0 && left <= 100 * wanted && left > 0.5 * last)) {
             for (int i = 0; i < n; i++)
                 b[i] = solution[i] * scale[i];

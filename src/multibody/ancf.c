@@ -16,11 +16,14 @@ enum { RX, RY, RZ, RY_SLOPE, RZ_SLOPE };
  * of node 1. */
 enum { R0, X0, Y0, Z0, YM, ZM, R1, X1, Y1, Z1 };
 
-/* Strain measure s is factor times the product of two gradients: strains of the line, k_y, k_z. */
-static const struct {
+/* A strain measure: a factor times the product of two gradients. */
+typedef struct strain_product {
     int a, b;
     double factor;
-} product[YK_ANCF_STRAINS] = {
+} strain_product;
+
+/* Strains of the line, then k_y, then k_z. */
+static const strain_product product[YK_ANCF_STRAINS] = {
     {RX, RX, 0.5},     {RY, RY, 0.5},     {RZ, RZ, 0.5},     {RX, RY, 1},
     {RX, RZ, 1},       {RY, RZ, 1},       {RX, RY_SLOPE, 1}, {RY, RY_SLOPE, 1},
     {RZ, RY_SLOPE, 1}, {RX, RZ_SLOPE, 1}, {RY, RZ_SLOPE, 1}, {RZ, RZ_SLOPE, 1},

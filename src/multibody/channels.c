@@ -56,8 +56,8 @@ static const channel_kind strain_channel = {"strain_energy", "J", 1, YK_QUANTITY
 
 /* Adds the channels of an element, the first of which is `source`, to those of the model and the
  * bytes of their names to `bytes`. A first round, without memory for names, only counts. */
-static void add(yk_multibody_model *model, size_t *bytes, const char *owner, channel_source source,
-                const channel_kind *kinds, int count)
+static void add_channel(yk_multibody_model *model, size_t *bytes, const char *owner,
+                        channel_source source, const channel_kind *kinds, int count)
 {
     source.part = -1;
     for (int k = 0; k < count; k++) {
@@ -86,38 +86,41 @@ static size_t add_all(yk_multibody_model *model)
     size_t bytes = 0;
     model->channel_count = 0;
 
-    add(model, &bytes, "", (channel_source){.group = CHANNEL_MODEL}, model_channels,
-        MODEL_CHANNELS);
+    add_channel(model, &bytes, "", (channel_source){.group = CHANNEL_MODEL}, model_channels,
+                MODEL_CHANNELS);
 
     for (int i = 0; i < def->node_count; i++)
-        add(model, &bytes, def->nodes[i].name, (channel_source){.group = CHANNEL_NODE, .index = i},
-            node_channels, NODE_CHANNELS);
+        add_channel(model, &bytes, def->nodes[i].name,
+                    (channel_source){.group = CHANNEL_NODE, .index = i}, node_channels,
+                    NODE_CHANNELS);
     for (int i = 0; i < def->joint_count; i++)
-        add(model, &bytes, def->joints[i].name,
-            (channel_source){.group = CHANNEL_JOINT, .index = i}, joint_channels, JOINT_CHANNELS);
+        add_channel(model, &bytes, def->joints[i].name,
+                    (channel_source){.group = CHANNEL_JOINT, .index = i}, joint_channels,
+                    JOINT_CHANNELS);
     for (int i = 0; i < def->force_count; i++) {
         bool angle = yk_force_traits_of(def->forces[i].kind)->motion == YK_FORCE_ANGLE;
         const channel_kind *kinds = angle ? angle_channels : length_channels;
-        add(model, &bytes, def->forces[i].name,
-            (channel_source){.group = CHANNEL_FORCE, .index = i}, kinds, FORCE_CHANNELS);
+        add_channel(model, &bytes, def->forces[i].name,
+                    (channel_source){.group = CHANNEL_FORCE, .index = i}, kinds, FORCE_CHANNELS);
     }
 
     /* Beams, and what attachments show as nodes do. */
     for (int i = 0; i < def->beam_count; i++)
-        add(model, &bytes, def->beams[i].name, (channel_source){.group = CHANNEL_BEAM, .index = i},
-            beam_channels, BEAM_CHANNELS);
+        add_channel(model, &bytes, def->beams[i].name,
+                    (channel_source){.group = CHANNEL_BEAM, .index = i}, beam_channels,
+                    BEAM_CHANNELS);
     for (int i = 0; i < def->attachment_count; i++)
-        add(model, &bytes, def->attachments[i].name,
-            (channel_source){.group = CHANNEL_ATTACHMENT, .index = i}, node_channels,
-            NODE_CHANNELS);
+        add_channel(model, &bytes, def->attachments[i].name,
+                    (channel_source){.group = CHANNEL_ATTACHMENT, .index = i}, node_channels,
+                    NODE_CHANNELS);
 
     /* Strain energy of a flexible body, and the amplitudes of a modal one by number. */
     for (int i = 0; i < def->flexible_count; i++) {
         const char *name = def->flexibles[i].name;
         const yk_flexible *body = def->flexibles[i].body;
 
-        add(model, &bytes, name, (channel_source){.group = CHANNEL_FLEXIBLE, .index = i},
-            &strain_channel, 1);
+        add_channel(model, &bytes, name, (channel_source){.group = CHANNEL_FLEXIBLE, .index = i},
+                    &strain_channel, 1);
         for (int k = 0; k < body->coordinates && body->kind == YK_FLEXIBLE_MODAL; k++) {
             char suffix[40];
             snprintf(suffix, sizeof suffix, "modal_amplitude_%d", k + 1);
@@ -126,9 +129,9 @@ static size_t add_all(yk_multibody_model *model)
                 amplitude.unit = body->amplitude_units[k];
             if (strcmp(amplitude.unit, "m") == 0)
                 amplitude.quantity = YK_QUANTITY_LENGTH;
-            add(model, &bytes, name,
-                (channel_source){.group = CHANNEL_FLEXIBLE, .index = i, .kind = 1 + k}, &amplitude,
-                1);
+            add_channel(model, &bytes, name,
+                        (channel_source){.group = CHANNEL_FLEXIBLE, .index = i, .kind = 1 + k},
+                        &amplitude, 1);
         }
     }
 
@@ -214,7 +217,7 @@ yk_status yk_multibody_order_channels(yk_multibody_model *model, const yk_merge_
 
 /* Reading -------------------------------------------------------------------------------------- */
 
-static void put(double *values, yk_vec3 v)
+static void put_vector(double *values, yk_vec3 v)
 {
     values[0] = v.x;
     values[1] = v.y;
@@ -232,7 +235,7 @@ static void read_node(const trial_node *node, int kind, double *values)
     bool orientation = node_channels[kind].components == 4;
     if (orientation)
         values[0] = node->orientation.w;
-    put(orientation ? values + 1 : values, vectors[kind]);
+    put_vector(orientation ? values + 1 : values, vectors[kind]);
 }
 
 static void read_source(const yk_multibody *self, const channel_source *source, double *values)
@@ -263,7 +266,7 @@ static void read_source(const yk_multibody *self, const channel_source *source, 
         if (kind < 2) {
             yk_wrench reaction;
             yk_multibody_reaction(self, index, &reaction);
-            put(values, kind == 0 ? reaction.force : reaction.torque);
+            put_vector(values, kind == 0 ? reaction.force : reaction.torque);
             return;
         }
 

@@ -297,14 +297,17 @@ static yk_status check_definite(yk_context *context, int n, const double *matrix
                    refusal, least);
 }
 
+/* A modal matrix, and what is wrong if it has an eigenvalue below the limit. */
+typedef struct matrix_check {
+    const double *matrix;
+    const char *name;
+    double limit;
+    const char *refusal;
+} matrix_check;
+
 static yk_status check_matrices(yk_context *context, const yk_ffrf *body, double *copy)
 {
-    const struct {
-        const double *matrix;
-        const char *name;
-        double limit;
-        const char *refusal;
-    } table[] = {
+    const matrix_check table[] = {
         {body->modal_mass, "mass", 1e-12,
          "the modal mass matrix is not positive: two shapes are the same, or its entries are "
          "wrong"},

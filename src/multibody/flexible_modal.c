@@ -118,7 +118,7 @@ static void map_attachment(const yk_multibody_model *model, attachment_model *at
     }
 }
 
-static void start(const yk_multibody_flexible_def *def, coordinate_state *now)
+static void modal_start(const yk_multibody_flexible_def *def, coordinate_state *now)
 {
     for (int k = 0; k < def->body->coordinates; k++) {
         now[k].value = 0;
@@ -251,8 +251,8 @@ static void add_momentum(trial_node *node, const yk_momentum *add)
 }
 
 /* With the momenta comes what is beside them: it is kept for the assembly of the step. */
-static void momenta(const yk_multibody_model *model, yk_multibody_workspace *work, int flexible,
-                    bool with_rates, double *momentum)
+static void modal_momenta(const yk_multibody_model *model, yk_multibody_workspace *work,
+                          int flexible, bool with_rates, double *momentum)
 {
     const flexible_model *of = &model->flexibles[flexible];
     yk_ffrf_motion motion = motion_of(model, work, flexible);
@@ -419,10 +419,10 @@ const flexible_kind yk_flexible_kind_modal = {
     .tangent_words = tangent_words,
     .attachment_words = attachment_words,
     .map_attachment = map_attachment,
-    .start = start,
+    .start = modal_start,
     .locate = locate,
     .accelerate = accelerate,
-    .momenta = momenta,
+    .momenta = modal_momenta,
     .momentum_rates = momentum_rates,
     .energy = add_energy,
     .strain_energy = strain_energy,

@@ -94,7 +94,7 @@ static void map_attachment(const yk_multibody_model *model, attachment_model *at
     }
 }
 
-static void start(const yk_multibody_flexible_def *def, coordinate_state *now)
+static void rod_start(const yk_multibody_flexible_def *def, coordinate_state *now)
 {
     yk_frame start = {
         .position = def->position,
@@ -200,8 +200,8 @@ static void apply_mass(const yk_flexible *body, const double *rate, double *mome
     }
 }
 
-static void momenta(const yk_multibody_model *model, yk_multibody_workspace *work, int flexible,
-                    bool with_rates, double *momentum)
+static void rod_momenta(const yk_multibody_model *model, yk_multibody_workspace *work, int flexible,
+                        bool with_rates, double *momentum)
 {
     (void)with_rates;
     apply_mass(model->flexibles[flexible].body, work->flexibles[flexible].rate, momentum);
@@ -359,10 +359,10 @@ const flexible_kind yk_flexible_kind_rod = {
     .tangent_words = tangent_words,
     .attachment_words = attachment_words,
     .map_attachment = map_attachment,
-    .start = start,
+    .start = rod_start,
     .locate = locate,
     .accelerate = accelerate,
-    .momenta = momenta,
+    .momenta = rod_momenta,
     .momentum_rates = momentum_rates,
     .energy = add_energy,
     .strain_energy = strain_energy,

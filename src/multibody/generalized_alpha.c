@@ -44,7 +44,7 @@ double yk_generalized_alpha_stabilisation(const yk_multibody_model *model, doubl
 }
 
 /* Whether constraints are ordinary differential equations under these options. */
-static bool is_ode(const yk_multibody_options *options)
+static bool generalized_alpha_is_ode(const yk_multibody_options *options)
 {
     return options->integrator == YK_MULTIBODY_GENERALIZED_ALPHA &&
            options->formulation == YK_MULTIBODY_FORMULATION_STABILIZED_ODE;
@@ -53,7 +53,7 @@ static bool is_ode(const yk_multibody_options *options)
 void yk_generalized_alpha_as_ode(yk_multibody_options *options)
 {
     /* A form that was chosen keeps its stabilisation. */
-    if (!is_ode(options))
+    if (!generalized_alpha_is_ode(options))
         options->stabilization_rate = 0;
 
     options->integrator = YK_MULTIBODY_GENERALIZED_ALPHA;
@@ -190,8 +190,8 @@ void yk_generalized_alpha_open(const yk_multibody_model *model, const yk_multibo
     work->iteration = 0;
 }
 
-static void open_newton(const yk_multibody_model *model, const yk_multibody_state *state,
-                        yk_multibody_workspace *work, double t, double h)
+static void generalized_alpha_open(const yk_multibody_model *model, const yk_multibody_state *state,
+                                   yk_multibody_workspace *work, double t, double h)
 {
     yk_generalized_alpha m = yk_generalized_alpha_of(model->def.options.rho_inf);
 
@@ -217,8 +217,9 @@ static void open_newton(const yk_multibody_model *model, const yk_multibody_stat
 }
 
 /* Changes of the positions in work->right, as Newton's method gives them, to the trial. */
-static double update(const yk_multibody_model *model, const yk_multibody_state *state,
-                     yk_multibody_workspace *work)
+static double generalized_alpha_update(const yk_multibody_model *model,
+                                       const yk_multibody_state *state,
+                                       yk_multibody_workspace *work)
 {
     yk_generalized_alpha m = yk_generalized_alpha_of(model->def.options.rho_inf);
     double inverse = 1 / (m.position * work->h * work->h);
@@ -307,7 +308,7 @@ void yk_generalized_alpha_close(const yk_multibody_model *model, yk_multibody_st
 
 /* Steps ---------------------------------------------------------------------------------------- */
 
-static yk_status advance(yk_multibody *self, double t, double h)
+static yk_status generalized_alpha_advance(yk_multibody *self, double t, double h)
 {
     const yk_multibody_model *model = &self->model;
     yk_multibody_state *state = &self->state;
@@ -327,7 +328,7 @@ static yk_status advance(yk_multibody *self, double t, double h)
 
         work->input_time = done + used;
         if (!work->open)
-            open_newton(model, state, work, t + done, used);
+            generalized_alpha_open(model, state, work, t + done, used);
         work->new_inputs = work->iterated;
         yk_multibody_input_frames(model, work);
         yk_status status = yk_multibody_solve_step(self);
@@ -364,7 +365,8 @@ static yk_status advance(yk_multibody *self, double t, double h)
     return YK_OK;
 }
 
-static yk_status iterate(yk_multibody *self, double t, double h, yk_iteration_report *report)
+static yk_status generalized_alpha_iterate(yk_multibody *self, double t, double h,
+                                           yk_iteration_report *report)
 {
     const yk_multibody_model *model = &self->model;
     yk_multibody_workspace *work = &self->work;
@@ -372,7 +374,7 @@ static yk_status iterate(yk_multibody *self, double t, double h, yk_iteration_re
     /* Where the last call left it, with the inputs of this one. */
     work->input_time = h;
     if (!work->open)
-        open_newton(model, &self->state, work, t, h);
+        generalized_alpha_open(model, &self->state, work, t, h);
     work->iterated = work->new_inputs = true;
     yk_multibody_input_frames(model, work);
 
@@ -387,7 +389,7 @@ static yk_status iterate(yk_multibody *self, double t, double h, yk_iteration_re
     return YK_OK;
 }
 
-static yk_status begin(yk_multibody *self)
+static yk_status generalized_alpha_begin(yk_multibody *self)
 {
     const yk_multibody_model *model = &self->model;
     yk_multibody_state *state = &self->state;
@@ -448,8 +450,8 @@ static yk_status begin(yk_multibody *self)
 }
 
 /* The method's accelerations eliminated from its two formulas. */
-static void characterise(const yk_multibody_model *model, const yk_multibody_workspace *work,
-                         yk_step_model *out)
+static void generalized_alpha_characterise(const yk_multibody_model *model,
+                                           const yk_multibody_workspace *work, yk_step_model *out)
 {
     (void)work;
     yk_generalized_alpha m = yk_generalized_alpha_of(model->def.options.rho_inf);
@@ -463,14 +465,14 @@ static void characterise(const yk_multibody_model *model, const yk_multibody_wor
     out->memory_factor = m.alpha_m / rest;
 }
 
-const integrator yk_multibody_generalized_alpha = {.begin = begin,
-                                                   .advance = advance,
-                                                   .iterate = iterate,
-                                                   .vary = advance,
+const integrator yk_multibody_generalized_alpha = {.begin = generalized_alpha_begin,
+                                                   .advance = generalized_alpha_advance,
+                                                   .iterate = generalized_alpha_iterate,
+                                                   .vary = generalized_alpha_advance,
                                                    .predict = yk_multibody_predict_taylor,
-                                                   .open = open_newton,
+                                                   .open = generalized_alpha_open,
                                                    .momenta = yk_multibody_momenta,
-                                                   .update = update,
-                                                   .characterise = characterise,
+                                                   .update = generalized_alpha_update,
+                                                   .characterise = generalized_alpha_characterise,
                                                    .remembers = true,
-                                                   .is_ode = is_ode};
+                                                   .is_ode = generalized_alpha_is_ode};

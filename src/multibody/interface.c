@@ -112,8 +112,8 @@ void yk_multibody_push(const yk_multibody_model *model, const yk_multibody_works
 
 /* Of the solved accelerations; `driven`: and what frames of prescribed motion and attachments of
  * flexible bodies have without them. */
-static double rate_of(const yk_multibody_model *model, const yk_multibody_workspace *work,
-                      const port_row *row, const double *solution, bool driven)
+static double port_rate(const yk_multibody_model *model, const yk_multibody_workspace *work,
+                        const port_row *row, const double *solution, bool driven)
 {
     double rate = 0;
     for (int side = 0; side < 2; side++) {
@@ -154,7 +154,7 @@ void yk_multibody_release_interface(yk_multibody *self)
 }
 
 /* Memory at the first call, and whether the caller's arrays have the right size. */
-static yk_status prepare(yk_multibody *self, int size)
+static yk_status prepare_interface(yk_multibody *self, int size)
 {
     const yk_multibody_model *model = &self->model;
     yk_context *context = model->context;
@@ -226,8 +226,8 @@ static yk_status factor_own(yk_multibody *self)
         model->def.name, self->work.t, yk_multibody_owner(model, column, owner, sizeof owner));
 }
 
-static void solve(const yk_multibody_model *model, const struct interface_solver *interface,
-                  double *right)
+static void solve_interface(const yk_multibody_model *model,
+                            const struct interface_solver *interface, double *right)
 {
     for (int i = 0; i < model->unknown_count; i++)
         right[i] *= model->unknown_scale[i];
@@ -246,11 +246,11 @@ static void read_rates(yk_multibody *self, double *rate)
 
     yk_multibody_port_rows(model, work, interface->rows);
     memcpy(interface->right, work->right, (size_t)model->unknown_count * sizeof *interface->right);
-    solve(model, interface, interface->right);
+    solve_interface(model, interface, interface->right);
 
     for (int i = 0; i < interface->row_count; i++) {
         const port_row *row = &interface->rows[i];
-        rate[i] = rate_of(model, work, row, interface->right, true) + row->bias;
+        rate[i] = port_rate(model, work, row, interface->right, true) + row->bias;
     }
 }
 
@@ -269,15 +269,15 @@ static void read_columns(yk_multibody *self, double equation, double scale, doub
         yk_multibody_push(model, work, &interface->rows[j], right);
         for (int i = 0; i < model->unknown_count; i++)
             right[i] *= equation;
-        solve(model, interface, right);
+        solve_interface(model, interface, right);
         for (int i = 0; i < n; i++)
-            matrix[i * n + j] = scale * rate_of(model, work, &interface->rows[i], right, false);
+            matrix[i * n + j] = scale * port_rate(model, work, &interface->rows[i], right, false);
     }
 }
 
 yk_status yk_multibody_interface_model(yk_multibody *self, yk_interface_model *out)
 {
-    yk_status status = prepare(self, out->row_count);
+    yk_status status = prepare_interface(self, out->row_count);
     if (status != YK_OK)
         return status;
 
@@ -321,7 +321,7 @@ yk_status yk_multibody_interface_model(yk_multibody *self, yk_interface_model *o
 
 /* The next step -------------------------------------------------------------------------------- */
 
-static double *put(double *to, yk_vec3 v)
+static double *put_vector(double *to, yk_vec3 v)
 {
     to[0] = v.x;
     to[1] = v.y;
@@ -354,10 +354,10 @@ static void read_ports(yk_multibody *self, double *velocity, double *displacemen
         }
 
         yk_quat rotated = yk_q_mul(to->orientation, yk_q_conjugate(from->orientation));
-        velocity = put(velocity, to->velocity);
-        velocity = put(velocity, to->angular_velocity);
-        displacement = put(displacement, yk_v3_sub(to->position, from->position));
-        displacement = put(displacement, yk_so3_log(rotated));
+        velocity = put_vector(velocity, to->velocity);
+        velocity = put_vector(velocity, to->angular_velocity);
+        displacement = put_vector(displacement, yk_v3_sub(to->position, from->position));
+        displacement = put_vector(displacement, yk_so3_log(rotated));
     }
 }
 
@@ -389,7 +389,7 @@ static yk_status model_by_newton(yk_multibody *self, double t, double h, yk_step
     read_columns(self, work->c * work->c, rate, out->mobility);
 
     /* The step itself, with the wrenches of the inputs. */
-    solve(model, self->interface, work->right);
+    solve_interface(model, self->interface, work->right);
     method->update(model, state, work);
     read_ports(self, out->velocity, out->displacement);
 
@@ -453,7 +453,7 @@ yk_status yk_multibody_step_model(yk_multibody *self, double t, double h, yk_ste
 {
     const yk_multibody_model *model = &self->model;
     yk_multibody_workspace *work = &self->work;
-    yk_status status = prepare(self, out->row_count);
+    yk_status status = prepare_interface(self, out->row_count);
     if (status != YK_OK || out->row_count == 0)
         return status;
 

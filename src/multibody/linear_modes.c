@@ -93,7 +93,7 @@ static void apply(problem *p, const double *x, double *y)
     }
 }
 
-static double largest(const yk_linear_matrix *a)
+static double largest_entry(const yk_linear_matrix *a)
 {
     double size = 0;
     for (size_t k = 0; k < a->count; k++)
@@ -105,7 +105,7 @@ static double largest(const yk_linear_matrix *a)
 /* A measure of the highest frequencies. */
 static double highest_frequency(const yk_linear_system *system)
 {
-    double ratio = largest(&system->stiffness) / largest(&system->mass);
+    double ratio = largest_entry(&system->stiffness) / largest_entry(&system->mass);
     return ratio > 0 ? sqrt(ratio) : 1;
 }
 
@@ -144,8 +144,8 @@ static yk_status factor(problem *p)
     at = add_values(values, entry_index, at, &system->stiffness, 1);
 
     /* Multipliers are scaled for a balanced matrix. */
-    double size = largest(&system->stiffness) + z * z * largest(&system->mass);
-    double gradient = largest(&system->constraint);
+    double size = largest_entry(&system->stiffness) + z * z * largest_entry(&system->mass);
+    double gradient = largest_entry(&system->constraint);
     double scale = gradient > 0 ? size / gradient : 1;
     at = add_values(values, entry_index, at, &system->constraint, scale);
     at = add_values(values, entry_index, at, &system->constraint, scale);
@@ -352,8 +352,8 @@ static yk_status solve_projected(problem *p, space *s, int *candidates)
 }
 
 /* sum over j of weight_j row_j */
-static void combine(const problem *p, const space *s, double *rows, const double *weight,
-                    double *sum)
+static void combine_rows(const problem *p, const space *s, double *rows, const double *weight,
+                         double *sum)
 {
     size_t d = (size_t)p->dimension;
 
@@ -376,13 +376,13 @@ static double ritz_residual(const problem *p, const space *s, int index, double 
 
     /* x and its image */
     const double *weight = s->weights + (size_t)index * m;
-    combine(p, s, s->vector, weight, x);
-    combine(p, s, s->image, weight, scratch);
+    combine_rows(p, s, s->vector, weight, x);
+    combine_rows(p, s, s->image, weight, scratch);
     memset(x + d, 0, d * sizeof *x);
     memset(scratch + d, 0, d * sizeof *x);
     if (im > 0) {
-        combine(p, s, s->vector, weight + m, x + d);
-        combine(p, s, s->image, weight + m, scratch + d);
+        combine_rows(p, s, s->vector, weight + m, x + d);
+        combine_rows(p, s, s->image, weight + m, scratch + d);
     }
 
     /* |A x - theta x| in complex numbers */
@@ -656,14 +656,14 @@ yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *sys
     if (options->count < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "modes: %d modes were asked for; ask for at least one", options->count);
-    if (!(largest(&system->mass) > 0))
+    if (!(largest_entry(&system->mass) > 0))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "modes: the model has no mass; give its nodes bodies");
 
     /* The problem, with a shift far below all frequencies where none is given. */
     problem p = {
         .context = context, .system = system, .n = system->unknowns, .seed = 88172645463325252u};
-    p.damped = largest(&system->damping) > 0;
+    p.damped = largest_entry(&system->damping) > 0;
     p.dimension = p.damped ? 2 * p.n : p.n;
     p.shift = options->shift;
     if (!(p.shift > 0))

@@ -88,33 +88,37 @@ typedef struct port_model {
     yk_joint distance; /* of a scalar port */
 } port_model;
 
+/* What a channel belongs to, in the order of the list of channels. */
+typedef enum channel_group {
+    CHANNEL_MODEL,
+    CHANNEL_NODE,
+    CHANNEL_JOINT,
+    CHANNEL_FORCE,
+    CHANNEL_BEAM,
+    CHANNEL_ATTACHMENT,
+    CHANNEL_FLEXIBLE,
+    CHANNEL_GROUPS
+} channel_group;
+
+/* The kind of number in a channel, for conversion to other units and axes. */
+typedef enum channel_quantity {
+    YK_QUANTITY_NUMBER, /* the same in all units */
+    YK_QUANTITY_POINT,
+    YK_QUANTITY_ORIENTATION,
+    YK_QUANTITY_VELOCITY, /* or acceleration */
+    YK_QUANTITY_ANGULAR_VELOCITY,
+    YK_QUANTITY_FORCE,
+    YK_QUANTITY_TORQUE,
+    YK_QUANTITY_OWN_FORCE, /* in the axes of an element, which turn with the part */
+    YK_QUANTITY_OWN_TORQUE,
+    YK_QUANTITY_LENGTH, /* or its rate */
+    YK_QUANTITY_ENERGY
+} channel_quantity;
+
 typedef struct channel_source {
-    /* what the channel belongs to, in the order of the list */
-    enum {
-        CHANNEL_MODEL,
-        CHANNEL_NODE,
-        CHANNEL_JOINT,
-        CHANNEL_FORCE,
-        CHANNEL_BEAM,
-        CHANNEL_ATTACHMENT,
-        CHANNEL_FLEXIBLE,
-        CHANNEL_GROUPS
-    } group;
+    channel_group group;
     int index, kind; /* which element of the group, and which of its channels */
-    /* what its numbers are, so that they can be told in other units and axes */
-    enum {
-        YK_QUANTITY_NUMBER, /* the same in all units */
-        YK_QUANTITY_POINT,
-        YK_QUANTITY_ORIENTATION,
-        YK_QUANTITY_VELOCITY, /* or acceleration */
-        YK_QUANTITY_ANGULAR_VELOCITY,
-        YK_QUANTITY_FORCE,
-        YK_QUANTITY_TORQUE,
-        YK_QUANTITY_OWN_FORCE, /* in the axes of an element, which turn with the part */
-        YK_QUANTITY_OWN_TORQUE,
-        YK_QUANTITY_LENGTH, /* or its rate */
-        YK_QUANTITY_ENERGY
-    } quantity;
+    channel_quantity quantity;
     int part; /* of a merged model, -1: none, as of a joint between parts */
 } channel_source;
 

@@ -101,7 +101,7 @@ void yk_multibody_release_relaxation(yk_multibody *self)
 }
 
 /* Made when it is first asked for. */
-static yk_status prepare(yk_multibody *self)
+static yk_status prepare_relaxation(yk_multibody *self)
 {
     const yk_multibody_model *model = &self->model;
     yk_context *context = model->context;
@@ -207,8 +207,8 @@ static void put_accelerations(const yk_multibody_model *model, const yk_multibod
 /* The Jacobian --------------------------------------------------------------------------------- */
 
 /* Moves an unknown of the trial as a change `push` of its acceleration does. */
-static void displace(const yk_multibody_model *model, yk_multibody_workspace *work, int unknown,
-                     double push)
+static void displace_unknown(const yk_multibody_model *model, yk_multibody_workspace *work,
+                             int unknown, double push)
 {
     yk_generalized_alpha m = yk_generalized_alpha_of(model->def.options.rho_inf);
     double h = work->h;
@@ -281,7 +281,7 @@ static yk_status difference(yk_multibody *self, part_model *part)
             coordinate = work->coordinates[k];
         }
 
-        displace(model, work, unknown, push);
+        displace_unknown(model, work, unknown, push);
         status = yk_multibody_solve_rates(self);
 
         for (int i = 0; i < n; i++)
@@ -314,7 +314,7 @@ static void set_time(const yk_multibody_model *model, yk_multibody_workspace *wo
 
 /* The Jacobian that belongs to the image, after a rollback. What the factors of the rates belong
  * to stays in the image. */
-static yk_status restore(yk_multibody *self, part_model *part, part_state *kept)
+static yk_status restore_jacobian(yk_multibody *self, part_model *part, part_state *kept)
 {
     const yk_multibody_model *model = &self->model;
     yk_multibody_state *state = &self->state;
@@ -383,7 +383,7 @@ static yk_status solve_part(yk_multibody *self, int index, double *change)
             part->match = true;
             yk_multibody_keep_placement(model, work, frames_of(kept), coordinates_of(model, kept));
         } else if (!part->match) {
-            status = restore(self, part, kept);
+            status = restore_jacobian(self, part, kept);
         }
 
         if (status == YK_OK)
@@ -455,7 +455,7 @@ yk_status yk_multibody_relax(yk_multibody *self, int index, double t, double h, 
     const yk_multibody_model *model = &self->model;
     yk_multibody_state *state = &self->state;
     yk_multibody_workspace *work = &self->work;
-    yk_status status = prepare(self);
+    yk_status status = prepare_relaxation(self);
     if (status != YK_OK)
         return status;
 
@@ -545,7 +545,7 @@ void yk_multibody_relaxation_compare(yk_multibody *self, const double *image)
 
 yk_status yk_multibody_part_words(yk_multibody *self, int part, size_t *words, size_t *unknowns)
 {
-    yk_status status = prepare(self);
+    yk_status status = prepare_relaxation(self);
     if (status != YK_OK)
         return status;
     if (part < 0 || part >= self->relaxation->count)

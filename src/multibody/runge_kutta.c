@@ -129,7 +129,7 @@ yk_runge_kutta_workspace yk_runge_kutta_workspace_of(const yk_multibody_model *m
     return w;
 }
 
-static void put(double *to, yk_vec3 v)
+static void put_vector(double *to, yk_vec3 v)
 {
     to[0] = v.x;
     to[1] = v.y;
@@ -152,10 +152,10 @@ static void begin_from_trial(const yk_multibody_model *model, yk_multibody_works
         int u = model->nodes[i].unknown;
 
         /* Positions and velocities; phi is zero in its own chart. */
-        put(w->begin + u, node->frame.position);
-        put(w->begin + u + 3, yk_v3(0, 0, 0));
-        put(rate + u, node->frame.velocity);
-        put(rate + u + 3, node->frame.angular_velocity);
+        put_vector(w->begin + u, node->frame.position);
+        put_vector(w->begin + u + 3, yk_v3(0, 0, 0));
+        put_vector(rate + u, node->frame.velocity);
+        put_vector(rate + u + 3, node->frame.angular_velocity);
 
         w->orientation[i] = node->orientation;
         node->rotation = yk_rotation_of(yk_v3(0, 0, 0));
@@ -204,11 +204,11 @@ static void read_slope(const yk_multibody_model *model, yk_multibody_workspace *
         const trial_node *node = &work->trial[i];
         int u = model->nodes[i].unknown;
 
-        put(slope + u, node->frame.velocity);
+        put_vector(slope + u, node->frame.velocity);
         yk_vec3 spin = node->frame.angular_velocity;
-        put(slope + u + 3, yk_rotation_tangent_inverse(&node->rotation, spin));
-        put(second + u, node->acceleration);
-        put(second + u + 3, node->angular_acceleration);
+        put_vector(slope + u + 3, yk_rotation_tangent_inverse(&node->rotation, spin));
+        put_vector(second + u, node->acceleration);
+        put_vector(second + u + 3, node->angular_acceleration);
     }
 
     for (int k = 0; k < model->coordinate_count; k++) {
@@ -233,8 +233,8 @@ void yk_runge_kutta_move_to(const yk_multibody_model *model, yk_multibody_worksp
 }
 
 /* sum = h times the weighted sum of the slopes */
-static void combine(const yk_runge_kutta_workspace *w, const double *weight, int count, double h,
-                    double *sum)
+static void combine_slopes(const yk_runge_kutta_workspace *w, const double *weight, int count,
+                           double h, double *sum)
 {
     memset(sum, 0, w->n * sizeof *sum);
     for (int j = 0; j < count; j++) {
@@ -251,7 +251,7 @@ static void combine(const yk_runge_kutta_workspace *w, const double *weight, int
 
 void yk_runge_kutta_stage(const yk_runge_kutta_workspace *w, int s, double size, double *value)
 {
-    combine(w, yk_runge_kutta_853()->a[s], s, size, value);
+    combine_slopes(w, yk_runge_kutta_853()->a[s], s, size, value);
     for (size_t i = 0; i < w->n; i++)
         value[i] += w->begin[i];
 }
@@ -279,9 +279,9 @@ static yk_status stages(const yk_multibody_model *model, yk_multibody_workspace 
     }
 
     /* The end of order 8, and how far orders 5 and 3 are from it. */
-    combine(w, method->error5, STAGES, size, w->error5);
-    combine(w, method->error3, STAGES, size, w->error3);
-    combine(w, method->b, STAGES, size, w->value);
+    combine_slopes(w, method->error5, STAGES, size, w->error5);
+    combine_slopes(w, method->error3, STAGES, size, w->error3);
+    combine_slopes(w, method->b, STAGES, size, w->value);
     for (size_t i = 0; i < w->n; i++)
         w->value[i] += w->begin[i];
 
@@ -499,7 +499,7 @@ static yk_status travel_from_state(yk_multibody *self, double t, double h)
     return status;
 }
 
-static yk_status advance(yk_multibody *self, double t, double h)
+static yk_status runge_kutta_advance(yk_multibody *self, double t, double h)
 {
     const yk_multibody_model *model = &self->model;
     yk_multibody_state *state = &self->state;
@@ -537,15 +537,16 @@ static yk_status advance(yk_multibody *self, double t, double h)
     return YK_OK;
 }
 
-static yk_status vary(yk_multibody *self, double t, double h)
+static yk_status runge_kutta_vary(yk_multibody *self, double t, double h)
 {
     variation *v = self->variation;
     memset(v->begin, 0, (size_t)v->columns * v->n * sizeof *v->begin);
-    return advance(self, t, h);
+    return runge_kutta_advance(self, t, h);
 }
 
 /* The whole step at once: another iteration with the same inputs would change nothing. */
-static yk_status iterate(yk_multibody *self, double t, double h, yk_iteration_report *report)
+static yk_status runge_kutta_iterate(yk_multibody *self, double t, double h,
+                                     yk_iteration_report *report)
 {
     yk_status status = travel_from_state(self, t, h);
     self->work.open = status == YK_OK;
@@ -554,7 +555,7 @@ static yk_status iterate(yk_multibody *self, double t, double h, yk_iteration_re
     return status;
 }
 
-static yk_status begin(yk_multibody *self)
+static yk_status runge_kutta_begin(yk_multibody *self)
 {
     const yk_multibody_model *model = &self->model;
     yk_multibody_workspace *work = &self->work;
@@ -573,12 +574,12 @@ static yk_status begin(yk_multibody *self)
 }
 
 const integrator yk_multibody_runge_kutta = {
-    .begin = begin,
-    .advance = advance,
-    .iterate = iterate,
+    .begin = runge_kutta_begin,
+    .advance = runge_kutta_advance,
+    .iterate = runge_kutta_iterate,
     .predict = yk_multibody_predict_taylor,
     .scratch_words = scratch_words,
     .stages = STAGES,
     .input_degree = YK_INPUT_DEGREE_MAX,
-    .vary = vary,
+    .vary = runge_kutta_vary,
 };

@@ -132,7 +132,7 @@ static bool has_shape(const yk_multibody_description *def, int node)
     return false;
 }
 
-static void add(shape_list *s, const yk_shape *shape)
+static void add_shape(shape_list *s, const yk_shape *shape)
 {
     if (s->count < s->capacity)
         s->list[s->count] = *shape;
@@ -158,7 +158,7 @@ static void add_line(shape_list *s, yk_shape_kind kind, const char *name, int bo
             return;
     }
 
-    add(s, &line);
+    add_shape(s, &line);
 }
 
 /* The arm of a body without shapes, from its node to a point on it. */
@@ -180,12 +180,12 @@ int yk_multibody_scene_shapes(const yk_multibody *self, yk_shape *list, int capa
     /* Shapes that were given. */
     for (int i = 0; i < def->shape_count; i++) {
         const yk_multibody_shape_def *shape = &def->shapes[i];
-        add(&s, &(yk_shape){.kind = shape->kind,
-                            .body = shape->node,
-                            .end_body = shape->node,
-                            .position = shape->marker.offset,
-                            .orientation = shape->marker.orientation,
-                            .size = shape->size});
+        add_shape(&s, &(yk_shape){.kind = shape->kind,
+                                  .body = shape->node,
+                                  .end_body = shape->node,
+                                  .position = shape->marker.offset,
+                                  .orientation = shape->marker.orientation,
+                                  .size = shape->size});
     }
 
     /* Lines of flexible bodies as rows of straight pieces. */
@@ -264,12 +264,12 @@ int yk_multibody_scene_shapes(const yk_multibody *self, yk_shape *list, int capa
     /* Joints as symbols at their second marker. */
     for (int i = 0; i < def->joint_count; i++) {
         const yk_joint_def *joint = &def->joints[i];
-        add(&s, &(yk_shape){.kind = YK_SHAPE_JOINT,
-                            .name = joint->name,
-                            .body = joint->bodies[1],
-                            .end_body = joint->bodies[1],
-                            .position = joint->markers[1].offset,
-                            .orientation = joint->markers[1].orientation});
+        add_shape(&s, &(yk_shape){.kind = YK_SHAPE_JOINT,
+                                  .name = joint->name,
+                                  .body = joint->bodies[1],
+                                  .end_body = joint->bodies[1],
+                                  .position = joint->markers[1].offset,
+                                  .orientation = joint->markers[1].orientation});
     }
 
     return s.count;

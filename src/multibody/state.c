@@ -4,7 +4,7 @@
 #include "multibody/integrator.h"
 
 /* The next words of the image; NULL while they are only counted. */
-static double *take(double *image, size_t *used, size_t words)
+static double *take_words(double *image, size_t *used, size_t words)
 {
     double *at = image ? image + *used : NULL;
     *used += words;
@@ -41,17 +41,17 @@ static yk_state_layout lay_out(const yk_multibody_model *model, yk_multibody_sta
     size_t method_words = model->integrator->remembers ? 6 * nodes + coordinates : 0;
     double *image = state->image;
     size_t used = 0;
-    state->now = (node_state *)take(image, &used, node_words);
-    state->before = (node_state *)take(image, &used, node_words);
-    state->coordinate_now = (coordinate_state *)take(image, &used, coordinate_words);
-    state->coordinate_before = (coordinate_state *)take(image, &used, coordinate_words);
-    state->rotation = (yk_vec3 *)take(image, &used, 3 * nodes);
-    state->older_move = (yk_vec3 *)take(image, &used, 3 * nodes);
-    state->older_rotation = (yk_vec3 *)take(image, &used, 3 * nodes);
-    state->older_change = take(image, &used, coordinates);
-    state->lambda = take(image, &used, rows);
-    state->lambda_before = take(image, &used, rows);
-    state->method = take(image, &used, method_words);
+    state->now = (node_state *)take_words(image, &used, node_words);
+    state->before = (node_state *)take_words(image, &used, node_words);
+    state->coordinate_now = (coordinate_state *)take_words(image, &used, coordinate_words);
+    state->coordinate_before = (coordinate_state *)take_words(image, &used, coordinate_words);
+    state->rotation = (yk_vec3 *)take_words(image, &used, 3 * nodes);
+    state->older_move = (yk_vec3 *)take_words(image, &used, 3 * nodes);
+    state->older_rotation = (yk_vec3 *)take_words(image, &used, 3 * nodes);
+    state->older_change = take_words(image, &used, coordinates);
+    state->lambda = take_words(image, &used, rows);
+    state->lambda_before = take_words(image, &used, rows);
+    state->method = take_words(image, &used, method_words);
     size_t continuous = used;
 
     /* Inputs, relaxed parts, and what the factors of the matrix belong to: from `reference` to
@@ -60,14 +60,15 @@ static yk_state_layout lay_out(const yk_multibody_model *model, yk_multibody_sta
     size_t reference_words = coordinates * sizeof(coordinate_reference) / word;
     size_t wrench_words = (size_t)def->port_count * sizeof(yk_wrench) / word;
     state->part_words = sizeof(part_state) / word + frame_words + reference_words;
-    state->wrench = (yk_wrench *)take(image, &used, wrench_words);
-    state->driven = (yk_frame *)take(image, &used, frame_words);
-    state->parts = take(image, &used, (size_t)yk_multibody_part_count(model) * state->part_words);
-    state->reference = (yk_frame *)take(image, &used, frame_words);
-    state->reference_coordinate = (coordinate_reference *)take(image, &used, reference_words);
-    state->reference_lambda = take(image, &used, rows);
-    state->factor = (void *)take(image, &used, sizeof *state->factor / word);
-    state->clock = (clock_state *)take(image, &used, sizeof(clock_state) / word);
+    state->wrench = (yk_wrench *)take_words(image, &used, wrench_words);
+    state->driven = (yk_frame *)take_words(image, &used, frame_words);
+    state->parts =
+        take_words(image, &used, (size_t)yk_multibody_part_count(model) * state->part_words);
+    state->reference = (yk_frame *)take_words(image, &used, frame_words);
+    state->reference_coordinate = (coordinate_reference *)take_words(image, &used, reference_words);
+    state->reference_lambda = take_words(image, &used, rows);
+    state->factor = (void *)take_words(image, &used, sizeof *state->factor / word);
+    state->clock = (clock_state *)take_words(image, &used, sizeof(clock_state) / word);
 
     return (yk_state_layout){.word_count = used, .continuous_count = continuous};
 }

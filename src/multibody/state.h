@@ -61,6 +61,14 @@ typedef struct part_state {
     double trusted; /* relaxations since */
 } part_state;
 
+/* Numbers that the matrix was assembled with. */
+typedef struct factor_state {
+    double c;
+    double t;
+    double damping;
+    double level; /* an assembly_level: LEVEL_STEP or LEVEL_ACCELERATION */
+} factor_state;
+
 typedef struct yk_multibody_state {
     double *image;
     size_t words;
@@ -84,12 +92,7 @@ typedef struct yk_multibody_state {
     yk_frame *reference;
     coordinate_reference *reference_coordinate;
     double *reference_lambda;
-    struct {
-        double c;
-        double t;
-        double damping;
-        double level; /* an assembly_level: LEVEL_STEP or LEVEL_ACCELERATION */
-    } * factor;
+    factor_state *factor;
 
     clock_state *clock;
 } yk_multibody_state;

@@ -20,8 +20,8 @@ static const double BALANCE = 1e-10;
 static const double SETTLED = 1e-11;
 
 /* What is not in balance, relative to the loads at work: forces and gaps of the constraints. */
-static double imbalance(const yk_multibody_model *model, const yk_multibody_workspace *work,
-                        int *worst, double *load)
+static double relative_imbalance(const yk_multibody_model *model,
+                                 const yk_multibody_workspace *work, int *worst, double *load)
 {
     double scale = model->mass_scale / (work->c * work->c);
     double force = 0;
@@ -62,8 +62,8 @@ static double time_of(const yk_multibody_model *model, double load)
 }
 
 /* One step from rest, at most a fifth of the model's size; `change` is how far it would go. */
-static yk_status relax(const yk_multibody_model *model, yk_multibody_workspace *work,
-                       yk_linear_solver *solver, double *change)
+static yk_status relax_towards_rest(const yk_multibody_model *model, yk_multibody_workspace *work,
+                                    yk_linear_solver *solver, double *change)
 {
     int column = 0;
     char owner[128];
@@ -128,7 +128,7 @@ yk_status yk_multibody_equilibrium(yk_multibody *self)
     for (int k = 0; k < MOST_ITERATIONS; k++) {
         double load = 0;
         yk_multibody_assemble(model, work, solver, LEVEL_STATIC);
-        left = imbalance(model, work, &worst, &load);
+        left = relative_imbalance(model, work, &worst, &load);
         largest_load = fmax(largest_load, load);
         double largest_step = LAST_STEP * time_of(model, fmax(load, LEAST_LOAD * largest_load));
 
@@ -145,7 +145,7 @@ yk_status yk_multibody_equilibrium(yk_multibody *self)
             yk_multibody_assemble(model, work, solver, LEVEL_STATIC);
         }
 
-        yk_status status = relax(model, work, solver, &change);
+        yk_status status = relax_towards_rest(model, work, solver, &change);
         if (status != YK_OK)
             return status;
 

@@ -40,7 +40,7 @@ void yk_multibody_release_variation(yk_multibody *self)
     self->variation = NULL;
 }
 
-static yk_status create(yk_multibody *self, int degree)
+static yk_status create_variation(yk_multibody *self, int degree)
 {
     const yk_multibody_model *model = &self->model;
     yk_context *context = model->context;
@@ -174,7 +174,7 @@ double yk_variation_relative_size(const yk_multibody_model *model,
     return largest > 0 ? DISPLACED / largest : 0;
 }
 
-static double *put(double *to, yk_vec3 v)
+static double *put_vector(double *to, yk_vec3 v)
 {
     to[0] = v.x;
     to[1] = v.y;
@@ -211,12 +211,12 @@ static void read_side(yk_multibody *self, int side)
         if (side == 0)
             v->rotated[p] = m->orientation;
 
-        to = put(to, m->position);
-        to = put(to, yk_so3_log(yk_q_mul(m->orientation, yk_q_conjugate(v->rotated[p]))));
-        to = put(to, m->velocity);
-        to = put(to, m->angular_velocity);
-        to = put(to, m->acceleration);
-        to = put(to, m->angular_acceleration);
+        to = put_vector(to, m->position);
+        to = put_vector(to, yk_so3_log(yk_q_mul(m->orientation, yk_q_conjugate(v->rotated[p]))));
+        to = put_vector(to, m->velocity);
+        to = put_vector(to, m->angular_velocity);
+        to = put_vector(to, m->acceleration);
+        to = put_vector(to, m->angular_acceleration);
     }
 }
 
@@ -264,7 +264,7 @@ yk_status yk_multibody_step_sensitivity(yk_multibody *self, double t, double h, 
 
     yk_status status = YK_OK;
     if (!self->variation)
-        status = create(self, degree);
+        status = create_variation(self, degree);
     if (status != YK_OK)
         return status;
 
@@ -281,7 +281,7 @@ yk_status yk_multibody_step_sensitivity(yk_multibody *self, double t, double h, 
 /* An implicit step: one internal step ---------------------------------------------------------- */
 
 /* Moves the trial along the solution in v->base. */
-static void displace(yk_multibody *self, int column, double fraction)
+static void displace_along_solution(yk_multibody *self, int column, double fraction)
 {
     const yk_multibody_model *model = &self->model;
     const integrator *method = model->integrator;
@@ -337,7 +337,7 @@ static void one_column(yk_multibody *self, int column)
         double fraction = fraction_of(self);
         for (int side = 0; side < 2 && fraction != 0; side++) {
             double sign = side ? -1 : 1;
-            displace(self, 0, sign * fraction);
+            displace_along_solution(self, 0, sign * fraction);
             model->integrator->momenta(model, work);
             yk_multibody_assemble(model, work, NULL, LEVEL_STEP);
             double half = sign * 0.5 / fraction;
@@ -358,7 +358,7 @@ static void one_column(yk_multibody *self, int column)
             break;
     }
 
-    yk_variation_read(self, column, fraction_of(self), displace);
+    yk_variation_read(self, column, fraction_of(self), displace_along_solution);
 }
 
 yk_status yk_two_step_vary(yk_multibody *self)

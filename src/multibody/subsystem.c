@@ -480,12 +480,12 @@ static yk_status move_port(yk_subsystem *self, int port, const yk_vec3 *position
     return keep(self, place_port(self, port, position, orientation));
 }
 
-static yk_status start(yk_subsystem *self, double t, double h, const yk_input *inputs)
+static yk_status subsystem_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     return keep(self, start_model(self, t, h, inputs));
 }
 
-static yk_status step(yk_subsystem *self, double t, double h, const yk_input *inputs)
+static yk_status subsystem_step(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     return keep(self, advance_model(self, t, h, inputs));
 }
@@ -496,8 +496,8 @@ static yk_status step_sensitivity(yk_subsystem *self, double t, double h, const 
     return keep(self, advance_sensitively(self, t, h, inputs, degree, matrix));
 }
 
-static yk_status iterate(yk_subsystem *self, double t, double h, const yk_input *inputs,
-                         yk_iteration_report *report)
+static yk_status subsystem_iterate(yk_subsystem *self, double t, double h, const yk_input *inputs,
+                                   yk_iteration_report *report)
 {
     return keep(self, iterate_model(self, t, h, inputs, report));
 }
@@ -519,8 +519,8 @@ static yk_status step_model(yk_subsystem *self, double t, double h, const yk_inp
     return keep(self, find_step_model(self, t, h, inputs, result));
 }
 
-static yk_status relax(yk_subsystem *self, int part, double t, double h, const yk_input *inputs,
-                       double *change)
+static yk_status subsystem_relax(yk_subsystem *self, int part, double t, double h,
+                                 const yk_input *inputs, double *change)
 {
     return keep(self, relax_part(self, part, t, h, inputs, change));
 }
@@ -533,7 +533,7 @@ static yk_status part_words(yk_subsystem *self, int part, size_t *words, size_t 
 static const yk_rollback_ops rollback_ops = {
     .size = sizeof(yk_rollback_ops), .layout = state_layout, .get = state_get, .set = state_set};
 static const yk_iteration_ops iteration_ops = {.size = sizeof(yk_iteration_ops),
-                                               .iterate = iterate};
+                                               .iterate = subsystem_iterate};
 static const yk_sensitivity_ops sensitivity_ops = {.size = sizeof(yk_sensitivity_ops),
                                                    .step_with_sensitivity = step_sensitivity};
 static const yk_interface_model_ops interface_model_ops = {.size = sizeof(yk_interface_model_ops),
@@ -544,7 +544,7 @@ static const yk_merge_ops merging_ops = {.size = sizeof(yk_merge_ops),
                                          .merge = yk_multibody_merge,
                                          .create_free_mass = yk_multibody_free_mass};
 static const yk_relaxed_ops parts_ops = {.size = sizeof(yk_relaxed_ops),
-                                         .relax_part = relax,
+                                         .relax_part = subsystem_relax,
                                          .part_state_size = part_words,
                                          .get_part_state = part_get,
                                          .set_part_state = part_set};
@@ -560,8 +560,8 @@ static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .kind = "multibody",
                                             .ports = ports,
                                             .connect = connect,
-                                            .initialize = start,
-                                            .step = step,
+                                            .initialize = subsystem_start,
+                                            .step = subsystem_step,
                                             .get_port_value = output,
                                             .destroy = destroy,
                                             .last_message = message,
@@ -589,12 +589,12 @@ const yk_subsystem_ops *yk_multibody_ops(void)
 
 yk_status yk_multibody_start(yk_multibody *multibody, double t, double h)
 {
-    return start(&multibody->base, t, h, NULL);
+    return subsystem_start(&multibody->base, t, h, NULL);
 }
 
 yk_status yk_multibody_step(yk_multibody *multibody, double t, double h)
 {
-    return step(&multibody->base, t, h, NULL);
+    return subsystem_step(&multibody->base, t, h, NULL);
 }
 
 yk_status yk_multibody_statics(yk_multibody *multibody, double t)

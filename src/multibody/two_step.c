@@ -85,8 +85,8 @@ static yk_vec3 set_past(const yk_multibody_state *state, const yk_two_step *m, i
  * Accelerations of what is far stiffer than the step, such as a light section of a beam that is
  * released or loaded at once, say nothing of the next velocity: where they would carry a node
  * far in one step, its velocity is left as it is. */
-static void guess(const yk_multibody_model *model, const yk_multibody_state *state, int i, double h,
-                  double c, trial_node *node)
+static void guess_velocity(const yk_multibody_model *model, const yk_multibody_state *state, int i,
+                           double h, double c, trial_node *node)
 {
     const node_state *now = &state->now[i];
     const node_state *before = &state->before[i];
@@ -128,8 +128,8 @@ static yk_vec3 hermite_rate(double ratio, yk_vec3 change, yk_vec3 rate, yk_vec3 
 }
 
 /* The prediction of the papers, explicit (33)-(35), which explicit schemes pass to the partners. */
-static void predict_node(const yk_multibody_model *model, const yk_multibody_state *state, int i,
-                         double h, trial_node *node)
+static void two_step_predict(const yk_multibody_model *model, const yk_multibody_state *state,
+                             int i, double h, trial_node *node)
 {
     const node_state *now = &state->now[i];
     const node_state *before = &state->before[i];
@@ -139,7 +139,7 @@ static void predict_node(const yk_multibody_model *model, const yk_multibody_sta
 
     /* A first step has no past to extrapolate from. */
     if (clock->steps == 0) {
-        guess(model, state, i, h, method.b0 * h, node);
+        guess_velocity(model, state, i, h, method.b0 * h, node);
     } else {
         double ratio = h / clock->h;
         double inverse = 1 / clock->h;
@@ -178,8 +178,8 @@ static yk_momentum momentum_past(const yk_two_step *m, double h, const node_stat
     return past;
 }
 
-static void open_trial(const yk_multibody_model *model, const yk_multibody_state *state,
-                       yk_multibody_workspace *work, double t, double h)
+static void two_step_open(const yk_multibody_model *model, const yk_multibody_state *state,
+                          yk_multibody_workspace *work, double t, double h)
 {
     const clock_state *clock = state->clock;
     const yk_two_step method = method_for(model, state, h);
@@ -201,7 +201,7 @@ static void open_trial(const yk_multibody_model *model, const yk_multibody_state
 
         node->momentum_past = momentum_past(m, h, now, &state->before[i], first);
         set_past(state, m, i, h, node);
-        guess(model, state, i, h, work->c, node);
+        guess_velocity(model, state, i, h, work->c, node);
         set_pose(now, work->c, node);
 
         yk_vec3 at = node->frame.position;
@@ -242,13 +242,13 @@ static void open_trial(const yk_multibody_model *model, const yk_multibody_state
 
 /* Newton's method ------------------------------------------------------------------------------ */
 
-static void momenta(const yk_multibody_model *model, yk_multibody_workspace *work)
+static void two_step_momenta(const yk_multibody_model *model, yk_multibody_workspace *work)
 {
     yk_multibody_inertias(model, work, true);
 }
 
-static double update(const yk_multibody_model *model, const yk_multibody_state *state,
-                     yk_multibody_workspace *work)
+static double two_step_update(const yk_multibody_model *model, const yk_multibody_state *state,
+                              yk_multibody_workspace *work)
 {
     double inverse = 1 / work->c;
     double inverse_length = 1 / model->length_scale;
@@ -305,8 +305,8 @@ static yk_vec3 rate_of(const yk_two_step *m, double h, yk_vec3 value, yk_vec3 no
     return yk_v3_scale(1 / m->b0, yk_v3_sub(change, rates));
 }
 
-static void accelerations(const yk_multibody_model *model, const yk_multibody_state *state,
-                          yk_multibody_workspace *work)
+static void two_step_accelerations(const yk_multibody_model *model, const yk_multibody_state *state,
+                                   yk_multibody_workspace *work)
 {
     const yk_two_step *m = &work->method;
     double h = work->h;
@@ -336,12 +336,12 @@ static void accelerations(const yk_multibody_model *model, const yk_multibody_st
 }
 
 /* The converged trial becomes the state. */
-static void close_trial(const yk_multibody_model *model, yk_multibody_state *state,
-                        yk_multibody_workspace *work)
+static void two_step_close(const yk_multibody_model *model, yk_multibody_state *state,
+                           yk_multibody_workspace *work)
 {
     yk_multibody_inertias(model, work, true);
     yk_multibody_balance_energy(model, state, work);
-    accelerations(model, state, work);
+    two_step_accelerations(model, state, work);
 
     /* What was now is the past of the next step. */
     for (int i = 0; i < model->node_count; i++) {
@@ -479,8 +479,8 @@ static double growth(const yk_multibody_model *model, const yk_multibody_state *
 
 /* Solves one trial of the given size from the accepted state; the local error decides whether it
  * stands. */
-static yk_status try_step(yk_multibody *self, double begin, double local, double size,
-                          bool *accepted)
+static yk_status two_step_try(yk_multibody *self, double begin, double local, double size,
+                              bool *accepted)
 {
     const yk_multibody_model *model = &self->model;
     yk_multibody_state *state = &self->state;
@@ -489,7 +489,7 @@ static yk_status try_step(yk_multibody *self, double begin, double local, double
     /* A trial that calls of iterate have opened goes on from where they left it. */
     work->input_time = local + size;
     if (!work->open)
-        open_trial(model, state, work, begin + local, size);
+        two_step_open(model, state, work, begin + local, size);
     work->new_inputs = work->iterated;
     yk_multibody_input_frames(model, work);
 
@@ -499,7 +499,7 @@ static yk_status try_step(yk_multibody *self, double begin, double local, double
     double tolerance = model->def.options.error_tolerance;
     if (status == YK_OK && tolerance > 0) {
         if (state->clock->steps < 2)
-            accelerations(model, state, work);
+            two_step_accelerations(model, state, work);
         work->report.error = local_error(model, state, work);
         *accepted = work->report.error <= tolerance;
     }
@@ -511,7 +511,7 @@ static yk_status try_step(yk_multibody *self, double begin, double local, double
     return status;
 }
 
-static yk_status advance(yk_multibody *self, double t, double h)
+static yk_status two_step_advance(yk_multibody *self, double t, double h)
 {
     const yk_multibody_model *model = &self->model;
     yk_multibody_state *state = &self->state;
@@ -547,7 +547,7 @@ static yk_status advance(yk_multibody *self, double t, double h)
         double left = h - done;
         double used = work->open ? h : yk_multibody_next_size(size, left);
         bool accepted;
-        yk_status status = try_step(self, t, done, used, &accepted);
+        yk_status status = two_step_try(self, t, done, used, &accepted);
         if (YK_FAILED(status) && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR)
             return status;
 
@@ -567,7 +567,7 @@ static yk_status advance(yk_multibody *self, double t, double h)
             double factor = 2;
             if (controlled)
                 factor = growth(model, state, work->report.error, true);
-            close_trial(model, state, work);
+            two_step_close(model, state, work);
             done = used >= left ? h : done + used;
             if (used >= 0.9 * size)
                 size = used * factor;
@@ -616,7 +616,7 @@ yk_status yk_two_step_repeat(yk_multibody *self, double t, const double *sizes, 
 
     /* The same steps again, without a question for their errors. */
     for (int i = 0; i < count; i++) {
-        open_trial(model, state, work, t + done, sizes[i]);
+        two_step_open(model, state, work, t + done, sizes[i]);
         done += sizes[i];
         work->input_time = done;
         yk_multibody_input_frames(model, work);
@@ -625,13 +625,13 @@ yk_status yk_two_step_repeat(yk_multibody *self, double t, const double *sizes, 
         if (status != YK_OK)
             return status;
 
-        close_trial(model, state, work);
+        two_step_close(model, state, work);
     }
 
     return YK_OK;
 }
 
-static yk_status vary(yk_multibody *self, double t, double h)
+static yk_status two_step_vary(yk_multibody *self, double t, double h)
 {
     const yk_multibody_model *model = &self->model;
     const yk_multibody_state *state = &self->state;
@@ -640,7 +640,7 @@ static yk_status vary(yk_multibody *self, double t, double h)
     /* The step itself, which notes the internal steps that it took. */
     v->size_count = 0;
     memcpy(v->mark, state->image, state->words * sizeof *v->mark);
-    yk_status status = advance(self, t, h);
+    yk_status status = two_step_advance(self, t, h);
     if (status != YK_OK || v->size_count == 1)
         return status;
 
@@ -654,7 +654,8 @@ static yk_status vary(yk_multibody *self, double t, double h)
     return yk_two_step_differences(self, t, h, v->mark, v->sizes, v->size_count, v->image);
 }
 
-static yk_status iterate(yk_multibody *self, double t, double h, yk_iteration_report *report)
+static yk_status two_step_iterate(yk_multibody *self, double t, double h,
+                                  yk_iteration_report *report)
 {
     const yk_multibody_model *model = &self->model;
     yk_multibody_state *state = &self->state;
@@ -662,7 +663,7 @@ static yk_status iterate(yk_multibody *self, double t, double h, yk_iteration_re
 
     work->input_time = h;
     if (!work->open)
-        open_trial(model, state, work, t, h);
+        two_step_open(model, state, work, t, h);
     work->iterated = work->new_inputs = true;
     yk_multibody_input_frames(model, work);
 
@@ -672,7 +673,7 @@ static yk_status iterate(yk_multibody *self, double t, double h, yk_iteration_re
     if (status != YK_OK)
         return status;
 
-    accelerations(model, state, work);
+    two_step_accelerations(model, state, work);
 
     report->correction = work->report.correction;
     report->converged = converged || work->report.correction <= 1;
@@ -681,7 +682,7 @@ static yk_status iterate(yk_multibody *self, double t, double h, yk_iteration_re
 
 /* Pivots for the matrix of a step, chosen at the start so that steps need only refactor. A matrix
  * that is singular there may be regular in the first step: that one will show it. */
-static yk_status begin(yk_multibody *self)
+static yk_status two_step_begin(yk_multibody *self)
 {
     const yk_multibody_model *model = &self->model;
     yk_multibody_state *state = &self->state;
@@ -697,8 +698,8 @@ static yk_status begin(yk_multibody *self)
     return status == YK_ERROR_MEMORY ? status : YK_OK;
 }
 
-static void characterise(const yk_multibody_model *model, const yk_multibody_workspace *work,
-                         yk_step_model *out)
+static void two_step_characterise(const yk_multibody_model *model,
+                                  const yk_multibody_workspace *work, yk_step_model *out)
 {
     (void)model;
     const yk_two_step *m = &work->method;
@@ -710,14 +711,14 @@ static void characterise(const yk_multibody_model *model, const yk_multibody_wor
     out->memory_factor = m->a2;
 }
 
-const integrator yk_multibody_two_step = {.begin = begin,
-                                          .advance = advance,
-                                          .iterate = iterate,
-                                          .vary = vary,
-                                          .predict = predict_node,
-                                          .open = open_trial,
-                                          .momenta = momenta,
-                                          .update = update,
-                                          .accelerations = accelerations,
-                                          .characterise = characterise,
+const integrator yk_multibody_two_step = {.begin = two_step_begin,
+                                          .advance = two_step_advance,
+                                          .iterate = two_step_iterate,
+                                          .vary = two_step_vary,
+                                          .predict = two_step_predict,
+                                          .open = two_step_open,
+                                          .momenta = two_step_momenta,
+                                          .update = two_step_update,
+                                          .accelerations = two_step_accelerations,
+                                          .characterise = two_step_characterise,
                                           .settles = true};

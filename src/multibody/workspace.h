@@ -38,6 +38,15 @@ typedef struct flexible_trial {
     yk_ffrf_loads *loads; /* of a modal body beside its momenta, from yk_multibody_inertias on */
 } flexible_trial;
 
+/* An attachment of a flexible body in the step. */
+typedef struct attachment_trial {
+    /* 6 x count, by rows: displacement and rotation of the attachment by changes of the unknowns
+     * that move it */
+    double *jacobian;
+    yk_ffrf_pose pose;
+    yk_wrench port; /* wrench of the ports, apart from its load */
+} attachment_trial;
+
 typedef struct yk_multibody_workspace {
     const yk_multibody *owner; /* whose channels feedbacks read */
 
@@ -49,13 +58,7 @@ typedef struct yk_multibody_workspace {
     trial_coordinate *coordinates;
     double *lambda;
     flexible_trial *flexibles;
-    /* of attachments: `jacobian` (6 x count, by rows) maps changes of the unknowns that move one to
-     * its displacement and rotation */
-    struct {
-        double *jacobian;
-        yk_ffrf_pose pose;
-        yk_wrench port; /* what ports exert on it, apart from its load */
-    } * attachments;
+    attachment_trial *attachments;
     double *flexible_store;
     yk_ffrf_loads *flexible_loads;
 

@@ -165,9 +165,32 @@ static void dot_and_norm_agree_with_closed_forms(void **state)
     assert_true(isnan(yk_dense_norm(3, huge)));
 }
 
+/* The rank of B B^T is that of B, whatever the order of its rows. */
+static void rank_of_a_semidefinite_matrix(void **state)
+{
+    (void)state;
+    enum { N = 5 };
+    static const double rows[N][3] = {{0, 0, 0}, {1, 2, 0}, {2, 4, 0}, {0, 1, -1}, {1, 3, -1}};
+    for (int rank = 0; rank <= 2; rank++) {
+        int n = rank == 0 ? 1 : rank == 1 ? 3 : N;
+        double a[N * N];
+        for (int i = 0; i < n; i++)
+            for (int j = 0; j < n; j++) {
+                const double *u = rows[i], *v = rows[j];
+                a[i * n + j] = u[0] * v[0] + u[1] * v[1] + u[2] * v[2];
+            }
+        assert_int_equal(yk_dense_rank(n, a, 1e-9), rank);
+    }
+    double full[4] = {1, 0.5, 0.5, 1e-3 + 0.25};
+    assert_int_equal(yk_dense_rank(2, full, 1e-6), 2);
+    double nearly[4] = {1, 0.5, 0.5, 1e-8 + 0.25};
+    assert_int_equal(yk_dense_rank(2, nearly, 1e-6), 1);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(rank_of_a_semidefinite_matrix),
         cmocka_unit_test(lu_solves_a_system_that_needs_pivoting),
         cmocka_unit_test(lu_solves_random_systems_of_every_size),
         cmocka_unit_test(lu_names_singular_and_broken_matrices),
