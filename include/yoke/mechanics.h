@@ -1,8 +1,8 @@
-/* Mechanisms: what the solvers of bodies have in common, as it is described to them.
+/* Mechanisms: markers, joints, forces and ports, for all solvers of bodies.
  *
  *        marker a                marker b      A marker is a frame fixed to a body. Joints and
  *     z ^   ______ joint ______   ^ z          forces act between two of them, a port offers one
- *       |  /      or force     \  |            (or the distance of two) to the world.
+ *       |  /      or force     \  |            (or the distance of two) to other subsystems.
  *       o-'                     '-o
  *      /                            \          A body is named by the id that its solver gave it
  *   body[0]                       body[1]      when it was added; YK_GROUND is what never moves,
@@ -16,13 +16,12 @@
  *   int pin = yk_multibody_add_joint(model, &pin_def);
  *   yk_status status = yk_multibody_create(model, &subsystem);       one create, which also ends the builder
  *
- * Mistakes need to be looked for in one place only: where `add` cannot take a part, it returns
- * YK_NO_ID, the model goes on, and `create` returns the status of the first mistake, with a
- * message that names the part and the unit. What defs point to, such as names, must live until
- * `create` has returned; functions of time must outlive the subsystem.
+ * Errors need to be checked in one place only: if `add` cannot accept a part it returns YK_NO_ID, the
+ * builder continues, and `create` returns the status of the first error, with a message that names
+ * the part. Data that a def points to, such as names, must live until `create` has returned;
+ * functions of time must outlive the subsystem.
  *
- * Units are those of the model: SI unless the system that it is coupled in says otherwise
- * (yk_transform). Angles are in radians; quaternions have the scalar first. */
+ * Units are those of the model: SI unless the system declares others (yk_transform). Angles are in radians; quaternions have the scalar first. */
 #ifndef YOKE_MECHANICS_H
 #define YOKE_MECHANICS_H
 
@@ -35,34 +34,33 @@
 extern "C" {
 #endif
 
-/* In place of a body: what never moves. */
+/* The fixed ground, in place of a body. */
 enum { YK_GROUND = -1 };
 
 /* Markers -------------------------------------------------------------------------------------- */
 
-/* A frame fixed to a body: offset of its origin in the body's axes, and rotation from marker axes
- * to body axes. */
+/* A frame fixed to a body: its origin in body axes (m), and the rotation from marker to body axes. */
 typedef struct yk_marker {
     yk_vec3 offset;
     yk_quat orientation;
 } yk_marker;
 
-/* At the body's origin, with its axes. */
+/* At the origin of the body, with the axes of the body. */
 yk_marker yk_marker_default(void);
-/* At a point of the body, with its axes. */
+/* At a point of the body (m), with the axes of the body. */
 yk_marker yk_marker_at(double x, double y, double z);
-/* At a point of the body with z along an axis, of any length but zero; x and y are chosen. */
+/* At a point of the body, with z along an axis of any nonzero length. x and y are chosen. */
 yk_marker yk_marker_along(yk_vec3 origin, yk_vec3 axis);
-/* At one point with z towards another; x and y are chosen. */
+/* At a point, with z towards another point. x and y are chosen. */
 yk_marker yk_marker_towards(yk_vec3 origin, yk_vec3 towards);
-/* The same place seen from a body that starts at `position` with `orientation`: from a marker in
- * global axes to one of that body, so that a joint can be described where it is. */
+/* Converts a marker in global axes to a marker of a body that starts at `position` with
+ * `orientation`. */
 yk_marker yk_marker_in_body(yk_marker global, yk_vec3 position, yk_quat orientation);
 
 /* Inertia -------------------------------------------------------------------------------------- */
 
-/* Tensors about the centre of mass of homogeneous bodies, in their own axes: a box with these
- * edges, a sphere, a cylinder along z. */
+/* Inertia of homogeneous bodies about the centre of mass (kg m2): a box with these edges, a sphere, a
+ * cylinder along z. */
 yk_mat3 yk_inertia_box(double mass, double x, double y, double z);
 yk_mat3 yk_inertia_sphere(double mass, double radius);
 yk_mat3 yk_inertia_cylinder(double mass, double radius, double length);
@@ -98,23 +96,22 @@ typedef struct yk_joint_def {
     yk_joint_kind kind;
     int bodies[2]; /* one of them may be YK_GROUND */
     yk_marker markers[2];
-    /* marker[0] is where both are at the start, in global axes: each is found from it and the pose
-     * that its body starts with */
+    /* markers[0] is the common place of both markers at the start, in global axes; markers[1] is
+     * ignored. */
     bool marker_is_global;
     double length; /* distance; radius of a rolling disc (m) */
-    /* YK_JOINT_CUSTOM: the motions that it removes, YK_AXIS bits in the axes of the first marker */
+    /* YK_JOINT_CUSTOM: prevented motions, YK_AXIS bits in the axes of the first marker */
     unsigned constrained_axes;
-    /* what driven kinds prescribe (m, rad, m/s, rad/s); a distance may have one instead of
-     * `length` */
+    /* prescribed by driven kinds (m, rad, m/s, rad/s); allowed for a distance, instead of `length` */
     yk_time_function drive;
-    double drive_scale; /* the drive's values are multiplied by this; 1 */
+    double drive_scale; /* factor of the drive */
 } yk_joint_def;
 
-/* A clamp to the ground at the origins, without a name. */
+/* A fixed joint to the ground at the origins, without a name. */
 yk_joint_def yk_joint_default(void);
 /* Between two bodies, at their origins. */
 yk_joint_def yk_joint_named(const char *name, yk_joint_kind kind, int body_a, int body_b);
-/* Between two bodies, where a marker in global axes is at the start. */
+/* Between two bodies, at a marker in global axes at the start. */
 yk_joint_def yk_joint_at(const char *name, yk_joint_kind kind, int body_a, int body_b,
                          yk_marker global);
 /* "revolute" */
@@ -122,8 +119,8 @@ const char *yk_joint_kind_name(yk_joint_kind kind);
 
 /* Forces --------------------------------------------------------------------------------------- */
 
-/* What the number `load` means is said with each kind; force and torque act on the second body
- * alone, the others on both. */
+/* The kinds use the number `load` as described. Forces and torques act on the second body only, the
+ * other kinds on both bodies. */
 typedef enum yk_force_kind {
     /* along the line of the origins: tension = k (length - free) + c (its rate) + load */
     YK_FORCE_SPRING,
@@ -131,8 +128,8 @@ typedef enum yk_force_kind {
     YK_FORCE_TORSION_SPRING,
     /* 6 x 6 stiffness and damping on displacement and rotation vector of b in axes of a */
     YK_FORCE_BUSHING,
-    YK_FORCE_MOTOR, /* a torque of the size of the load about z of a, on b, and its opposite on a */
-    YK_FORCE_LINEAR_MOTOR, /* a force of the size of the load along z of a, on b, and its opposite on a */
+    YK_FORCE_MOTOR,        /* torque `load` about z of a, on b, and its opposite on a */
+    YK_FORCE_LINEAR_MOTOR, /* force `load` along z of a, on b, and its opposite on a */
     YK_FORCE_FORCE,        /* a force on b at its marker: the vector times the load, global axes */
     YK_FORCE_TORQUE,       /* a torque on b, the same way */
     YK_FORCE_FOLLOWER_FORCE,  /* the vector in the axes of the marker, turning with it */
@@ -140,11 +137,10 @@ typedef enum yk_force_kind {
     YK_FORCE_KIND_COUNT
 } yk_force_kind;
 
-/* A load that depends on what the model does: a function of time and of channels of the model,
- * which are named as "crank.angular_velocity.x" or, of a single number, "strut.elongation". Inputs
- * have the values of the step that is being solved. */
+/* A load as a function of time and of channels of the model, such as "crank.angular_velocity.x" or
+ * "strut.elongation". The inputs have the values of the step that is being solved. */
 typedef struct yk_feedback {
-    double (*value)(void *user, double t, const double *inputs); /* NULL: there is none */
+    double (*value)(void *user, double t, const double *inputs); /* NULL: no feedback */
     void *user;
     const char *const *inputs;
     int input_count; /* at most YK_FEEDBACK_INPUTS_MAX */
@@ -155,35 +151,33 @@ enum { YK_FEEDBACK_INPUTS_MAX = 15 };
 typedef struct yk_force_def {
     const char *name;
     yk_force_kind kind;
-    int bodies[2]; /* of a force or torque the second alone is read */
+    int bodies[2]; /* forces and torques use the second only */
     yk_marker markers[2];
     double stiffness, damping; /* spring (N/m, N s/m), torsion (N m/rad, N m s/rad) */
-    double free_length;        /* length (m) or angle (rad) without tension */
+    double free_length;        /* without tension: length (m) or angle (rad) */
     double bushing_stiffness[6][6];
     double bushing_damping[6][6];
     yk_vec3 vector;        /* of a force (N) or torque (N m) */
-    yk_time_function load; /* without one: 1 for a force or torque, 0 for the others */
-    yk_feedback feedback;  /* instead of the load */
-    /* instead of both: the id of a signal port that brings the load by a wire; YK_NO_ID: none */
-    int signal_port;
-    double load_scale; /* all of them are multiplied by this; 1 */
+    yk_time_function load; /* if not set: 1 for forces and torques, 0 for other kinds */
+    yk_feedback feedback;  /* used instead of `load` if set */
+    int signal_port;       /* used instead of both: id of the signal port; YK_NO_ID: none */
+    double load_scale;     /* factor of the load */
 } yk_force_def;
 
 /* A constant force of zero on the ground, without a name. */
 yk_force_def yk_force_default(void);
 /* "spring" */
 const char *yk_force_kind_name(yk_force_kind kind);
-/* Whether a law of this kind acts on both bodies. */
+/* Returns whether a force of this kind acts on both bodies. */
 bool yk_force_kind_acts_on_both(yk_force_kind kind);
 
 /* Ports ---------------------------------------------------------------------------------------- */
 
-/* Where the world meets a mechanism; the ids of ports are the numbers that the subsystem's ports
- * have in interfaces and wires. */
+/* A port connects a mechanism to other subsystems. Its id is the index of the port in interfaces and
+ * wires. */
 typedef struct yk_port_def {
     const char *name;
-    /* marker: of body[0]; scalar: the distance of two markers; signal: a number that loads
-     * forces */
+    /* marker: markers[0] on bodies[0]; scalar: distance of two markers; signal: load of forces */
     yk_port_kind kind;
     int bodies[2];
     yk_marker markers[2];
@@ -191,13 +185,13 @@ typedef struct yk_port_def {
 
 /* A marker at the origin of the ground, without a name. */
 yk_port_def yk_port_default(void);
-/* A frame on a body: takes a wrench or a motion. */
+/* A frame on a body. It accepts a wrench or a motion. */
 yk_port_def yk_port_marker(const char *name, int body, yk_marker marker);
-/* The distance of two markers, an actuator: takes a force, positive pushes them apart, or a
- * length. One of the bodies may be YK_GROUND. */
+/* The distance of two markers, as of an actuator. It accepts a force, positive if it pushes the
+ * markers apart, or a length. One of the bodies may be YK_GROUND. */
 yk_port_def yk_port_distance(const char *name, int body_a, yk_marker marker_a, int body_b,
                              yk_marker marker_b);
-/* A number that arrives by a wire and loads the forces that name the port as their input. */
+/* A number from a wire: the load of the forces that have the port as their `signal_port`. */
 yk_port_def yk_port_signal(const char *name);
 
 #ifdef __cplusplus

@@ -1,4 +1,4 @@
-/* Smooth mechanisms: rigid bodies, joints, forces and beams as one system of
+/* Multibody systems: rigid bodies, joints, forces and beams as one system of
  * differential-algebraic equations.
  *
  *        ground
@@ -7,9 +7,9 @@
  *          |                                                   node: a frame on R3 x SO(3) with six unknowns
  *        port: where another subsystem is joined               beam: geometrically exact, through three nodes
  *
- * A body brings its node: the id that yk_multibody_add_body returns is that of the frame which it
- * moves with, and wherever a body is named in joints, forces, ports, beams and shapes, a node may
- * stand as well. Several bodies may share a node.
+ * Every body is fixed to a node. yk_multibody_add_body returns the id of that node. Joints, forces,
+ * ports, beams and shapes accept the id of any node in place of a body. Several bodies may share a
+ * node.
  *
  *   yk_multibody_def def = yk_multibody_default();
  *   yk_multibody_builder *arm = yk_multibody_begin(context, &def);
@@ -22,12 +22,12 @@
  *   yk_subsystem *subsystem;
  *   yk_status status = yk_multibody_create(arm, &subsystem);
  *
- * Mistakes are reported by yk_multibody_create, as yoke/mechanics.h says. The subsystem is coupled
- * by yoke/system.h and destroyed by its operations table: subsystem->ops->destroy(subsystem).
- * Its channels are named after what was added: "link.position", "pin.force", "boom.section_moment_1";
- * docs/scenario.md lists them. */
-#ifndef YOKE_SMOOTH_H
-#define YOKE_SMOOTH_H
+ * yk_multibody_create reports errors (see yoke/mechanics.h). The subsystem is coupled by
+ * yoke/system.h and destroyed by its operations table: subsystem->ops->destroy(subsystem). Channels
+ * are named after the parts: "link.position", "pin.force", "boom.section_moment_1"; docs/scenario.md
+ * lists them. */
+#ifndef YOKE_MULTIBODY_H
+#define YOKE_MULTIBODY_H
 
 #include "yoke/mechanics.h"
 
@@ -46,32 +46,34 @@ typedef enum yk_multibody_integrator {
     YK_MULTIBODY_INTEGRATOR_COUNT
 } yk_multibody_integrator;
 
-/* How generalised-alpha meets the constraints. */
+/* The form of the constraints c = 0 in generalised-alpha. */
 typedef enum yk_multibody_formulation {
-    YK_MULTIBODY_FORMULATION_INDEX_3, /* as they are, at the end of the step */
-    /* as (d/dt + stabilisation)^2 c = 0: ordinary differential equations, paper relaxed section
-     * 3 */
+    YK_MULTIBODY_FORMULATION_INDEX_3, /* c = 0 at the end of the step */
+    /* (d/dt + stabilization_rate)^2 c = 0, which gives ordinary differential equations (paper
+     * relaxed, section 3) */
     YK_MULTIBODY_FORMULATION_STABILIZED_ODE
 } yk_multibody_formulation;
 
 typedef struct yk_multibody_options {
     yk_multibody_integrator integrator;
     double rho_inf; /* asymptotic spectral radius, 0 to 1 */
-    /* iterations stop when what remains is this fraction of the step's truncation error */
+    /* Newton's method stops if the remaining error is below this fraction of the truncation error
+     * of the step, and below the absolute tolerance (m, rad). */
     double newton_relative_tolerance;
-    double newton_absolute_tolerance; /* and below this change of position (m) and rotation (rad) */
-    int max_newton_iterations;        /* at most, per step */
-    double assembly_tolerance;        /* positions are assembled to this gap (m, rad) */
-    /* local error of a step of variable size inside step(); 0: fixed steps. Two-step: m, rad,
-     * coordinates of flexible bodies by the displacement that they cause; Runge-Kutta: relative to
-     * the model's length and its typical speed */
+    double newton_absolute_tolerance;
+    int max_newton_iterations; /* per step */
+    double assembly_tolerance; /* largest gap of a joint at the start (m, rad) */
+    /* Local error of the variable steps inside a macro step; 0: fixed steps. Two-step: m, rad, and
+     * displacements caused by coordinates of flexible bodies. Runge-Kutta: relative to the length
+     * and the typical speed of the model. */
     double error_tolerance;
-    yk_multibody_formulation formulation; /* generalised-alpha */
-    double stabilization_rate;            /* of the form ode (1/s); 0: one over the step */
-    bool start_in_equilibrium;            /* begin in static equilibrium */
-    double
-        startup_damping; /* artificial: force -damping times momentum (1/s), removed linearly ... */
-    double startup_damping_full_until; /* ... between these times (s) */
+    yk_multibody_formulation formulation; /* of generalised-alpha */
+    double stabilization_rate;            /* of the stabilised form (1/s); 0: 1 / step */
+    bool start_in_equilibrium;            /* static equilibrium */
+    /* Artificial force -startup_damping times momentum (1/s). It is reduced linearly to 0 between
+     * the two times (s). */
+    double startup_damping;
+    double startup_damping_full_until;
     double startup_damping_end;
 } yk_multibody_options;
 
@@ -80,34 +82,33 @@ yk_multibody_options yk_multibody_options_default(void);
 
 /* Parts ---------------------------------------------------------------------------------------- */
 
-/* A frame that moves, without mass of its own: bodies, joints, forces and beams meet there. */
+/* A moving frame without mass. Bodies, joints, forces and beams are attached to it. */
 typedef struct yk_multibody_node_def {
     const char *name;
-    yk_vec3 position; /* m; a rough guess is enough where joints decide */
+    /* Pose in which beams are free of strain (m). A rough guess is enough if joints determine it. */
+    yk_vec3 position;
     yk_quat orientation;
-    /* at the start, away from `position`, where beams are free of strain (m) */
-    yk_vec3 initial_displacement;
-    yk_vec3
-        initial_rotation; /* likewise from `orientation`: a rotation vector in global axes (rad) */
-    yk_vec3 velocity;     /* m/s */
-    yk_vec3 angular_velocity; /* rad/s, global axes */
-    bool
-        keep_initial_pose; /* at the start, move the other nodes rather than this one to satisfy the joints */
-    int part;              /* set by the library: which part of a merged model it came from */
+    yk_vec3 initial_displacement; /* at the start, from `position` (m) */
+    yk_vec3 initial_rotation;     /* at the start, from `orientation`: rotation vector (rad) */
+    yk_vec3 velocity;             /* m/s */
+    yk_vec3 angular_velocity;     /* rad/s, global axes */
+    bool keep_initial_pose; /* assemble the joints by moving other nodes, if that is possible */
+    int part;               /* part of a merged model; set by the library */
 } yk_multibody_node_def;
 
 typedef struct yk_multibody_body_def {
     const char *name;
-    int node; /* that it is fixed to; YK_NO_ID: a node of its own with its name, placed as below */
-    double mass;                 /* kg */
-    yk_vec3 center_of_mass;      /* of mass, in the node's axes (m) */
-    yk_mat3 inertia;             /* about the centre of mass, in the axes that follow (kg m2) */
-    yk_quat inertia_orientation; /* from the axes of the inertia tensor to the node's */
-    /* of its own node, as in yk_multibody_node_def; not read where `node` is given */
+    int node;               /* existing node; YK_NO_ID: create a node with the name of the body */
+    double mass;            /* kg */
+    yk_vec3 center_of_mass; /* in the axes of the node (m) */
+    yk_mat3 inertia;        /* about the centre of mass, in axes of its own (kg m2) */
+    yk_quat inertia_orientation; /* from the axes of `inertia` to those of the node */
+    /* Pose and velocities of the created node, as in yk_multibody_node_def; ignored if `node` is
+     * given. */
     yk_vec3 position;
-    yk_quat orientation;      /* likewise */
-    yk_vec3 velocity;         /* likewise */
-    yk_vec3 angular_velocity; /* likewise */
+    yk_quat orientation;
+    yk_vec3 velocity;
+    yk_vec3 angular_velocity;
 } yk_multibody_body_def;
 
 /* Beam sections. Section axes: x along the beam, y and z across. Strains and resultants are ordered
@@ -115,13 +116,13 @@ typedef struct yk_multibody_body_def {
  *   strain     gamma_x extension, gamma_y and gamma_z shear; kappa_x twist, kappa_y and kappa_z curvature (1/m)
  *   resultant  N_x, N_y, N_z (N); M_x, M_y, M_z (N m)
  *
- * and the stiffness may be any 6 x 6 matrix between them: eccentric or anisotropic sections
- * couple all of them. */
+ * and the stiffness may be any 6 x 6 matrix: eccentric or anisotropic sections couple all
+ * components. */
 typedef struct yk_beam_section {
     double stiffness[6][6];
-    double damping[6][6];   /* resultants from strain rates; all zero: none */
+    double damping[6][6];   /* resultants by strain rates */
     double mass;            /* kg/m */
-    yk_vec3 center_of_mass; /* of mass, from the reference line, in section axes (m) */
+    yk_vec3 center_of_mass; /* from the reference line, in section axes (m) */
     yk_mat3 inertia;        /* about the centre of mass, in section axes (kg m) */
 } yk_beam_section;
 
@@ -133,10 +134,10 @@ typedef struct yk_beam_section_def {
     double area;             /* m2 */
     double area_moment_y;    /* second moment of area about y: bending in the x-z plane (m4) */
     double area_moment_z;    /* about z: bending in the x-y plane (m4) */
-    double torsion_constant; /* torsion constant (m4) */
-    double shear_factor_y; /* shear factors: fraction of the area that carries shear along y ... */
-    double shear_factor_z; /* ... and along z */
-    double rayleigh_beta;  /* damping = damping_ratio * stiffness (s) */
+    double torsion_constant; /* m4 */
+    double shear_factor_y;   /* fraction of the area that carries shear along y */
+    double shear_factor_z;   /* and along z */
+    double rayleigh_beta;    /* damping = rayleigh_beta * stiffness (s) */
 } yk_beam_section_def;
 
 /* Steel with a solid circular section of 1 cm2; the shapes below fill in the geometry. */
@@ -154,31 +155,31 @@ yk_beam_section yk_beam_section_transformed(const yk_beam_section *section, doub
 
 enum { YK_BEAM_NODE_COUNT = 3, YK_BEAM_SECTION_COUNT = 2 };
 
-/* A beam through three nodes, the middle one near half of its length; free of strain where the
- * nodes are defined. Its mass is shared out to the nodes. */
+/* A beam through three nodes, the middle one near half of its length. It is free of strain in the
+ * reference pose of the nodes. Its mass is lumped at the nodes. */
 typedef struct yk_multibody_beam_def {
     const char *name;
     int nodes[YK_BEAM_NODE_COUNT];
-    /* from the node to the line of the beam, in the node's axes (m) */
+    /* from each node to the line of the beam, in the axes of the node (m) */
     yk_vec3 offsets[YK_BEAM_NODE_COUNT];
-    /* From section axes (x along the beam) to the node's axes; yk_multibody_orient_beam_sections finds them. */
+    /* from section axes (x along the beam) to node axes: see yk_multibody_orient_beam_sections */
     yk_quat section_orientations[YK_BEAM_NODE_COUNT];
-    yk_beam_section sections[YK_BEAM_SECTION_COUNT]; /* each holds for half of the beam */
+    yk_beam_section sections[YK_BEAM_SECTION_COUNT]; /* of the two halves */
 } yk_multibody_beam_def;
 
-/* Something to draw, fixed to a node. */
+/* A shape for drawings, fixed to a node. */
 typedef struct yk_multibody_shape_def {
     int node;
     yk_shape_kind kind;
     yk_marker marker;
-    yk_vec3 size; /* as yk_shape_kind says (m) */
+    yk_vec3 size; /* see yk_shape_kind (m) */
 } yk_multibody_shape_def;
 
 yk_multibody_node_def yk_multibody_node_default(void);
-/* With a node of its own at the origin; without mass. */
+/* A body without mass on a new node at the origin. */
 yk_multibody_body_def yk_multibody_body_default(void);
-/* The same with a mass (kg) and an inertia tensor about its origin, which is its centre (kg m2), at
- * a position (m). */
+/* A body on a new node at its centre of mass: mass (kg), inertia about the centre of mass (kg m2),
+ * position (m). */
 yk_multibody_body_def yk_multibody_body_named(const char *name, double mass, yk_mat3 inertia,
                                               yk_vec3 position);
 /* Nodes on the ground, section axes along those of the nodes, no section. */
@@ -199,35 +200,36 @@ yk_multibody_def yk_multibody_default(void);
 
 typedef struct yk_multibody_builder yk_multibody_builder;
 
-/* NULL: the default def. Returns NULL when out of memory, which the functions below take and
- * yk_multibody_create reports. */
+/* `def` may be NULL for the defaults. Returns NULL if out of memory; the functions below accept a
+ * NULL builder, and yk_multibody_create reports the error. */
 yk_multibody_builder *yk_multibody_begin(yk_context *context, const yk_multibody_def *def);
 
-/* Each returns the id of what was added, or YK_NO_ID. Bodies return that of their node. */
+/* Each function returns the id of the added part, or YK_NO_ID after an error. The id of a body is
+ * that of its node. */
 int yk_multibody_add_node(yk_multibody_builder *builder, const yk_multibody_node_def *def);
 int yk_multibody_add_body(yk_multibody_builder *builder, const yk_multibody_body_def *def);
 int yk_multibody_add_joint(yk_multibody_builder *builder, const yk_joint_def *def);
 int yk_multibody_add_force(yk_multibody_builder *builder, const yk_force_def *def);
 int yk_multibody_add_beam(yk_multibody_builder *builder, const yk_multibody_beam_def *def);
 int yk_multibody_add_port(yk_multibody_builder *builder, const yk_port_def *def);
-/* A port that is a marker of a body. */
+/* A marker port on a body. */
 int yk_multibody_add_marker_port(yk_multibody_builder *builder, const char *name, int body,
                                  yk_marker marker);
 int yk_multibody_add_shape(yk_multibody_builder *builder, const yk_multibody_shape_def *def);
 
-/* Sets the section axes of a beam: x along the parabola through its nodes, z as near as that
- * allows to `up`, a direction in global axes. After the nodes were added and named in the def.
- * YK_ERROR_ARGUMENT where `up` runs along the beam or the nodes are in one place. */
+/* Sets the section axes of a beam: x along the parabola through its nodes, z as near as possible to
+ * the direction `up` in global axes. The nodes must have been added and set in the def.
+ * YK_ERROR_ARGUMENT if `up` is parallel to the beam or the nodes coincide. */
 yk_status yk_multibody_orient_beam_sections(yk_multibody_builder *builder,
                                             yk_multibody_beam_def *beam, yk_vec3 up);
 
-/* Makes the subsystem of all that was added, and ends the builder whatever comes out.
- * YK_ERROR_ARGUMENT with the name of what is wrong. */
+/* Creates the subsystem, and destroys the builder in any case. YK_ERROR_ARGUMENT with the name of
+ * the invalid part. */
 yk_status yk_multibody_create(yk_multibody_builder *builder, yk_subsystem **subsystem);
-/* The same in one word, for a system that adopts it: NULL after a mistake, which yk_system_create
- * then reports. */
+/* Returns the subsystem, or NULL after an error, which yk_system_create then reports: for a system
+ * that takes ownership of the subsystem. */
 yk_subsystem *yk_multibody_create_or_null(yk_multibody_builder *builder);
-/* Ends a builder from which nothing is to be made; NULL is allowed. */
+/* Destroys a builder without creating a subsystem. NULL is allowed. */
 void yk_multibody_discard(yk_multibody_builder *builder);
 
 #ifdef __cplusplus

@@ -548,9 +548,9 @@ yk_status yk_multibody_make(yk_context *context, const yk_multibody_description 
 {
     *model = NULL;
     if (!def->name)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "a smooth model needs a name");
+        return yk_fail(context, YK_ERROR_ARGUMENT, "a multibody system needs a name");
     if (def->node_count + def->flexible_count < 1)
-        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a smooth model needs at least one node",
+        return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a multibody system needs at least one node",
                        def->name);
 
     /* All parts of the description by themselves. */

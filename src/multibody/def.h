@@ -1,21 +1,21 @@
-/* The smooth multibody solver: rigid bodies, joints, forces and beams as one index-3 system of
+/* The multibody solver: rigid bodies, joints, forces and beams as one index-3 system of
  * differential-algebraic equations, integrated by the implicit two-step method of the papers
  * (tight (1)-(6), explicit (5)-(10)).
  *
  *   nodes     frames on R3 x SO(3) with six unknowns each; YK_GROUND is the one that never moves
- *   bodies    mass and inertia fixed to a node, any number on each; a node without is massless
+ *   bodies    mass and inertia fixed to a node; a node may have any number of bodies, or none
  *   joints    between markers on two nodes (mechanics/joint.h), with reactions
  *   forces    between markers or on one (mechanics/force.h), gravity, artificial damping
  *   beams     three-node elements (multibody/beam.h)
  *   flexible  bodies with modes or in absolute nodal coordinates (multibody/flexible.h), and the
  *             attachments of theirs where joints, forces and ports attach
- *   ports     markers, distances between two markers, and signals, where the world meets the model
+ *   ports     markers, distances between two markers, and signals: connections to other subsystems
  *
- * A description names everything by index in its arrays; the builder of yoke/multibody.h (builder.c)
- * makes one, and yk_multibody_make makes the model from a copy of it. The result is a yk_subsystem
+ * A description refers to its parts by index. The builder of yoke/multibody.h (builder.c) creates a
+ * description, and yk_multibody_make creates the model from a copy of it. The model is a yk_subsystem
  * (its first member) that also runs alone: start, then step with inputs = NULL. */
-#ifndef YK_MULTIBODY_SMOOTH_H
-#define YK_MULTIBODY_SMOOTH_H
+#ifndef YK_MULTIBODY_DEF_H
+#define YK_MULTIBODY_DEF_H
 
 #include "base/builder.h"
 #include "mechanics/body.h"
@@ -89,7 +89,7 @@ typedef struct yk_multibody_report {
     double error;      /* estimated local error of the last step (m, rad), with error control */
 } yk_multibody_report;
 
-/* No parts and no gravity: where tests begin that describe a model without its builder. */
+/* No parts and no gravity, for tests that describe a model without the builder. */
 yk_multibody_description yk_multibody_description_empty(void);
 yk_multibody_flexible_def yk_multibody_flexible_default(void);
 
@@ -104,7 +104,7 @@ yk_beam_def yk_multibody_beam_shape(const yk_multibody_description *def,
 yk_status yk_multibody_make(yk_context *context, const yk_multibody_description *def,
                             yk_multibody **model);
 yk_subsystem *yk_multibody_subsystem(yk_multibody *model);
-/* The model as it was created. */
+/* The description that the model was created from. */
 const yk_multibody_description *yk_multibody_definition(const yk_multibody *model);
 /* The solver behind the plug-in contract (subsystem.c). */
 const yk_subsystem_ops *yk_multibody_ops(void);
@@ -121,14 +121,15 @@ void yk_multibody_destroy(yk_multibody *model);
 void yk_multibody_motion(const yk_multibody *model, int node, yk_motion *motion);
 void yk_multibody_marker_motion(const yk_multibody *model, int node, const yk_marker *marker,
                                 yk_motion *motion);
-/* On the second body, at its marker, in global axes. */
+/* The wrench of a joint on its second body, at the marker of that body, in global axes. Reactions of
+ * redundant joints: see initialize.c. */
 void yk_multibody_reaction(const yk_multibody *model, int joint, yk_wrench *reaction);
 /* Strains and resultants at the two evaluation points, loads on the nodes. */
 void yk_multibody_beam_loads(const yk_multibody *model, int beam, yk_beam_loads *loads);
-/* What beams and flexible bodies hold by their deformation, all together (J). */
+/* Strain energy of all beams and flexible bodies (J). */
 double yk_multibody_strain_energy(const yk_multibody *model);
 void yk_multibody_energy(const yk_multibody *model, yk_energy *energy);
-/* What the steps have cost, for tests and benchmarks. */
+/* Cost of the steps, for tests and benchmarks. */
 void yk_multibody_report_get(const yk_multibody *model, yk_multibody_report *report);
 
 /* Static equilibrium from the present state; velocities become zero. */

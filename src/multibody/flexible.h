@@ -1,4 +1,4 @@
-/* Flexible bodies for smooth models: what is constant about one, apart from where it is and how
+/* Flexible bodies of multibody systems: the constant data of one, apart from where it is and how
  * it moves.
  *
  *   modal   small deformations seen from a floating frame, a node of the model (multibody/ffrf.h):

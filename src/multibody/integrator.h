@@ -1,4 +1,4 @@
-/* Integrators: how a smooth model is carried through time, one row of operations each, and what
+/* Integrators of multibody systems, one row of operations each, and what
  * they are made of.
  *
  * An integrator knows no element. It writes the placement of the trial, asks for the equations of

@@ -1,4 +1,4 @@
-/* The linear equations of a smooth model: the matrix with its pattern, factors and scaling, and
+/* The linear equations of a multibody system: the matrix with its pattern, factors and scaling, and
  * the axes that kept factors turn with. What the matrix means is said in multibody.h; the solver
  * only knows which unknown belongs where. */
 #ifndef YK_MULTIBODY_LINEAR_SOLVER_H

@@ -1,4 +1,4 @@
-/* Several smooth models as one: their elements one after the other in one builder, in the units and
+/* Several multibody systems as one: their elements one after the other in one builder, in the units and
  * axes of the whole (tight (20)), with joints where the ports were coupled. And one body alone, as free_mass of the contract asks for it. */
 #include <stdio.h>
 

@@ -1,5 +1,5 @@
-/* The constant part of a smooth model: what start compiles from the def and from the connections
- * of the ports, and what no step changes. Everything is an index into its arrays.
+/* The constant part of a multibody system. The start compiles it from the description and from the
+ * connections of the ports, and no step changes it. Parts refer to each other by index.
  *
  *   frames     nodes first, then the ground, then frames that motion ports prescribe, then
  *              attachments of flexible bodies

@@ -1,4 +1,4 @@
-/* Vibration modes: of a linear constrained system, and of a smooth model about a state of it. */
+/* Vibration modes: of a linear constrained system, and of a multibody system about one of its states. */
 #ifndef YK_MULTIBODY_MODES_H
 #define YK_MULTIBODY_MODES_H
 
@@ -72,9 +72,9 @@ static inline const double *yk_linear_modes_shape(const yk_linear_modes *modes, 
     return modes->shape + (size_t)(2 * mode + (imaginary ? 1 : 0)) * (size_t)modes->unknowns;
 }
 
-/* Smooth models: modes.c ----------------------------------------------------------------------- */
+/* Multibody systems: modes.c ----------------------------------------------------------------------- */
 
-/* Eigenfrequencies and mode shapes of a smooth model about its present state (after start,
+/* Eigenfrequencies and mode shapes of a multibody system about its present state (after start,
  * statics or any step).
  *
  * The equations of motion are linearised as the time integration sees them, with the joints as

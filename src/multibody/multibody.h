@@ -1,6 +1,6 @@
-/* The smooth solver as one object, and its equations.
+/* The multibody solver as one object, and its equations.
  *
- * The object is made of four parts, and files include the part that they need:
+ * The object consists of four parts. A file includes the parts that it needs:
  *
  *   model.h           constant: nodes, joints, forces, beams, flexible bodies, ports, numbers
  *   state.h           the image that rollback saves

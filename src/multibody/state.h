@@ -1,7 +1,7 @@
-/* The state of a smooth model: one flat image of doubles, which is all that a step depends on.
- * Rollback saves and restores the image; views name its pieces. Matrix factors and Jacobians that
- * are kept over steps are functions of placements that the image holds, so that they can be made
- * again, to the bit, from an image alone. */
+/* The state of a multibody system: one flat image of doubles, on which alone the next step depends.
+ * Rollback saves and restores the image. The pointers of the state are views of its pieces. Matrix
+ * factors and Jacobians that are kept over several steps are functions of placements in the image,
+ * so that the same bits can be computed again from an image. */
 #ifndef YK_MULTIBODY_STATE_H
 #define YK_MULTIBODY_STATE_H
 

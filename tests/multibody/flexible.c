@@ -1,4 +1,4 @@
-/* Flexible bodies in smooth models: statics and modes of a cantilever, motion with constraints
+/* Flexible bodies in multibody systems: statics and modes of a cantilever, motion with constraints
  * and loads, agreement of the descriptions; and what the scenario says about them. */
 #include <stdlib.h>
 #include <string.h>

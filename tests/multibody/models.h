@@ -1,6 +1,6 @@
 /* Mechanisms that tests and benchmarks share, built in C. */
-#ifndef YK_TESTS_SMOOTH_MODELS_H
-#define YK_TESTS_SMOOTH_MODELS_H
+#ifndef YK_TESTS_MULTIBODY_MODELS_H
+#define YK_TESTS_MULTIBODY_MODELS_H
 
 #include "multibody/def.h"
 

@@ -1,4 +1,4 @@
-/* The reduced interface model of the smooth solver: its own accelerations at the start, and
+/* The reduced interface model of the multibody solver: its own accelerations at the start, and
  * velocities after a wrench that lasts for a moment. */
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
 /* Running a model kit in a test. */
-#ifndef YK_TESTS_SMOOTH_RUN_H
-#define YK_TESTS_SMOOTH_RUN_H
+#ifndef YK_TESTS_MULTIBODY_RUN_H
+#define YK_TESTS_MULTIBODY_RUN_H
 
 #include "models.h"
 #include "test.h"

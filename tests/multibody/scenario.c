@@ -1,4 +1,4 @@
-/* Smooth models from scenario files: words, mistakes with their places, and loads that depend on
+/* Multibody systems from scenario files: keys, errors with their places, and loads that depend on
  * the model. */
 #include "../model/loading.h"
 
