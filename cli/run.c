@@ -16,7 +16,9 @@ typedef struct request {
     const char *path;
     option_list sets, files;
     const char *command;
-    bool quiet, verbose, json, error;
+    bool quiet, verbose, json, error, estimate_error;
+    double error_tolerance; /* estimated error above which a run is not trustworthy */
+    double error_bar;       /* of the worst channel, found by --error-bars; 0 without */
     bool visible;           /* a progress bar is shown */
     int frames;             /* negative: as the scenario says */
     const char *checkpoint; /* NULL: none */
@@ -192,6 +194,8 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
             status = written;
     }
 
+    if (report)
+        q->error_bar = report->error;
     if (!report || q->quiet) {
         yk_accuracy_report_destroy(l->context, report);
         return status;
@@ -298,6 +302,8 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
             .checkpoint_interval = info->checkpoint_interval,
             .resume_from = q->resume,
             .remedy_scenario = q->source,
+            .verdict_scenario = q->estimate_error && !q->error ? q->source : NULL,
+            .error_tolerance = q->error_tolerance,
         };
 
         yk_text names = name_results(l->context, files, q->checkpoint);
@@ -375,8 +381,12 @@ static int run_loaded(const loaded *l, request *q)
 
     /* A run that came to its end may still not be one to trust; a quiet one says at least so. */
     if (status == YK_OK || status == YK_NOT_CONVERGED) {
+        bool inaccurate = q->error_bar > q->error_tolerance;
+        if (inaccurate)
+            print_err("yoke: not trustworthy: the largest error bar is %.3g %%, above %.3g %%\n",
+                      100 * q->error_bar, 100 * q->error_tolerance);
         if (!has_serious_finding(&report))
-            return EXIT_GOOD;
+            return inaccurate ? EXIT_UNTRUSTED : EXIT_GOOD;
 
         if (q->quiet && !q->json)
             print_warnings("not trustworthy", info, report.findings, 1);
@@ -467,7 +477,7 @@ static const char run_usage[] = "run SCENARIO [OPTIONS]\n\n"
 
 int command_run(int argc, char **argv)
 {
-    request q = {.frames = -1, .deadline = RANKS_DEADLINE};
+    request q = {.frames = -1, .deadline = RANKS_DEADLINE, .error_tolerance = 0.1};
     bool no_output = false, live = false, resume_or_start = false;
     int port = 0;
     const option_row rows[] = {
@@ -485,6 +495,11 @@ int command_run(int argc, char **argv)
          "restarted"},
         {"error-bars", OPTION_FLAG, &q.error, NULL,
          "Repeat the run with 1/2 and 1/4 of the step and add error bars (about 6 times the work)"},
+        {"estimate-error", OPTION_FLAG, &q.estimate_error, NULL,
+         "Repeat the run with other steps and estimate its error (at most half the time of the "
+         "run, or 2 s)"},
+        {"error-tolerance", OPTION_NUMBER, &q.error_tolerance, "X",
+         "Largest estimated error of a trustworthy run, relative to the range (default: 0.1)"},
         {"live", OPTION_FLAG, &live, NULL, "Show the run in a browser while it is running"},
         {"live-port", OPTION_COUNT, &port, "N",
          "Serve the live view on this port of 127.0.0.1 (default: a free port)"},
@@ -511,6 +526,11 @@ int command_run(int argc, char **argv)
         return EXIT_MISUSE;
     }
 
+    if (!(q.error_tolerance > 0)) {
+        print_err("yoke: --error-tolerance %g: give a number above 0\n", q.error_tolerance);
+        return EXIT_MISUSE;
+    }
+
     /* Other ranks have some of the subsystems, and nothing else to do. */
     yk_scenario_def def = scenario_def(q.path, &q.sets);
     if (ranks_own() > 0)
@@ -530,6 +550,8 @@ int command_run(int argc, char **argv)
     source.cache = yk_cache_create();
     if (!live)
         q.source = &source;
+    if (def.placement)
+        q.estimate_error = false;
 
     watch_loading(show_loading, &q);
     if (live) {
@@ -598,7 +620,7 @@ static const char resume_usage[] =
 
 int command_resume(int argc, char **argv)
 {
-    request q = {.deadline = RANKS_DEADLINE};
+    request q = {.deadline = RANKS_DEADLINE, .error_tolerance = 0.1};
     bool no_output = false;
     const char *path = NULL;
     const option_row rows[] = {

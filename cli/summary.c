@@ -370,9 +370,19 @@ static void print_verdict(const yk_run_report *report, bool coupled)
             print_out(": no findings");
     }
 
+    const yk_error_estimate *e = &report->estimate;
+    if (e->available && *e->channel)
+        print_out(", estimated error %.2g %% (worst: %s)", 100 * e->relative_error, e->channel);
+    else if (e->available)
+        print_out(", nothing that is recorded moves");
+    else if (*e->reason)
+        print_out(", error not estimated (%s)", e->reason);
+    if (coupled && serious == 0)
+        print_out(", coupling stable");
+
     /* A much larger error is a finding, and a percentage of it says nothing. */
-    if (coupled && report->reference_energy > 0 && fabs(report->spurious_energy) < 10)
-        print_out(", energy error %.3g %% of %.3g J", 100 * report->spurious_energy,
+    if (report->reference_energy > 0 && fabs(report->spurious_energy) < 10)
+        print_out(", energy error %.2g %% of %.3g J", 100 * report->spurious_energy,
                   report->reference_energy);
     print_out("\n");
 }

@@ -68,6 +68,11 @@ typedef struct yk_run_options {
      * tried before they are recommended, which may take twice as long as the run took, at least 4 s
      * and at most a minute of the processor; `progress` sees the trials too. NULL: they are not. */
     const yk_scenario_def *remedy_scenario;
+    /* Source of the scenario, to estimate the error of the run by companion runs with other steps:
+     * half and twice the steps if that takes at most 2 s or half the time of the run, else twice
+     * and four times the steps within that time. NULL: no estimate. */
+    const yk_scenario_def *verdict_scenario;
+    double error_tolerance; /* estimated error above which a run is not trustworthy; 0: 0.1 */
 } yk_run_options;
 
 /* Findings about a run. The rules, with thresholds and reasons, are in docs/trust.md. */
@@ -85,6 +90,7 @@ typedef enum yk_finding_kind {
     YK_FINDING_RECOVERED,           /* value: number of failures */
     YK_FINDING_EMITTER_SHORTFALL,   /* value: fraction of the particles due */
     YK_FINDING_WIRE_LOOP,           /* value: loop gain; NaN if not known */
+    YK_FINDING_ESTIMATED_ERROR,     /* value: estimated error by range of the worst channel */
     YK_FINDING_COUNT
 } yk_finding_kind;
 
@@ -119,7 +125,9 @@ typedef enum yk_finding_cause {
     YK_CAUSE_REGION_FULL, /* emitter_shortfall */
     YK_CAUSE_CAPACITY_REACHED,
     YK_CAUSE_LOOP_GROWS, /* wire_loop */
-    YK_CAUSE_LOOP_CONVERGES
+    YK_CAUSE_LOOP_CONVERGES,
+    YK_CAUSE_UNPREDICTABLE, /* estimated_error */
+    YK_CAUSE_STATISTICS
 } yk_finding_cause;
 
 enum { YK_REMEDIES_MAX = 3, YK_REMEDY_OVERRIDES_MAX = 3 };
@@ -135,8 +143,9 @@ typedef struct yk_remedy {
     yk_remedy_kind kind;
     int override_count;
     char overrides[YK_REMEDY_OVERRIDES_MAX][160]; /* "coupling.scheme=tight" */
-    double
-        verified_until; /* s: up to this time a run with them had no serious finding; 0: not tried */
+    /* s: up to this time a run with them had no serious finding; 0: not tried. */
+    double verified_until;
+    double estimated_error; /* of that run, by the range of its worst channel; NaN: not known */
 } yk_remedy;
 
 /* A measured number that belongs to a finding. */
@@ -168,6 +177,21 @@ double yk_finding_figure(const yk_finding *finding, const char *name);
 
 enum { YK_FINDINGS_MAX = 16 };
 
+/* The estimated error of a run in its worst recorded channel. */
+typedef struct yk_error_estimate {
+    bool available;
+    char reason[200];      /* why it is not; "" if it was not asked for */
+    double relative_error; /* largest error by the range of the channel */
+    char channel[160];     /* the worst channel; "" if nothing that is recorded moves */
+    bool regular;          /* the differences of the companions fall as those of a method do */
+    double order;          /* observed; NaN if it is not known */
+    double reliable_until; /* s: the error exceeds the tolerance later; infinite: never */
+    /* Difference of means and of rms, by the range, if single trajectories are not predictable. */
+    double statistics_error;
+    int run_count;   /* companions */
+    double cpu_time; /* s, of the companions */
+} yk_error_estimate;
+
 typedef struct yk_run_report {
     int64_t step_count; /* macro steps taken */
     double time;        /* s, reached */
@@ -186,6 +210,7 @@ typedef struct yk_run_report {
     bool can_resume; /* the run or its record did not end; it can be resumed from a checkpoint */
     /* of the state that was reached (yk_system_state_hash): equal runs have equal ones */
     uint64_t state_hash;
+    yk_error_estimate estimate;
     int finding_count;
     yk_finding findings[YK_FINDINGS_MAX];
 } yk_run_report;

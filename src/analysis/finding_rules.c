@@ -34,7 +34,9 @@ static const yk_finding_rule rules[] = {
          .serious = 0.05,
          .severity = YK_SERIOUS_ABOVE_THRESHOLD,
          .is_indirect = true,
-         .reason = "An error of 3 % in the motion is an error of about 6 % in its energy.",
+         .reason =
+             "An error of 3 % in the motion is an error of about 6 % in its energy. Lost energy is "
+             "serious above 15 %, since many good methods damp what a step does not resolve.",
          .words = {{YK_CAUSE_COUPLING_CREATES,
                     "The coupling creates {energy} J ({fraction%} % of {scale} J). Most of it at "
                     "interface '{interface}' between '{wrench_side}' and '{motion_side}'"},
@@ -254,6 +256,27 @@ static const yk_finding_rule rules[] = {
                    {YK_CAUSE_LOOP_CONVERGES,
                     "The wires {detail} form an algebraic loop that this scheme cannot solve. Its "
                     "signals lag by a macro step and converge, since the loop gain is {value}"}}},
+    [YK_FINDING_ESTIMATED_ERROR] =
+        {.kind = YK_FINDING_ESTIMATED_ERROR,
+         .name = "estimated_error",
+         .meaning = "The same scenario with other steps gives another result.",
+         .quantity = "estimated error of the worst channel",
+         .scale = "range of the channel",
+         .warning = 0.03,
+         .serious = 0.1,
+         .severity = YK_SERIOUS_ABOVE_THRESHOLD,
+         .reason = "The user sets the threshold with `--error-tolerance`. With contact, if single "
+                   "trajectories are not predictable, means and rms count.",
+         .words =
+             {{YK_CAUSE_DEFAULT,
+               "The estimated error is {value%} % of the range of {detail}, above {limit%} % "
+               "from t = {time@} s on. The step of {step} s is too large"},
+              {YK_CAUSE_UNPREDICTABLE,
+               "Beyond t = {time@} s, runs with other steps differ by {value%} % of the range of "
+               "{detail}. The step of {step} s is far too large, or the motion is chaotic"},
+              {YK_CAUSE_STATISTICS,
+               "Single trajectories are not predictable beyond t = {time@} s ({detail}). "
+               "Means and rms agree within {statistics%} % of the range"}}},
 };
 
 static_assert(sizeof rules / sizeof *rules == YK_FINDING_COUNT, "a finding has no rule");

@@ -13,9 +13,9 @@
 #include "math/vec3.h"
 #include "yoke/nonsmooth.h"
 
-/* Energy destroyed by interfaces: impacts between two sides, and inputs that damp what they cannot
- * resolve, lose some in good runs. */
-static const double COUPLING_LOSS_SERIOUS = 0.15;
+/* Lost energy, relative to the reference energy: a motion whose amplitude is 8 % too small. Impacts
+ * between two sides, and methods that damp what they cannot resolve, lose some in good runs. */
+static const double LOSS_SERIOUS = 0.15;
 /* Impacts and friction are known no better than the wrenches that cause them: energy created,
  * relative to that dissipated, that may be an error of these alone. */
 static const double DISSIPATION = 0.1;
@@ -58,6 +58,20 @@ static bool has_serious(const yk_run_report *report)
 {
     yk_finding_kind kind;
     return yk_report_serious(report, &kind);
+}
+
+/* Whether something grew, which explains gaps and drifts: a serious finding that is no loss of
+ * energy. */
+static bool has_grown(const yk_run_report *report)
+{
+    for (int i = 0; i < report->finding_count; i++) {
+        const yk_finding *f = &report->findings[i];
+        bool lost = f->kind == YK_FINDING_ENERGY_ERROR && f->value < 0;
+        if (f->severity == YK_FINDING_SEVERITY_SERIOUS && !lost)
+            return true;
+    }
+
+    return false;
 }
 
 /* Remedies ------------------------------------------------------------------------------------- */
@@ -315,8 +329,8 @@ static void judge_energy(const yk_watch *watch, yk_run_report *report)
     f.subsystem = subsystem_of_energy(watch, sign);
     if (watch->count > 0)
         f.interface_index = interface_of_energy(watch, sign);
-    if (cause == YK_CAUSE_COUPLING_DESTROYS) {
-        f.limit = COUPLING_LOSS_SERIOUS;
+    if (sign < 0) {
+        f.limit = LOSS_SERIOUS;
         if (!(fraction > f.limit))
             f.severity = YK_FINDING_SEVERITY_WARNING;
     }
@@ -405,7 +419,7 @@ static void judge_velocity_gaps(const yk_watch *watch, yk_run_report *report)
         fastest = fmax(fastest, sqrt(watch->interfaces[k].speed_squares / looks));
 
     /* What runs away has gaps all the same. */
-    for (int i = 0; !has_serious(report) && i < watch->count; i++) {
+    for (int i = 0; !has_grown(report) && i < watch->count; i++) {
         const yk_watched *w = &watch->interfaces[i];
         interface_scales s = scales_of(watch, i, fastest);
 
@@ -451,7 +465,7 @@ static void judge_position_gaps(const yk_watch *watch, yk_run_report *report)
     for (int k = 0; k < watch->count; k++)
         furthest = fmax(furthest, watch->interfaces[k].travel);
 
-    for (int i = 0; !has_serious(report) && i < watch->count; i++) {
+    for (int i = 0; !has_grown(report) && i < watch->count; i++) {
         const yk_watched *w = &watch->interfaces[i];
         interface_scales s = scales_of(watch, i, 0);
         double gap = yk_system_interface_statistics(watch->system, i).max_gap.position;
@@ -498,7 +512,7 @@ static bool has_drifted(const double gap[3], const double travel[3], double nota
 static void judge_drift(const yk_watch *watch, yk_run_report *report)
 {
     double notable = warning_threshold(YK_FINDING_DRIFT);
-    for (int i = 0; !has_serious(report) && i < watch->count; i++) {
+    for (int i = 0; !has_grown(report) && i < watch->count; i++) {
         const yk_watched *w = &watch->interfaces[i];
         yk_interface_gap all = yk_system_interface_statistics(watch->system, i).max_gap;
         const double travel[3] = {w->quarter_travel, w->half_travel, w->travel};

@@ -275,6 +275,8 @@ static outcome try_once(attempts *a, yk_remedy *remedy)
         .end = NAN,
         .every = 1 << 20,            /* the record is not looked at */
         .seconds = 0.5 * a->seconds, /* the other half is for others */
+        .estimate_error = a->run->verdict_scenario,
+        .error_tolerance = a->run->error_tolerance,
         .caller = a->context,
         .progress = goes_on,
         .user = a,
@@ -284,6 +286,7 @@ static outcome try_once(attempts *a, yk_remedy *remedy)
     a->seconds -= trial.seconds;
     yk_status status = trial.status;
     double reached = trial.report.time;
+    double error = trial.report.estimate.available ? trial.report.estimate.relative_error : NAN;
     yk_finding_kind kind;
     bool serious = yk_report_serious(&trial.report, &kind);
     yk_trial_release(&trial);
@@ -302,7 +305,29 @@ static outcome try_once(attempts *a, yk_remedy *remedy)
         return UNKNOWN;
 
     remedy->verified_until = reached;
+    remedy->estimated_error = error;
     return HELPS;
+}
+
+/* Halves the macro step of a remedy so many times: that of its own, if it has one, else the step of
+ * the scenario. False if the remedy has no place for it. */
+static bool set_step(yk_remedy *remedy, double step, int halvings)
+{
+    static const char key[] = "time.step=";
+    int at = remedy->override_count;
+    for (int i = 0; i < remedy->override_count; i++)
+        if (strncmp(remedy->overrides[i], key, strlen(key)) == 0) {
+            at = i;
+            step = yk_text_number(remedy->overrides[i] + strlen(key), NULL);
+        }
+    if (at == YK_REMEDY_OVERRIDES_MAX)
+        return false;
+
+    yk_format(remedy->overrides[at], sizeof remedy->overrides[at], "%s%.10g", key,
+              ldexp(step, -halvings));
+    if (at == remedy->override_count)
+        remedy->override_count++;
+    return true;
 }
 
 /* The index of a remedy with the same overrides; -1: there is none. */
@@ -364,10 +389,7 @@ void yk_remedies_try(yk_context *context, const yk_scenario_info *info, const yk
         for (int k = 0; k < count && helping < 0 && a.seconds > 0 && !a.stopped; k++) {
             /* The remedy, with macro steps that are halved so many times. */
             helps = asked[k];
-            bool fits = halvings == 0 || helps.override_count < YK_REMEDY_OVERRIDES_MAX;
-            if (halvings > 0 && fits)
-                yk_format(helps.overrides[helps.override_count++], sizeof helps.overrides[0],
-                          "time.step=%.10g", ldexp(a.step, -halvings));
+            bool fits = halvings == 0 || set_step(&helps, a.step, halvings);
 
             outcome result = FAILS;
             if (fits)

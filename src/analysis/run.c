@@ -9,6 +9,7 @@
 #include "analysis/finding_rules.h"
 #include "analysis/remedies.h"
 #include "analysis/scenario_run.h"
+#include "analysis/verdict.h"
 #include "base/clock.h"
 #include "base/context.h"
 #include "base/text.h"
@@ -33,6 +34,7 @@ typedef struct run {
     const yk_run_options *def;
     yk_run_report *report;
     yk_watch watch;
+    yk_error_monitor monitor;
     double *row;
     yk_scene scene;
     int64_t frame_stride;                    /* steps between frames; 0: none */
@@ -201,6 +203,11 @@ static void add_statistics(run *r)
     add_figure(r, "", "steps_rejected", (double)all.steps_rejected, "");
     add_figure(r, "", "min_step", all.min_step, "s");
     add_figure(r, "", "max_step", all.max_step, "s");
+    const yk_error_estimate *estimate = &r->report->estimate;
+    if (estimate->available) {
+        add_figure(r, "", "estimated_error", estimate->relative_error, "");
+        r->figures[r->figure_count - 1].text = estimate->channel;
+    }
     add_figure(r, "", "wall_time", r->report->wall_time, "s");
     add_figure(r, "", "max_energy", r->report->max_energy, "J");
     add_figure(r, "", "reference_energy", r->report->reference_energy, "J");
@@ -279,7 +286,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
         return YK_OK;
 
     /* As many numbers as there may be. */
-    r->figure_capacity = 19 + 2 * YK_FINDING_COUNT + 4 * r->info->subsystem_count +
+    r->figure_capacity = 21 + 2 * YK_FINDING_COUNT + 4 * r->info->subsystem_count +
                          11 * r->info->interface_count + (5 + YK_REMEDIES_MAX) * YK_FINDINGS_MAX;
     char remedies[YK_FINDINGS_MAX][YK_REMEDIES_MAX]
                  [YK_REMEDY_OVERRIDES_MAX * sizeof(((yk_remedy *)0)->overrides[0])];
@@ -485,6 +492,8 @@ static yk_status step_to_end(run *r)
     if (!r->def->resume_from) {
         status = sample(r);
         if (!YK_FAILED(status))
+            status = yk_error_monitor_sample(&r->monitor, 0, yk_system_time(r->system), r->row);
+        if (!YK_FAILED(status))
             status = record_frame(r);
     }
 
@@ -507,6 +516,8 @@ static yk_status step_to_end(run *r)
         bool last = n == steps;
         if (n % r->info->record_interval == 0 || last)
             status = sample(r);
+        if (!YK_FAILED(status))
+            status = yk_error_monitor_sample(&r->monitor, n, yk_system_time(r->system), r->row);
         bool shown = r->frame_stride > 0 && (n % r->frame_stride == 0 || last);
         if (!YK_FAILED(status) && shown)
             status = record_frame(r);
@@ -590,6 +601,8 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_option
     if (!YK_FAILED(status))
         status = open_scene(&r);
     if (!YK_FAILED(status))
+        status = yk_error_monitor_open(context, scenario, def, &r.monitor);
+    if (!YK_FAILED(status))
         status = open_fall_back(&r);
     if (!YK_FAILED(status))
         status = open_checkpoints(&r);
@@ -611,6 +624,9 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_option
         char *failure = NULL;
         if (status != YK_OK)
             failure = yk_text_copy(context, yk_last_message(context));
+
+        if (status == YK_OK)
+            yk_error_monitor_judge(&r.monitor, def, r.watch.budget.moves, r.report);
 
         /* Try remedies if a second run of the scenario is possible: a partner in another program may
          * accept one connection only, and this run still holds it. */
@@ -643,6 +659,7 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_option
     if (r.checkpoints.context)
         yk_checkpointer_close(&r.checkpoints);
     yk_watch_close(&r.watch);
+    yk_error_monitor_close(&r.monitor);
     if (r.scene.context)
         yk_scene_close(&r.scene);
     yk_free(context, r.row);

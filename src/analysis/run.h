@@ -57,8 +57,7 @@ bool yk_budget_exploded(const yk_budget *budget);
 bool yk_budget_runs_away(const yk_budget *budget);
 
 /* What the run shows, as fractions of the energy at the start and fed in: what interfaces and
- * integration made, at the end or where it was largest for long; what was lost at the end, as far as
- * the interfaces took it. They are fractions of *scale (J); where more is made than there is, that is
+ * integration made, at the end or where it was largest for long; what was lost at the end. They are fractions of *scale (J); where more is made than there is, that is
  * as it was before. */
 void yk_budget_conclude(const yk_budget *budget, double *made, double *lost, double *scale);
 

@@ -10,18 +10,34 @@
 #include "base/pool.h"
 #include "base/text.h"
 
-/* Loads the scenario with the overrides of its def, of the variant, and of the trial itself. */
-static yk_status load(const yk_trial_def *def, yk_trial *trial, yk_diagnostics *diagnostics,
-                      yk_scenario **scenario)
+/* A scenario with the overrides of a trial, which live as long. */
+typedef struct trial_source {
+    yk_scenario_def def;
+    const char **overrides;
+    yk_text channels;
+    char step[64], end[64], every[64];
+} trial_source;
+
+enum { OWN = 4 };
+
+static void release_source(yk_context *context, trial_source *source)
 {
-    enum { OWN = 4 };
+    yk_text_destroy(context, &source->channels);
+    yk_free(context, source->overrides);
+}
+
+/* Collects the overrides of the scenario, of the variant, and of the trial itself. */
+static yk_status make_source(const yk_trial_def *def, yk_trial *trial, trial_source *source)
+{
     yk_context *context = trial->context;
     int given = def->scenario->override_count;
     int changed = 0;
     if (def->variant)
         changed = def->variant->override_count;
     size_t most = (size_t)(given + changed + OWN);
+    *source = (trial_source){.def = *def->scenario};
     const char **overrides = yk_allocate(context, most, sizeof *overrides);
+    source->overrides = overrides;
     if (!overrides)
         return YK_ERROR_MEMORY;
 
@@ -32,44 +48,32 @@ static yk_status load(const yk_trial_def *def, yk_trial *trial, yk_diagnostics *
     for (int i = 0; i < changed; i++)
         overrides[count++] = def->variant->overrides[i];
 
-    /* Those of the trial itself. */
-    char step[64];
-    char end[64];
-    char every[64];
-    yk_format(step, sizeof step, "time.step=%.17g", def->step);
-    yk_format(end, sizeof end, "time.end=%.17g", def->end);
-    snprintf(every, sizeof every, "record.every=%d", def->every);
+    yk_format(source->step, sizeof source->step, "time.step=%.17g", def->step);
+    yk_format(source->end, sizeof source->end, "time.end=%.17g", def->end);
+    snprintf(source->every, sizeof source->every, "record.every=%d", def->every);
     if (!isnan(def->step))
-        overrides[count++] = step;
+        overrides[count++] = source->step;
     if (!isnan(def->end))
-        overrides[count++] = end;
+        overrides[count++] = source->end;
     if (def->every > 0)
-        overrides[count++] = every;
+        overrides[count++] = source->every;
 
-    yk_text channels = {0};
-    yk_text_add(context, &channels, "record.channels=[");
-
-    for (int i = 0; i < def->channel_count; i++) {
-        const char *separator = i > 0 ? ", " : "";
-        yk_text_add(context, &channels, "%s%s", separator, def->channels[i]);
-    }
-
-    yk_text_add(context, &channels, "]");
+    yk_text *channels = &source->channels;
+    yk_text_add(context, channels, "record.channels=[");
+    for (int i = 0; i < def->channel_count; i++)
+        yk_text_add(context, channels, "%s%s", i > 0 ? ", " : "", def->channels[i]);
+    yk_text_add(context, channels, "]");
+    if (channels->failed)
+        return YK_ERROR_MEMORY;
     if (def->channel_count > 0)
-        overrides[count++] = channels.data;
+        overrides[count++] = channels->data;
 
     /* A finer run divides every step of the scenario, not the macro step alone. */
-    yk_scenario_def changed_def = *def->scenario;
-    changed_def.overrides = overrides;
-    changed_def.override_count = count;
+    source->def.overrides = overrides;
+    source->def.override_count = count;
     if (def->refinement > 0)
-        changed_def.refinement = def->refinement;
-    yk_status status = YK_ERROR_MEMORY;
-    if (!channels.failed)
-        status = yk_scenario_load(context, &changed_def, diagnostics, scenario);
-    yk_text_destroy(context, &channels);
-    yk_free(context, overrides);
-    return status;
+        source->def.refinement = def->refinement;
+    return YK_OK;
 }
 
 /* Time of the processor and not on the clock, so that a busy machine does not change what there
@@ -109,8 +113,11 @@ void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
     yk_scenario *scenario = NULL;
     yk_system *system = NULL;
     yk_status status = yk_diagnostics_create(trial->context, &diagnostics);
+    trial_source source = {0};
     if (!YK_FAILED(status))
-        status = load(def, trial, diagnostics, &scenario);
+        status = make_source(def, trial, &source);
+    if (!YK_FAILED(status))
+        status = yk_scenario_load(trial->context, &source.def, diagnostics, &scenario);
     if (!YK_FAILED(status))
         status = yk_record_create(trial->context, &trial->record);
     if (!YK_FAILED(status))
@@ -125,6 +132,8 @@ void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
             .recorder = yk_record_recorder(trial->record),
             .progress = goes_on,
             .user = trial,
+            .verdict_scenario = def->estimate_error ? &source.def : NULL,
+            .error_tolerance = def->error_tolerance,
         };
         status = yk_run(trial->context, scenario, &run_def, &trial->report);
         trial->seconds = yk_processor_seconds() - trial->begun;
@@ -168,6 +177,7 @@ void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
 
     yk_scenario_destroy(scenario);
     yk_diagnostics_destroy(diagnostics);
+    release_source(trial->context, &source);
     trial->def = NULL;
 }
 

@@ -15,9 +15,11 @@ typedef struct yk_trial_def {
     double refinement;         /* as in yk_scenario_def: of the step above, and of all others */
     double end;                /* s; NaN: the scenario's */
     const char *const *channels;
-    int channel_count; /* 0: what the scenario records */
-    int every;         /* macro steps between samples, before refinement; 0: the scenario's */
-    double seconds;    /* of the processor, at most; infinite: no limit */
+    int channel_count;   /* 0: what the scenario records */
+    int every;           /* macro steps between samples, before refinement; 0: the scenario's */
+    double seconds;      /* of the processor, at most; infinite: no limit */
+    bool estimate_error; /* of the run, see yk_run_options */
+    double error_tolerance;
     /* who may ask to stop, in the midst of a step as well; NULL: nobody */
     const yk_context *caller;
     /* what a step of each subsystem costs, in any unit: for `work`; NULL: one */

@@ -17,7 +17,7 @@
  * Each case is worked on in a process of its own, so that one that hangs or crashes is counted as
  * such and the others go on.
  *
- *   build/release/studies/trust/yoke-trust [--set N] [--case NAME] [--only run|stability|error|remedy|advise]
+ *   build/release/studies/trust/yoke-trust [--set N] [--case NAME] [--only run|verdict|stability|error|remedy|advise]
  * [--jobs N] [--verbose] */
 #include <errno.h>
 #include <math.h>
@@ -37,6 +37,8 @@ enum { CASES_MAX = 256, OVERRIDES_MAX = 24, LINE_MAX_LENGTH = 1024 };
 /* Errors, by the range of the signal, up to which a run is good, and from which on it is wrong;
  * between them no verdict is counted. */
 static const double GOOD = 0.03, WRONG = 0.2;
+/* The same for the verdict of a user. */
+static const double VERDICT_GOOD = 0.05, VERDICT_WRONG = 0.1;
 /* A step with which the reference scheme itself is not better than this says nothing of the
  * coupling. */
 static const double TOO_COARSE = 0.1;
@@ -106,6 +108,7 @@ typedef struct trust_case {
 
 typedef enum question {
     ASK_RUN,
+    ASK_VERDICT,
     ASK_STABILITY,
     ASK_ERROR,
     ASK_REMEDY,
@@ -113,7 +116,8 @@ typedef enum question {
     QUESTION_COUNT
 } question;
 
-static const char *const question_names[] = {"run", "stability", "error", "remedy", "advise"};
+static const char *const question_names[] = {"run",   "verdict", "stability",
+                                             "error", "remedy",  "advise"};
 
 typedef enum judgement {
     RIGHT,
@@ -137,6 +141,9 @@ typedef struct row {
     judgement judgement;
     /* of the signals by their range; of stability: how far it ran by how far the reference did */
     double error;
+    double estimate; /* of the error, by the program; NaN: none */
+    double cost;     /* processor time of the estimate by that of the run */
+    bool contact;
     char said[200];
 } row;
 
@@ -218,6 +225,8 @@ typedef struct outcome {
     yk_run_report report;
     char message[512];
     double step, end; /* s, that the scenario has */
+    bool contact;
+    bool coupled; /* several subsystems */
 } outcome;
 
 static bool within_time(void *user, const yk_run_progress *progress)
@@ -305,7 +314,13 @@ static yk_scenario *load(const case_source *from, outcome *o)
 
 /* False if the scenario is refused under this variant. With `tries`, remedies are tried as by the
  * program. */
-static bool run_source(const case_source *from, bool tries, outcome *o)
+typedef enum run_mode {
+    RUN_PLAIN,
+    RUN_WITH_REMEDIES,
+    RUN_WITH_VERDICT /* estimates its error, as the command line does */
+} run_mode;
+
+static bool run_source(const case_source *from, run_mode mode, outcome *o)
 {
     yk_scenario *scenario = load(from, o);
     if (!scenario)
@@ -319,8 +334,12 @@ static bool run_source(const case_source *from, bool tries, outcome *o)
         clock_t start = clock();
         yk_run_options def = {
             .recorder = yk_record_recorder(o->record), .progress = within_time, .user = &start};
-        if (tries)
+        if (mode == RUN_WITH_REMEDIES)
             def.remedy_scenario = &from->def;
+        if (mode == RUN_WITH_VERDICT)
+            def.verdict_scenario = &from->def;
+        o->contact = yk_scenario_get_info(scenario)->has_impacts;
+        o->coupled = yk_scenario_get_info(scenario)->subsystem_count > 1;
         status = yk_run(o->context, scenario, &def, &o->report);
     }
     o->status = status;
@@ -335,7 +354,7 @@ static bool run(const options *asked, const trust_case *c, const variant *v, dou
 {
     case_source from;
     describe(asked, c, v, step, end, every, &from);
-    return run_source(&from, false, o);
+    return run_source(&from, RUN_PLAIN, o);
 }
 
 /* Largest and smallest value of a channel's components over the rows of a record. */
@@ -418,6 +437,7 @@ typedef struct work {
     double step, end;                 /* s, of the scenario */
     int reference;                    /* index of the scheme that tells the truth */
     outcome fine;                     /* the truth */
+    double reference_error;           /* estimated, of the truth */
     double coarse_errors[STEP_COUNT]; /* of the reference scheme with the steps of the runs */
 } work;
 
@@ -503,6 +523,52 @@ static void judge_runs(work *w)
                     r.judgement = reported ? RIGHT : MISS;
                 }
             }
+            release(&o);
+            report(w, r);
+        }
+}
+
+/* As a user asks: is this run within 10 % of the truth? The errors of all parts count, those of the
+ * time integration as well as those of the coupling. */
+static void judge_verdicts(work *w)
+{
+    outcome coarser;
+    int every = COARSE_FACTOR * FINE_PARTS / 4;
+    w->reference_error = INFINITY;
+    if (run(w->asked, w->c, &references[w->reference], 4 * w->step / FINE_PARTS, 0, every,
+            &coarser) &&
+        !YK_FAILED(coarser.status))
+        w->reference_error = distance(coarser.record, w->fine.record) / 3;
+    release(&coarser);
+
+    /* One subsystem is the same under every scheme. */
+    for (int v = 0; v < (w->fine.coupled ? VARIANT_COUNT : 1); v++)
+        for (int i = 0; i < STEP_COUNT; i++) {
+            outcome o;
+            case_source from;
+            double step = w->step * step_factors[i];
+            describe(w->asked, w->c, &variants[v], step, 0,
+                     (int)lround(COARSE_FACTOR / step_factors[i]), &from);
+            row r = {.question = ASK_VERDICT, .variant = v, .step = step, .estimate = NAN};
+            if (!run_source(&from, RUN_WITH_VERDICT, &o)) {
+                release(&o);
+                continue;
+            }
+
+            bool reported = is_reported(&o, r.said, sizeof r.said);
+            r.error = YK_FAILED(o.status) ? INFINITY : distance(o.record, w->fine.record);
+            const yk_error_estimate *e = &o.report.estimate;
+            if (e->available)
+                r.estimate = e->relative_error;
+            r.cost = e->cpu_time / fmax(o.report.wall_time, 1e-9);
+            r.contact = o.contact;
+            if (o.status == YK_INTERRUPTED || w->reference_error > 0.1 * r.error + 0.01 ||
+                (r.error > VERDICT_GOOD && r.error < VERDICT_WRONG))
+                r.judgement = NOT_COUNTED;
+            else if (r.error <= VERDICT_GOOD)
+                r.judgement = reported ? FALSE_ALARM : RIGHT;
+            else
+                r.judgement = reported ? RIGHT : MISS;
             release(&o);
             report(w, r);
         }
@@ -673,7 +739,7 @@ static void judge_remedies(work *w)
         outcome o;
         describe(w->asked, w->c, &variants[v], step, 0, 1, &from);
         row r = {.question = ASK_REMEDY, .variant = v, .step = step, .error = NAN};
-        bool accepted = run_source(&from, true, &o);
+        bool accepted = run_source(&from, RUN_WITH_REMEDIES, &o);
         bool asks =
             accepted && o.status != YK_INTERRUPTED && is_reported(&o, r.said, sizeof r.said);
         if (!asks) {
@@ -699,7 +765,7 @@ static void judge_remedies(work *w)
             outcome pasted;
             char said[200];
             r.judgement = MISS;
-            if (run_source(&from, false, &pasted) && !is_reported(&pasted, said, sizeof said)) {
+            if (run_source(&from, RUN_PLAIN, &pasted) && !is_reported(&pasted, said, sizeof said)) {
                 r.error = distance(pasted.record, w->fine.record);
                 if (r.error < WRONG)
                     r.judgement = RIGHT;
@@ -771,6 +837,8 @@ static void judge_case(const options *asked, const trust_case *c, int index, FIL
     }
     if (asked->asked[ASK_RUN])
         judge_runs(&w);
+    if (asked->asked[ASK_VERDICT])
+        judge_verdicts(&w);
     if (asked->asked[ASK_STABILITY])
         judge_stability(&w);
     if (asked->asked[ASK_ERROR])
@@ -787,7 +855,13 @@ static void judge_case(const options *asked, const trust_case *c, int index, FIL
 typedef struct tally {
     int counts[QUESTION_COUNT][JUDGEMENT_COUNT];
     int good[VARIANT_COUNT], tried[VARIANT_COUNT]; /* runs within GOOD of the truth, and runs */
+    /* Of runs without contact whose error is known: those estimated within a factor of three. */
+    int estimated, close;
 } tally;
+
+/* Errors below this (of the range) are rounding or those of the truth, and no estimate is asked
+ * for; errors above it are as wrong as can be. */
+static const double ESTIMATE_FROM = 1e-3, ESTIMATE_TO = 1;
 
 static void print_row(const trust_case *cases, const row *r)
 {
@@ -805,6 +879,17 @@ static void count_rows(const options *asked, const trust_case *cases, FILE *in, 
         if (r.question == ASK_RUN && r.variant >= 0) {
             all->tried[r.variant]++;
             all->good[r.variant] += r.error <= GOOD;
+        }
+        if (r.question == ASK_VERDICT && !r.contact && r.judgement != NOT_COUNTED &&
+            r.error >= ESTIMATE_FROM && !isnan(r.estimate)) {
+            double ratio = fmin(r.estimate, ESTIMATE_TO) / fmin(r.error, ESTIMATE_TO);
+            bool close = ratio >= 1.0 / 3 && ratio <= 3;
+            all->estimated++;
+            all->close += close;
+            if (!close && asked->verbose)
+                printf("  estimate    %-20s %-10s %-18s h = %-9.3g error %-9.3g estimate %.3g\n",
+                       cases[r.case_index].name, "", variants[r.variant].name, r.step, r.error,
+                       r.estimate);
         }
         bool worth = r.judgement == FALSE_ALARM || r.judgement == MISS || r.judgement == BROKEN;
         if (worth || asked->verbose)
@@ -869,6 +954,9 @@ static void print_tally(const options *asked, const tally *all)
             printf(" %d |", all->counts[q][j]);
         printf("\n");
     }
+    if (asked->asked[ASK_VERDICT])
+        printf("\nestimated errors within a factor of 3, without contact: %d of %d\n", all->close,
+               all->estimated);
     if (!asked->asked[ASK_RUN])
         return;
     printf("\n| variant | runs | within %g %% |\n|---|---|---|\n", 100 * GOOD);
@@ -879,14 +967,15 @@ static void print_tally(const options *asked, const tally *all)
 static int usage(void)
 {
     fprintf(stderr, "usage: yoke-trust [--set N] [--case NAME] [--only "
-                    "run|stability|error|remedy|advise] [--jobs N] [--folder F] "
+                    "run|verdict|stability|error|remedy|advise] [--jobs N] [--folder F] "
                     "[--verbose]\n");
     return 2;
 }
 
 int main(int argc, char **argv)
 {
-    options asked = {.jobs = 2, .asked = {true, true, true, true, true}, .folder = "studies/trust"};
+    options asked = {
+        .jobs = 2, .asked = {true, true, true, true, true, true}, .folder = "studies/trust"};
     for (int i = 1; i < argc; i++) {
         bool more = i + 1 < argc;
         if (strcmp(argv[i], "--verbose") == 0) {

@@ -1,0 +1,633 @@
+/* The estimated error of a run, from companion runs of the same scenario with other steps.
+ *
+ * A companion divides or multiplies all steps, those inside of subsystems too. With half the steps
+ * the difference to the run is its error but for a factor between 1.07 (fourth order) and 2 (first
+ * order). With twice the steps the error is the difference times 1/15 to 1, and only a third run
+ * tells which. So half the steps are taken if the budget allows, which is so for short runs, and
+ * twice and four times the steps otherwise. */
+#include "analysis/verdict.h"
+
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "analysis/error_bars.h"
+#include "analysis/finding_rules.h"
+#include "analysis/remedies.h"
+#include "analysis/scenario_run.h"
+#include "base/text.h"
+#include "model/scenario.h"
+
+/* Samples of the run that are compared, at most. */
+static const double ROWS = 2000;
+/* Extra cost as a fraction of the run, and processor time (s) that is always granted. */
+static const double COST = 0.5;
+static const double FREE_SECONDS = 2;
+/* Cost of a companion relative to its number of steps: iterations vary with the step. */
+static const double COST_MARGIN = 1.2;
+/* Ratio of successive differences from which on they do not fall regularly, and the smallest that
+ * is believed: order 4. */
+static const double RATIO_REGULAR = 0.7;
+static const double RATIO_SMALLEST = 1.0 / 16;
+/* Ratio without a third run: between the orders 1 and 2. */
+static const double RATIO_ASSUMED = 0.36;
+/* Error relative to the difference to a finer run, if they do not fall regularly: of any order. */
+static const double FACTOR_IRREGULAR = 1.4;
+/* Range of a channel relative to the largest range of the same unit, and of a rate or wrench
+ * relative to its own size, below which it is compared with these. */
+static const double SMALL_RANGE = 0.01;
+/* Below this error the run needs no further companion (fraction of the error tolerance). */
+static const double CLEARLY_GOOD = 0.2;
+/* Fraction of the tolerance up to which an estimate outweighs indirect findings. */
+static const double OUTWEIGHS = 0.5;
+/* Multiple of the rounding of energies that says nothing. */
+static const double ENERGY_NOISE = 1e4;
+/* Angle (rad) below which nothing rotates. */
+static const double RESTING_ANGLE = 1e-6;
+/* Smallest relative error that is reported: the rounding of long runs. */
+static const double ROUNDING = 1e-12;
+
+/* Samples ---------------------------------------------------------------------------------------- */
+
+yk_status yk_error_monitor_open(yk_context *context, yk_scenario *scenario,
+                                const yk_run_options *options, yk_error_monitor *monitor)
+{
+    const yk_scenario_info *info = yk_scenario_get_info(scenario);
+    *monitor = (yk_error_monitor){.context = context, .scenario = scenario, .info = info};
+    if (!options->verdict_scenario)
+        return YK_OK;
+
+    monitor->source = options->verdict_scenario;
+    monitor->tolerance = options->error_tolerance > 0
+                             ? options->error_tolerance
+                             : yk_finding_rule_of(YK_FINDING_ESTIMATED_ERROR)->serious;
+    if (options->resume_from)
+        monitor->reason = "the run was resumed";
+    else if (info->partners)
+        monitor->reason = "a partner runs in another process";
+    else if (options->verdict_scenario->placement)
+        monitor->reason = "subsystems run on several ranks";
+    else if (info->channel_count == 0)
+        monitor->reason = "nothing is recorded";
+    if (monitor->reason)
+        return YK_OK;
+
+    /* Samples that the record has as well; of long runs fewer, an even number of steps apart, which
+     * runs of twice the step have too. */
+    int64_t interval = info->record_interval > 0 ? info->record_interval : 1;
+    double samples = (double)info->step_count / (double)interval;
+    monitor->stride = (int64_t)fmax(1, ceil(samples / ROWS));
+    if (monitor->stride > 1)
+        monitor->stride += monitor->stride % 2;
+    monitor->stride *= interval;
+
+    yk_record_channel *channels =
+        yk_allocate(context, (size_t)info->channel_count, sizeof *channels);
+    if (!channels)
+        return YK_ERROR_MEMORY;
+    for (int i = 0; i < info->channel_count; i++)
+        channels[i] = (yk_record_channel){.name = info->channels[i].name,
+                                          .unit = info->channels[i].unit,
+                                          .component_count = info->channels[i].component_count};
+    yk_record_header header = {.title = info->title,
+                               .scenario_text = "",
+                               .channels = channels,
+                               .channel_count = info->channel_count};
+    yk_status status = yk_record_create(context, &monitor->record);
+    if (!YK_FAILED(status))
+        status = yk_recorder_begin(yk_record_recorder(monitor->record), &header);
+    yk_free(context, channels);
+    return status;
+}
+
+void yk_error_monitor_close(yk_error_monitor *monitor)
+{
+    yk_record_destroy(monitor->record);
+    monitor->record = NULL;
+}
+
+yk_status yk_error_monitor_sample(yk_error_monitor *monitor, int64_t step, double time, double *row)
+{
+    if (!monitor->record || step % monitor->stride != 0)
+        return YK_OK;
+
+    yk_scenario_read_sample(monitor->scenario, row);
+    return yk_recorder_sample(yk_record_recorder(monitor->record), time, row);
+}
+
+/* Companions ------------------------------------------------------------------------------------- */
+
+enum { COMPANIONS_MAX = 3 };
+
+typedef struct companions {
+    yk_context *context;
+    const yk_error_monitor *monitor;
+    const yk_run_options *options;
+    double seconds;         /* of the processor, that are left */
+    double end;             /* s */
+    double energy;          /* J, of the motion */
+    double energy_rounding; /* J */
+    yk_trial trials[COMPANIONS_MAX];
+    double refinements[COMPANIONS_MAX];
+    int count;
+    yk_error_estimate *estimate;
+} companions;
+
+static bool companion_goes_on(void *user, const yk_trial *trial, const yk_run_progress *progress)
+{
+    (void)trial;
+    const companions *c = user;
+    return !c->options->progress || c->options->progress(c->options->user, progress);
+}
+
+/* Runs the scenario with its steps divided by `refinement`. NULL if it failed or had no time. */
+static const yk_trial *run_companion(companions *c, double refinement)
+{
+    if (c->count == COMPANIONS_MAX || !(c->seconds > 0))
+        return NULL;
+
+    yk_trial *trial = &c->trials[c->count++];
+    yk_trial_def def = {
+        .scenario = c->monitor->source,
+        .step = NAN,
+        .refinement = refinement,
+        .end = c->end,
+        /* At least one step of a coarser run lies between samples. */
+        .every = (int)fmax((double)c->monitor->stride, 1 / refinement),
+        .seconds = c->seconds,
+        .caller = c->context,
+        .progress = companion_goes_on,
+        .user = c,
+    };
+    yk_trial_run(&def, trial);
+    c->seconds -= trial->seconds;
+    c->estimate->cpu_time += trial->seconds;
+    c->estimate->run_count++;
+    bool good = !YK_FAILED(trial->status) && trial->status != YK_INTERRUPTED;
+    return good ? trial : NULL;
+}
+
+/* Comparison ------------------------------------------------------------------------------------- */
+
+/* Rows of several records at the times that all of them have. */
+static yk_status align_common(yk_context *context, const yk_record *const *records, int count,
+                              yk_aligned *a)
+{
+    const yk_record_header *header = yk_record_get_header(records[0]);
+    size_t rows = yk_record_row_count(records[0]);
+    *a = (yk_aligned){.runs = count, .width = yk_record_width(header)};
+    size_t columns = (size_t)count * (size_t)a->width;
+    a->columns = yk_allocate(context, columns + 1, sizeof *a->columns);
+    a->values = yk_allocate(context, columns * rows + 1, sizeof *a->values);
+    a->time = yk_allocate(context, rows + 1, sizeof *a->time);
+    if (!a->columns || !a->values || !a->time)
+        return YK_ERROR_MEMORY;
+    for (size_t i = 0; i < columns; i++)
+        a->columns[i] = a->values + i * rows;
+
+    const double *t = yk_record_times(records[0]);
+    double grid = rows > 1 ? t[1] - t[0] : 1;
+    size_t at[COMPANIONS_MAX + 1] = {0};
+    for (size_t row = 0; row < rows; row++) {
+        bool common = true;
+        at[0] = row;
+        for (int r = 1; r < count; r++) {
+            const double *u = yk_record_times(records[r]);
+            size_t others = yk_record_row_count(records[r]);
+            while (at[r] < others && u[at[r]] < t[row] - 1e-6 * grid)
+                at[r]++;
+            common = common && at[r] < others && fabs(u[at[r]] - t[row]) <= 1e-6 * grid;
+        }
+        if (!common)
+            continue;
+
+        for (int r = 0; r < count; r++) {
+            int column = 0;
+            for (int c = 0; c < header->channel_count; c++) {
+                int components = header->channels[c].component_count;
+                double product = 0;
+                for (int k = 0; k < components; k++) {
+                    double value = yk_record_column(records[r], c, k)[at[r]];
+                    a->columns[r * a->width + column + k][a->rows] = value;
+                    product += value * a->columns[column + k][a->rows];
+                }
+
+                /* A quaternion and its negative are one rotation. */
+                const char *dot = strrchr(header->channels[c].name, '.');
+                bool flip = r > 0 && components == 4 && dot && product < 0 &&
+                            strcmp(dot, ".orientation") == 0;
+                for (int k = 0; flip && k < components; k++)
+                    a->columns[r * a->width + column + k][a->rows] *= -1;
+                column += components;
+            }
+        }
+        a->time[a->rows++] = t[row];
+    }
+
+    return YK_OK;
+}
+
+/* What is known of one channel. */
+typedef struct channel_judgement {
+    yk_channel_error distance; /* of the run from the companion with half or twice its steps */
+    double relative;           /* error relative to its scale */
+    double factor;             /* of the distance: what the error is by it */
+    double order;              /* NaN: not observed */
+    bool regular;
+} channel_judgement;
+
+static bool is_rate_or_wrench(const char *unit)
+{
+    return strstr(unit, "/s") || strncmp(unit, "N", 1) == 0;
+}
+
+/* Forces, accelerations and energies follow from the motion, and jump where it does not. They are
+ * judged only if no motion is recorded. */
+static bool follows_from_motion(const char *unit)
+{
+    return *unit == 'N' || strcmp(unit, "J") == 0 || strcmp(unit, "W") == 0 ||
+           strstr(unit, "/s^2") || strstr(unit, "/s²");
+}
+
+/* The number that the error of a channel is compared with: its range, or the range of others of its
+ * unit, or its own size if the zero of its unit means something. Forces are also compared with the
+ * energy (J) of the motion by its extent: a joint may carry nothing but rounding. */
+static double scale_of(const yk_channel_error *channels, int count, int index, double energy)
+{
+    const yk_channel_error *e = &channels[index];
+    double scale = e->range;
+    bool has_unit = *e->unit && strcmp(e->unit, "1") != 0;
+    for (int k = 0; k < count && has_unit; k++)
+        if (strcmp(channels[k].unit, e->unit) == 0 && !channels[k].excluded)
+            scale = fmax(scale, SMALL_RANGE * channels[k].range);
+    if (is_rate_or_wrench(e->unit))
+        scale = fmax(scale, SMALL_RANGE * e->max_abs);
+
+    double extent = 0;
+    for (int k = 0; k < count; k++)
+        if (strcmp(channels[k].unit, "m") == 0)
+            extent = fmax(extent, channels[k].range);
+    if (strcmp(e->unit, "N") == 0 && extent > 0)
+        scale = fmax(scale, SMALL_RANGE * energy / extent);
+    if (strcmp(e->unit, "N m") == 0)
+        scale = fmax(scale, SMALL_RANGE * energy);
+    return scale;
+}
+
+/* Largest difference of two runs in a channel. */
+static double largest_difference(const yk_aligned *a, int first, int components, int i, int j)
+{
+    double largest = 0;
+    for (int c = first; c < first + components; c++)
+        for (size_t row = 0; row < a->rows; row++) {
+            double d = fabs(a->columns[i * a->width + c][row] - a->columns[j * a->width + c][row]);
+            if (!(d <= largest))
+                largest = d;
+        }
+    return largest;
+}
+
+static double mean_difference(const yk_aligned *a, int first, int components, int i, int j)
+{
+    double sum = 0;
+    for (int c = first; c < first + components; c++)
+        for (size_t row = 0; row < a->rows; row++)
+            sum += fabs(a->columns[i * a->width + c][row] - a->columns[j * a->width + c][row]);
+    return sum;
+}
+
+/* Difference of the means and of the rms of two runs, the larger one. */
+static double statistics_difference(const yk_aligned *a, int first, int components, int i, int j)
+{
+    double largest = 0;
+    for (int c = first; c < first + components; c++) {
+        double mean[2] = {0};
+        double square[2] = {0};
+        const int runs[2] = {i, j};
+        for (int k = 0; k < 2; k++) {
+            const double *column = a->columns[runs[k] * a->width + c];
+            for (size_t row = 0; row < a->rows; row++)
+                mean[k] += column[row] / (double)a->rows;
+            for (size_t row = 0; row < a->rows; row++)
+                square[k] += (column[row] - mean[k]) * (column[row] - mean[k]) / (double)a->rows;
+        }
+        largest = fmax(largest, fabs(mean[0] - mean[1]));
+        largest = fmax(largest, fabs(sqrt(square[0]) - sqrt(square[1])));
+    }
+    return largest;
+}
+
+/* The first time at which two runs differ by more than a limit; infinite if they never do. */
+static double time_of_difference(const yk_aligned *a, int first, int components, int i, int j,
+                                 double limit)
+{
+    for (size_t row = 0; row < a->rows; row++)
+        for (int c = first; c < first + components; c++)
+            if (!(fabs(a->columns[i * a->width + c][row] - a->columns[j * a->width + c][row]) <=
+                  limit))
+                return a->time[row];
+    return INFINITY;
+}
+
+/* The steps of the companions (1) and (2), if there is a second, by those of the run (0). */
+typedef enum companion_steps {
+    HALF_AND_TWICE,
+    HALF_AND_QUARTER,
+    TWICE_AND_FOUR_TIMES
+} companion_steps;
+
+typedef double difference_function(const yk_aligned *a, int first, int components, int i, int j);
+
+/* Error of the run by its difference to a companion (`pair`), and by the ratio of the finer to the
+ * coarser of two differences, if there is a second companion. The rows of all three runs (`a`) are
+ * fewer than those of two. */
+static void judge_channel(const yk_aligned *pair, const yk_aligned *a, int first, int components,
+                          bool impacts, companion_steps steps, const double **columns,
+                          channel_judgement *judged)
+{
+    bool finer = steps != TWICE_AND_FOUR_TIMES;
+    yk_error_input input = yk_error_channel(pair, first, components, impacts, columns);
+    yk_error_distance(&input, &judged->distance);
+
+    judged->order = NAN;
+    judged->regular = true;
+    double ratio = RATIO_ASSUMED;
+    if (a->runs > 2 && a->rows > 1) {
+        bool jumps = judged->distance.accuracy == YK_ACCURACY_DISCONTINUOUS;
+        difference_function *difference = jumps ? mean_difference : largest_difference;
+        double coarse = difference(a, first, components, 0, 1);
+        double fine = difference(a, first, components, 1, 2);
+        if (steps == HALF_AND_TWICE) {
+            fine = coarse;
+            coarse = difference(a, first, components, 0, 2);
+        } else if (steps == TWICE_AND_FOUR_TIMES) {
+            double near = coarse;
+            coarse = fine;
+            fine = near;
+        }
+        ratio = coarse > 0 ? fine / coarse : 0;
+        judged->regular = ratio < RATIO_REGULAR;
+        if (judged->regular && ratio > 0)
+            judged->order = -log2(ratio);
+        ratio = fmin(fmax(ratio, RATIO_SMALLEST), RATIO_REGULAR);
+    }
+
+    judged->factor = finer ? 1 / (1 - ratio) : ratio / (1 - ratio);
+    if (!judged->regular)
+        judged->factor = finer ? FACTOR_IRREGULAR : 1;
+
+    /* The finest run is nearer to the truth than any law. */
+    if (!judged->regular && steps == HALF_AND_QUARTER) {
+        double near = largest_difference(a, first, components, 0, 1);
+        double far = largest_difference(a, first, components, 0, 2);
+        if (near > 0)
+            judged->factor *= fmax(1, far / near);
+    }
+}
+
+/* The worst channel into the estimate. */
+static yk_status compare(companions *c, const yk_trial *const *others, int count,
+                         companion_steps steps)
+{
+    const yk_record_header *header = yk_record_get_header(c->monitor->record);
+    const yk_record *records[COMPANIONS_MAX + 1] = {c->monitor->record};
+    for (int i = 0; i < count; i++)
+        records[i + 1] = others[i]->record;
+
+    yk_aligned a = {0};
+    yk_aligned all = {0};
+    yk_status status = align_common(c->context, records, 2, &a);
+    if (!YK_FAILED(status))
+        status = align_common(c->context, records, count + 1, &all);
+    size_t width = (size_t)yk_record_width(header);
+    int channel_count = header->channel_count;
+    channel_judgement *judged = yk_allocate(c->context, (size_t)channel_count, sizeof *judged);
+    yk_channel_error *errors = yk_allocate(c->context, (size_t)channel_count, sizeof *errors);
+    const double **columns = yk_allocate(c->context, 2 * width + 1, sizeof *columns);
+    if (!judged || !errors || !columns)
+        status = YK_ERROR_MEMORY;
+    if (!YK_FAILED(status) && a.rows < 2)
+        status = YK_ERROR_ARGUMENT;
+
+    bool impacts = c->monitor->info->has_impacts;
+    int first = 0;
+    for (int i = 0; !YK_FAILED(status) && i < channel_count; i++) {
+        judged[i].distance.name = header->channels[i].name;
+        judged[i].distance.unit = header->channels[i].unit;
+        judge_channel(&a, &all, first, header->channels[i].component_count, impacts, steps, columns,
+                      &judged[i]);
+        errors[i] = judged[i].distance;
+        errors[i].excluded = yk_channel_tells_of_coupling(&c->monitor->scenario->rows[i]);
+        first += header->channels[i].component_count;
+    }
+
+    if (!YK_FAILED(status)) {
+        double duration = a.time[a.rows - 1] - a.time[0];
+        yk_error_exempt_resting(errors, channel_count, duration);
+
+        /* Energies of rounding, and rotations that come to no angle. */
+        for (int i = 0; i < channel_count; i++) {
+            const char *unit = errors[i].unit;
+            double range = errors[i].range;
+            bool rounding =
+                (strcmp(unit, "J") == 0 && range <= ENERGY_NOISE * c->energy_rounding) ||
+                (strcmp(unit, "rad/s") == 0 && range * duration <= RESTING_ANGLE) ||
+                (strcmp(unit, "rad") == 0 && range <= RESTING_ANGLE);
+            if (rounding)
+                errors[i].excluded = true;
+        }
+    }
+
+    yk_error_estimate *e = c->estimate;
+    int worst = -1;
+    int worst_first = 0;
+    bool has_motion = false;
+    for (int i = 0; !YK_FAILED(status) && i < channel_count; i++)
+        has_motion = has_motion || !(errors[i].excluded || follows_from_motion(errors[i].unit));
+    first = 0;
+    for (int i = 0; !YK_FAILED(status) && i < channel_count; i++) {
+        channel_judgement *j = &judged[i];
+        double scale = scale_of(errors, channel_count, i, c->energy);
+        double size = j->distance.max_error;
+        if (j->distance.accuracy == YK_ACCURACY_DISCONTINUOUS) {
+            size = j->distance.relative_mean;
+            scale = 1;
+        }
+        j->relative = isfinite(size) ? fmax(ROUNDING, j->factor * size / scale) : INFINITY;
+        bool counts = !errors[i].excluded && !(has_motion && follows_from_motion(errors[i].unit));
+        if (counts && !(worst >= 0 && j->relative <= judged[worst].relative)) {
+            worst = i;
+            worst_first = first;
+        }
+        first += header->channels[i].component_count;
+    }
+
+    if (!YK_FAILED(status)) {
+        e->available = true;
+        e->relative_error = 0;
+        e->regular = true;
+        e->order = NAN;
+        e->reliable_until = INFINITY;
+        e->statistics_error = NAN;
+        snprintf(e->channel, sizeof e->channel, "%s", "");
+    }
+    if (!YK_FAILED(status) && worst >= 0) {
+        int components = header->channels[worst].component_count;
+        double scale = scale_of(errors, channel_count, worst, c->energy);
+        e->relative_error = judged[worst].relative;
+        e->regular = judged[worst].regular;
+        e->order = judged[worst].order;
+        snprintf(e->channel, sizeof e->channel, "%s", header->channels[worst].name);
+        e->reliable_until =
+            time_of_difference(&a, worst_first, components, 0, 1,
+                               c->monitor->tolerance * scale / judged[worst].factor);
+        e->statistics_error = statistics_difference(&a, worst_first, components, 0, 1) / scale;
+    }
+
+    yk_align_release(c->context, &a);
+    yk_align_release(c->context, &all);
+    yk_free(c->context, judged);
+    yk_free(c->context, errors);
+    yk_free(c->context, columns);
+    return status;
+}
+
+/* Verdict ---------------------------------------------------------------------------------------- */
+
+/* Adds the finding of an error that is too large, with a step that would be small enough. */
+static void add_error_finding(const yk_error_monitor *monitor, yk_run_report *report)
+{
+    const yk_error_estimate *e = &report->estimate;
+    if (!e->available || !(e->relative_error > monitor->tolerance))
+        return;
+
+    yk_finding f = yk_finding_of(YK_FINDING_ESTIMATED_ERROR, YK_CAUSE_DEFAULT, e->relative_error);
+    f.limit = monitor->tolerance;
+    f.severity = YK_FINDING_SEVERITY_SERIOUS;
+    if (!e->regular && e->relative_error > 0.5)
+        f.cause = YK_CAUSE_UNPREDICTABLE;
+    f.time = e->reliable_until;
+    snprintf(f.detail, sizeof f.detail, "%s", e->channel);
+    yk_finding_set(&f, "step", monitor->info->step);
+
+    double order = isfinite(e->order) ? fmax(1, fmin(2, e->order)) : 1;
+    double parts = pow(2 * e->relative_error / f.limit, 1 / order);
+    if (parts < 64) {
+        yk_changes changes = {0};
+        yk_changes_add(&changes, "time.step=%.10g",
+                       monitor->info->step / exp2(ceil(log2(fmax(2, parts)))));
+        yk_finding_change(&f, &changes);
+    }
+    yk_finding_search(&f, YK_REMEDY_SMALLER_STEP);
+    yk_finding_describe(monitor->info, &f);
+    yk_finding_add(report, &f);
+}
+
+/* Indirect evidence against a run whose error is known to be small is worth a warning. */
+static void weigh_findings(const yk_error_monitor *monitor, yk_run_report *report)
+{
+    const yk_error_estimate *e = &report->estimate;
+    bool good = e->available && e->relative_error <= OUTWEIGHS * monitor->tolerance &&
+                (e->regular || e->relative_error <= CLEARLY_GOOD * monitor->tolerance);
+    if (!good)
+        return;
+
+    for (int i = 0; i < report->finding_count; i++) {
+        yk_finding *f = &report->findings[i];
+        if (yk_finding_rule_of(f->kind)->is_indirect)
+            f->severity = YK_FINDING_SEVERITY_WARNING;
+    }
+
+    /* What remains of the energy error is said by the estimate. */
+    int kept = 0;
+    for (int i = 0; i < report->finding_count; i++) {
+        const yk_finding *f = &report->findings[i];
+        bool small = f->kind == YK_FINDING_ENERGY_ERROR && fabs(f->value) <= f->limit;
+        if (!small)
+            report->findings[kept++] = *f;
+    }
+    report->finding_count = kept;
+
+    /* Limits that are known before the run are serious only next to another serious finding. */
+    bool wrong = false;
+    for (int i = 0; i < report->finding_count; i++) {
+        const yk_finding *f = &report->findings[i];
+        bool cause = yk_finding_rule_of(f->kind)->severity == YK_SERIOUS_IF_RUN_IS_WRONG;
+        wrong = wrong || (!cause && f->severity == YK_FINDING_SEVERITY_SERIOUS);
+    }
+    for (int i = 0; i < report->finding_count && !wrong; i++)
+        report->findings[i].severity = YK_FINDING_SEVERITY_WARNING;
+}
+
+void yk_error_monitor_judge(yk_error_monitor *monitor, const yk_run_options *options, bool moves,
+                            yk_run_report *report)
+{
+    yk_error_estimate *e = &report->estimate;
+    if (monitor->reason)
+        snprintf(e->reason, sizeof e->reason, "%s", monitor->reason);
+    if (!monitor->record)
+        return;
+
+    /* The motion of a system at rest is rounding. */
+    if (!moves) {
+        e->available = true;
+        e->regular = true;
+        e->order = NAN;
+        e->statistics_error = NAN;
+        e->reliable_until = INFINITY;
+        return;
+    }
+
+    companions c = {
+        .context = monitor->context,
+        .monitor = monitor,
+        .options = options,
+        .seconds = fmax(COST * report->wall_time, FREE_SECONDS),
+        .end = monitor->info->end,
+        .energy = report->max_energy,
+        .energy_rounding = report->energy_rounding,
+        .estimate = e,
+    };
+    yk_log(monitor->context, YK_LOG_DEBUG, "estimating the error");
+    bool is_short = 2 * COST_MARGIN * report->wall_time <= c.seconds;
+    const yk_trial *others[2] = {run_companion(&c, is_short ? 2 : 0.5)};
+    bool failed = !others[0];
+    const char *failure = c.trials[0].message;
+    yk_status status = YK_OK;
+    companion_steps steps = is_short ? HALF_AND_TWICE : TWICE_AND_FOUR_TIMES;
+    if (!failed)
+        status = compare(&c, others, 1, steps);
+    if (!failed && !YK_FAILED(status))
+        others[1] = run_companion(&c, is_short ? 0.5 : 0.25);
+    if (others[1])
+        status = compare(&c, others, 2, steps);
+
+    /* Differences that do not fall regularly, or an error near the tolerance: a quarter of the
+     * steps tells more, if there is time. */
+    bool doubtful = !others[1] || !e->regular;
+    double near = e->relative_error / monitor->tolerance;
+    doubtful = (doubtful && near > CLEARLY_GOOD) || (near > 0.5 && near < 10);
+    bool has_time = 4 * COST_MARGIN * report->wall_time <= c.seconds;
+    if (is_short && !failed && !YK_FAILED(status) && doubtful && has_time)
+        others[1] = run_companion(&c, 4);
+    else
+        others[1] = NULL;
+    if (others[1])
+        status = compare(&c, others, 2, HALF_AND_QUARTER);
+
+    if (failed || YK_FAILED(status))
+        yk_format(e->reason, sizeof e->reason, "the run with other steps failed: %.150s", failure);
+    for (int i = 0; i < c.count; i++)
+        yk_trial_release(&c.trials[i]);
+
+    /* Every impact may send a body another way, so that no step gives the same trajectory. */
+    if (e->available && monitor->info->has_impacts && e->relative_error > monitor->tolerance) {
+        e->available = false;
+        yk_format(e->reason, sizeof e->reason,
+                  "contact: single trajectories depend on the step from t = %.4g s on",
+                  e->reliable_until);
+    }
+
+    add_error_finding(monitor, report);
+    weigh_findings(monitor, report);
+}

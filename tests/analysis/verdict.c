@@ -1,0 +1,248 @@
+/* The verdict about the whole run: its estimated error against closed forms, what it says if no
+ * comparison is possible, and that it does not depend on place, direction, units and names. */
+#include <math.h>
+#include <stdio.h>
+#include <string.h>
+
+#include "context.h"
+#include "load_scenario.h"
+#include "test.h"
+#include "yoke/analysis.h"
+
+enum { OVERRIDES_MAX = 10 };
+
+/* Runs a scenario with a verdict; the record may be NULL. */
+static void run(yk_context *context, const char *path, const char *text,
+                const char *const *overrides, yk_record *record, yk_run_report *report)
+{
+    yk_scenario_def source = yk_scenario_default();
+    source.path = path;
+    source.text = text;
+    source.overrides = overrides;
+    while (overrides && overrides[source.override_count])
+        source.override_count++;
+    yk_scenario *scenario = load_scenario(context, path, text, overrides);
+    yk_run_options options = {.recorder = record ? yk_record_recorder(record) : NULL,
+                              .verdict_scenario = &source};
+    assert_int_equal(yk_run(context, scenario, &options, report), YK_OK);
+    yk_scenario_destroy(scenario);
+}
+
+static int serious_count(const yk_run_report *report)
+{
+    int count = 0;
+    for (int i = 0; i < report->finding_count; i++)
+        count += report->findings[i].severity == YK_FINDING_SEVERITY_SERIOUS;
+    return count;
+}
+
+static const yk_finding *find(const yk_run_report *report, yk_finding_kind kind)
+{
+    for (int i = 0; i < report->finding_count; i++)
+        if (report->findings[i].kind == kind)
+            return &report->findings[i];
+    return NULL;
+}
+
+static const char *const oscillator =
+    "parameters: {damping: 0, rho: 0.8}\n"
+    "time: {end: 10, step: 5e-3}\n"
+    "subsystems:\n"
+    "  body: {solver: oscillator, mass: 1, stiffness: 100, damping: damping, velocity: 1,\n"
+    "         integrator: {type: two-step, rho_inf: rho}}\n"
+    "record: {channels: [body.mass.position]}\n";
+
+/* x = v0/w exp(-d t) sin(w t). */
+static double true_error(const yk_record *record, double damping)
+{
+    double decay = damping / 2;
+    double omega = sqrt(100 - decay * decay);
+    double worst = 0;
+    double low = 0;
+    double high = 0;
+    for (size_t i = 0; i < yk_record_row_count(record); i++) {
+        double t = yk_record_times(record)[i];
+        double exact = exp(-decay * t) * sin(omega * t) / omega;
+        worst = fmax(worst, fabs(yk_record_column(record, 0, 0)[i] - exact));
+        low = fmin(low, exact);
+        high = fmax(high, exact);
+    }
+    return worst / (high - low);
+}
+
+/* Wrong frequencies conserve energy, and numerical damping loses it: neither shows in the findings
+ * of a coupling. */
+static void the_error_of_an_oscillator_is_estimated(void **state)
+{
+    static const struct {
+        const char *overrides[OVERRIDES_MAX];
+        double damping;
+        bool serious;
+    } cases[] = {
+        {{NULL}, 0, false},
+        {{"time.step=1e-3", NULL}, 0, false},
+        {{"time.step=2e-2", NULL}, 0, true},
+        {{"time.end=100", NULL}, 0, true},
+        {{"time.end=100", "time.step=1e-3", NULL}, 0, false},
+        {{"parameters.rho=0", "time.step=2e-2", NULL}, 0, true},
+        {{"parameters.damping=2", NULL}, 2, false},
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        yk_run_report report;
+        yk_record *record;
+        assert_int_equal(yk_record_create(*state, &record), YK_OK);
+        run(*state, "oscillator.yaml", oscillator, cases[i].overrides, record, &report);
+        double error = true_error(record, cases[i].damping);
+        double estimate = report.estimate.relative_error;
+        assert_true(report.estimate.available);
+        assert_string_equal(report.estimate.channel, "body.mass.position");
+        bool close = fmin(estimate, 1) < 3 * fmin(error, 1) && estimate > error / 3;
+        if (!close || cases[i].serious != (serious_count(&report) > 0))
+            print_error("case %d: error %.3g, estimate %.3g\n", (int)i, error, estimate);
+        assert_true(close);
+        assert_int_equal(serious_count(&report) > 0, cases[i].serious);
+        if (cases[i].serious)
+            assert_non_null(find(&report, YK_FINDING_ESTIMATED_ERROR));
+        yk_record_destroy(record);
+    }
+}
+
+static void a_run_without_comparison_says_why(void **state)
+{
+    const char *const nothing[] = {"record.channels=[]", NULL};
+    yk_run_report report;
+    run(*state, "oscillator.yaml", oscillator, nothing, NULL, &report);
+    if (!report.estimate.available)
+        assert_true(*report.estimate.reason);
+
+    /* Without the source there is no estimate, and none is missing. */
+    yk_scenario *scenario = load_scenario(*state, "oscillator.yaml", oscillator, NULL);
+    assert_int_equal(yk_run(*state, scenario, NULL, &report), YK_OK);
+    assert_false(report.estimate.available);
+    assert_string_equal(report.estimate.reason, "");
+    yk_scenario_destroy(scenario);
+}
+
+/* A pendulum on a hook that does not move: lengths times `l`, masses times `m`, gravity in the
+ * direction of the angle `turn`, at (x, y). */
+static const char *const hook =
+    "parameters: {l: 1, m: 1, x: 0, y: 0, turn: 0, a: 0.5}\n"
+    "time: {end: 2, step: 2e-3}\n"
+    "subsystems:\n"
+    "  WALL:\n"
+    "    solver: multibody\n"
+    "    bodies: {hook: {mass: 10*m, inertia: [m*l^2, m*l^2, m*l^2], position: [x, y, 0]}}\n"
+    "    joints: {weld: {type: fixed, between: [ground, hook], at: [x, y, 0]}}\n"
+    "    ports: {end: {body: hook}}\n"
+    "  ROD:\n"
+    "    solver: multibody\n"
+    "    gravity: [9.81*l*sin(turn), -9.81*l*cos(turn), 0]\n"
+    "    bodies:\n"
+    "      rod:\n"
+    "        mass: m\n"
+    "        inertia: [m*l^2/12, m*l^2/100, m*l^2/12]\n"
+    "        position: [x + sin(a + turn)*l/2, y - cos(a + turn)*l/2, 0]\n"
+    "        orientation: {axis: [0, 0, 1], angle: a + turn}\n"
+    "    ports: {top: {body: rod, offset: [0, l/2, 0]}, tip: {body: rod, offset: [0, -l/2, 0]}}\n"
+    "interfaces:\n"
+    "  HINGE: {between: [WALL.end, ROD.top], joint: revolute}\n"
+    "coupling: {scheme: tight}\n"
+    "record: {channels: [ROD.tip.position]}\n";
+
+/* The names in capitals stand for others. */
+static void write_hook(bool renamed, char *text, size_t size)
+{
+    static const struct {
+        const char *placeholder, *name, *other;
+    } names[] = {{"WALL", "wall", "z"}, {"ROD", "pendulum", "a-rod"}, {"HINGE", "hinge", "q"}};
+    size_t used = 0;
+    for (const char *c = hook; *c && used + 1 < size;) {
+        bool replaced = false;
+        for (size_t i = 0; i < sizeof names / sizeof *names && !replaced; i++) {
+            size_t length = strlen(names[i].placeholder);
+            if (strncmp(c, names[i].placeholder, length) != 0)
+                continue;
+            used += (size_t)snprintf(text + used, size - used, "%s",
+                                     renamed ? names[i].other : names[i].name);
+            c += length;
+            replaced = true;
+        }
+        if (!replaced)
+            text[used++] = *c++;
+    }
+    text[used] = '\0';
+}
+
+/* Of a rotation the range of the widest component, which errors are relative to, is another. */
+static void the_verdict_does_not_depend_on_coordinates_units_and_names(void **state)
+{
+    static const char *const changes[][OVERRIDES_MAX] = {
+        {NULL},
+        {"parameters.x=1", "parameters.y=-0.3", NULL},
+        {"parameters.x=-5000", "parameters.y=700", NULL},
+        {"parameters.turn=1.1", NULL},
+        {"parameters.turn=-2.5", "parameters.x=3", NULL},
+        {"parameters.l=1000", "parameters.m=1e-3", NULL}, /* mm, t, s */
+    };
+    static const char *const steps[] = {"time.step=2e-3", "time.step=0.2"};
+    for (int k = 0; k < 2; k++) {
+        double first = NAN;
+        int findings = -1;
+        for (size_t i = 0; i <= sizeof changes / sizeof *changes; i++) {
+            bool renamed = i == sizeof changes / sizeof *changes;
+            char text[4096];
+            write_hook(renamed, text, sizeof text);
+            const char *overrides[OVERRIDES_MAX] = {NULL};
+            int count = 0;
+            for (; !renamed && changes[i][count]; count++)
+                overrides[count] = changes[i][count];
+            overrides[count++] = steps[k];
+
+            yk_run_report report;
+            run(*state, "hook.yaml", text, overrides, NULL, &report);
+            double error = report.estimate.relative_error;
+            if (isnan(first)) {
+                first = error;
+                findings = serious_count(&report);
+            }
+            if (serious_count(&report) != findings || !(fabs(error - first) < 0.25 * first))
+                print_error("change %d, %s: error %.3g, first %.3g, %s\n", (int)i, steps[k], error,
+                            first, report.finding_count ? report.findings[0].message : "");
+            assert_int_equal(serious_count(&report), findings);
+            assert_null(find(&report, YK_FINDING_INTERFACE_GAP));
+            assert_true(fabs(error - first) < 0.25 * first);
+        }
+        assert_int_equal(findings > 0, k == 1);
+    }
+}
+
+/* A stiff damper: the energy balance is off by several percent in the first steps, and the motion
+ * is right. */
+static void a_small_error_outweighs_indirect_findings(void **state)
+{
+    static const char *const dashpot =
+        "time: {end: 4, step: 1e-2}\n"
+        "subsystems:\n"
+        "  left: {solver: oscillator, mass: 1, stiffness: 50, damping: 300, velocity: 1}\n"
+        "  right: {solver: oscillator, mass: 0.5, velocity: 1}\n"
+        "interfaces:\n"
+        "  joint: {between: [left.mass, right.mass]}\n"
+        "coupling: {scheme: tight}\n"
+        "record: {channels: [left.mass.position]}\n";
+    yk_run_report report;
+    run(*state, "dashpot.yaml", dashpot, NULL, NULL, &report);
+    assert_true(report.estimate.available);
+    if (report.estimate.relative_error < 0.05)
+        assert_int_equal(serious_count(&report), 0);
+}
+
+int main(void)
+{
+    const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_error_of_an_oscillator_is_estimated),
+        cmocka_unit_test(a_run_without_comparison_says_why),
+        cmocka_unit_test(the_verdict_does_not_depend_on_coordinates_units_and_names),
+        cmocka_unit_test(a_small_error_outweighs_indirect_findings),
+    };
+    return cmocka_run_group_tests_name("verdict", tests, create_context, destroy_context);
+}
