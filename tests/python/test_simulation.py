@@ -123,7 +123,7 @@ def test_one_thread_at_a_time(oscillators):
 
     def work():
         try:
-            sim.run_until(2000.0)
+            sim.run_until(1e6)
         except yoke.Error as error:
             errors.append(error)
         done.set()
@@ -131,8 +131,9 @@ def test_one_thread_at_a_time(oscillators):
     thread = threading.Thread(target=work, daemon=True)
     sim._context.interrupt.stop = 0
     thread.start()
+    # The thread starts at some time, so step until the simulation is busy.
     with pytest.raises(yoke.BusyError):
-        for _ in range(1000000):
+        while not done.is_set():
             sim.step()
     with pytest.raises(yoke.BusyError):
         sim.close()
