@@ -274,7 +274,7 @@ int yk_clip_polygons(const yk_vec3 *reference, int reference_count, yk_vec3 norm
     }
 
     /* Points below the margin, and their feet on the reference face. */
-    yk_touch touches[2 * YK_POLYGON_MAX];
+    yk_touch touches[2 * YK_POLYGON_MAX] = {0};
     int found = 0;
     for (int i = 0; i < count; i++) {
         yk_vec3 p = points[i].at;

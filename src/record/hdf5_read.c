@@ -788,15 +788,21 @@ static bool read_converted(yk_hdf5_input *input, const yk_hdf5_entry *dataset, y
                                              dataset->floating, dataset->foreign_order);
             switch (type) {
             case YK_HDF5_FLOAT64: memcpy(to, &value.number, 8); break;
-            case YK_HDF5_FLOAT32: memcpy(to, &(float){(float)value.number}, 4); break;
+            case YK_HDF5_FLOAT32: {
+                float number = (float)value.number;
+                memcpy(to, &number, sizeof number);
+                break;
+            }
             case YK_HDF5_INT64: memcpy(to, &value.integer, 8); break;
-            default:
+            default: {
                 if (value.integer < INT32_MIN || value.integer > INT32_MAX) {
                     yk_hdf5_damaged(input, "a number is too large");
                     return false;
                 }
-                memcpy(to, &(int32_t){(int32_t)value.integer}, 4);
+                int32_t number = (int32_t)value.integer;
+                memcpy(to, &number, sizeof number);
                 break;
+            }
             }
         }
 
