@@ -33,7 +33,7 @@ static const run_case cases[] = {
     {"particles, rim", "cantilever-damper", {"time.end=0.005", "coupling.scheme=rim"}},
     {"spheres",
      "heap",
-     {"time.end=0.03", HEAP "count=6000", HEAP "size=[18e-3, 18e-3, 0.5]",
+     {"time.end=0.03", HEAP "count=6000", HEAP "container_size=[18e-3, 18e-3, 0.5]",
       HEAP "position=[0, 0, 0.25]"}},
     {"shapes", "gravel", {"time.end=0.05"}},
     {"impacts", "newton-cradle", {"time.end=0.2"}},
