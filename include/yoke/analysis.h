@@ -126,8 +126,7 @@ typedef enum yk_finding_cause {
     YK_CAUSE_CAPACITY_REACHED,
     YK_CAUSE_LOOP_GROWS, /* wire_loop */
     YK_CAUSE_LOOP_CONVERGES,
-    YK_CAUSE_UNPREDICTABLE, /* estimated_error */
-    YK_CAUSE_STATISTICS
+    YK_CAUSE_UNPREDICTABLE /* estimated_error */
 } yk_finding_cause;
 
 enum { YK_REMEDIES_MAX = 3, YK_REMEDY_OVERRIDES_MAX = 3 };

@@ -262,21 +262,17 @@ static const yk_finding_rule rules[] = {
          .meaning = "The same scenario with other steps gives another result.",
          .quantity = "estimated error of the worst channel",
          .scale = "range of the channel",
-         .warning = 0.03,
+         .warning = NAN,
          .serious = 0.1,
          .severity = YK_SERIOUS_ABOVE_THRESHOLD,
-         .reason = "The user sets the threshold with `--error-tolerance`. With contact, if single "
-                   "trajectories are not predictable, means and rms count.",
+         .reason = "The user sets the threshold with `--error-tolerance`.",
          .words =
              {{YK_CAUSE_DEFAULT,
                "The estimated error is {value%} % of the range of {detail}, above {limit%} % "
                "from t = {time@} s on. The step of {step} s is too large"},
               {YK_CAUSE_UNPREDICTABLE,
                "Beyond t = {time@} s, runs with other steps differ by {value%} % of the range of "
-               "{detail}. The step of {step} s is far too large, or the motion is chaotic"},
-              {YK_CAUSE_STATISTICS,
-               "Single trajectories are not predictable beyond t = {time@} s ({detail}). "
-               "Means and rms agree within {statistics%} % of the range"}}},
+               "{detail}. The step of {step} s is far too large, or the motion is chaotic"}}},
 };
 
 static_assert(sizeof rules / sizeof *rules == YK_FINDING_COUNT, "a finding has no rule");

@@ -39,6 +39,7 @@ typedef struct run {
     yk_scene scene;
     int64_t frame_stride;                    /* steps between frames; 0: none */
     double begun, last_report, last_reading; /* s on the clock */
+    double cpu_begun;                        /* s of the processor */
     int64_t stride, next_reading;            /* steps */
     bool converged;
     yk_checkpointer checkpoints; /* with a context where the run has any */
@@ -581,6 +582,7 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_option
         .def = def,
         .report = report,
         .begun = yk_clock_seconds(),
+        .cpu_begun = yk_processor_seconds(),
         .watch = {.context = context},
         .converged = true,
     };
@@ -626,7 +628,8 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_option
             failure = yk_text_copy(context, yk_last_message(context));
 
         if (status == YK_OK)
-            yk_error_monitor_judge(&r.monitor, def, r.watch.budget.moves, r.report);
+            yk_error_monitor_judge(&r.monitor, def, yk_processor_seconds() - r.cpu_begun,
+                                   r.watch.budget.moves, r.report);
 
         /* Try remedies if a second run of the scenario is possible: a partner in another program may
          * accept one connection only, and this run still holds it. */

@@ -559,8 +559,8 @@ static void weigh_findings(const yk_error_monitor *monitor, yk_run_report *repor
         report->findings[i].severity = YK_FINDING_SEVERITY_WARNING;
 }
 
-void yk_error_monitor_judge(yk_error_monitor *monitor, const yk_run_options *options, bool moves,
-                            yk_run_report *report)
+void yk_error_monitor_judge(yk_error_monitor *monitor, const yk_run_options *options,
+                            double run_seconds, bool moves, yk_run_report *report)
 {
     yk_error_estimate *e = &report->estimate;
     if (monitor->reason)
@@ -582,14 +582,14 @@ void yk_error_monitor_judge(yk_error_monitor *monitor, const yk_run_options *opt
         .context = monitor->context,
         .monitor = monitor,
         .options = options,
-        .seconds = fmax(COST * report->wall_time, FREE_SECONDS),
+        .seconds = fmax(COST * run_seconds, FREE_SECONDS),
         .end = monitor->info->end,
         .energy = report->max_energy,
         .energy_rounding = report->energy_rounding,
         .estimate = e,
     };
     yk_log(monitor->context, YK_LOG_DEBUG, "estimating the error");
-    bool is_short = 2 * COST_MARGIN * report->wall_time <= c.seconds;
+    bool is_short = 2 * COST_MARGIN * run_seconds <= c.seconds;
     const yk_trial *others[2] = {run_companion(&c, is_short ? 2 : 0.5)};
     bool failed = !others[0];
     const char *failure = c.trials[0].message;
@@ -607,7 +607,7 @@ void yk_error_monitor_judge(yk_error_monitor *monitor, const yk_run_options *opt
     bool doubtful = !others[1] || !e->regular;
     double near = e->relative_error / monitor->tolerance;
     doubtful = (doubtful && near > CLEARLY_GOOD) || (near > 0.5 && near < 10);
-    bool has_time = 4 * COST_MARGIN * report->wall_time <= c.seconds;
+    bool has_time = 4 * COST_MARGIN * run_seconds <= c.seconds;
     if (is_short && !failed && !YK_FAILED(status) && doubtful && has_time)
         others[1] = run_companion(&c, 4);
     else

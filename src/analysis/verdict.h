@@ -25,9 +25,10 @@ void yk_error_monitor_close(yk_error_monitor *monitor);
 yk_status yk_error_monitor_sample(yk_error_monitor *monitor, int64_t step, double time,
                                   double *row);
 
-/* Runs the companions, if anything moves, and fills the estimate of the report, after a run that came to its end. Adds
+/* Runs the companions, if anything moves, within a budget that follows from the processor time of
+ * the run (s), and fills the estimate of the report, after a run that came to its end. Adds
  * a finding if the error is too large; a small error outweighs indirect findings. */
-void yk_error_monitor_judge(yk_error_monitor *monitor, const yk_run_options *options, bool moves,
-                            yk_run_report *report);
+void yk_error_monitor_judge(yk_error_monitor *monitor, const yk_run_options *options,
+                            double run_seconds, bool moves, yk_run_report *report);
 
 #endif

@@ -60,9 +60,9 @@ static const char *const two_masses =
 static void messages_name_numbers_that_exist(void **state)
 {
     static const char *const numbers[] = {
-        "steps",    "amplitude", "energy",      "fraction",    "scale",      "present",   "open",
-        "residual", "wrench",    "quarter",     "half",        "others",     "tolerance", "gap",
-        "min_step", "step",      "motion_mass", "wrench_mass", "unresolved", "statistics"};
+        "steps",    "amplitude", "energy",      "fraction",    "scale",     "present",   "open",
+        "residual", "wrench",    "quarter",     "half",        "others",    "tolerance", "gap",
+        "min_step", "step",      "motion_mass", "wrench_mass", "unresolved"};
     static const char *const texts[] = {"interface", "wrench_side", "motion_side", "subsystem",
                                         "detail",    "time",        "value",       "limit",
                                         "from",      "to"};
