@@ -286,8 +286,10 @@ static void make_local(fclib_file *in, yk_contact_problem *problem)
         }
 
         /* Bilateral rows behind those of the contacts, as in the matrix. */
-        memcpy(q, p->w, (size_t)rows * sizeof *q);
-        memcpy(q + rows, p->b, (size_t)bilateral * sizeof *q);
+        if (rows > 0)
+            memcpy(q, p->w, (size_t)rows * sizeof *q);
+        if (bilateral > 0)
+            memcpy(q + rows, p->b, (size_t)bilateral * sizeof *q);
 
         yk_contact_entries entries = {
             .dim = p->dim,

@@ -144,6 +144,8 @@ static herr_t copy_attribute(hid_t from, const char *name, const H5A_info_t *inf
         assert_true(H5Aread(attribute, type, bytes) >= 0);
         hid_t copy = H5Acreate2(*(hid_t *)to, name, type, space, H5P_DEFAULT, H5P_DEFAULT);
         assert_true(H5Awrite(copy, type, bytes) >= 0);
+        if (H5Tis_variable_str(type) > 0)
+            H5Dvlen_reclaim(type, space, H5P_DEFAULT, bytes);
         H5Aclose(copy);
     }
     H5Sclose(space);
