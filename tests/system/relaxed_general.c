@@ -24,8 +24,8 @@ static const general_case cases[] = {
 
 static const char *const couplings[] = {
     "coupling={scheme: relaxed, relative_tolerance: 1e-11, max_sweeps: 200}",
-    "coupling={scheme: relaxed, sequence: jacobi, relative_tolerance: 1e-11, max_sweeps: 200, "
-    "threads: 2}",
+    ("coupling={scheme: relaxed, sequence: jacobi, relative_tolerance: 1e-11, max_sweeps: 200, "
+     "threads: 2}"),
     "coupling={scheme: relaxed, relative_tolerance: 1e-11, max_sweeps: 200, acceleration: none}",
     "coupling={scheme: relaxed, relative_tolerance: 1e-11, max_sweeps: 200, acceleration: aitken}",
 };
