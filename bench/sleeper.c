@@ -150,7 +150,7 @@ static yk_status sleeper_create(yk_context *context, const void *options, yk_sub
 static const yk_option sleeper_rows[] = {
     {NUMBER(mass), "kg", "1", .minimum = 1e-9, .maximum = 1e9, .description = "that moves"},
     {NUMBER(stiffness), "N/m", "100", .description = "of the spring to the port `begin`"},
-    {NUMBER(damping), "N s/m", "1", .description = "of the damper beside it"},
+    {NUMBER(damping), "N s/m", "1", .description = "of the damper next to it"},
     {NUMBER(force), "N", "0", .description = "on the mass, constant"},
     {NUMBER(velocity), "m/s", "0", .description = "at the start"},
     {NUMBER(seconds), "s", "0", .minimum = 0, .maximum = 3600,

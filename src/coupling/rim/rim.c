@@ -23,7 +23,7 @@
  * In place of the model, velocities can be held or extrapolated from the macro steps before, with
  * everything else the same: the schemes that the paper compares with.
  *
- * Slow participants that are joined to each other are balanced where they can be (balance/balance.h); the
+ * Slow participants that are joined to each other are balanced where they can be (force_force/balance.h); the
  * wrenches between them then stay over the macro step, also in the models.
  *
  * Interfaces of another kind: between fast participants both sides exchange at every exchange,
