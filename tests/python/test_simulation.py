@@ -122,10 +122,15 @@ def test_one_thread_at_a_time(oscillators):
     errors, done = [], threading.Event()
 
     def work():
-        try:
-            sim.run_until(1e6)
-        except yoke.Error as error:
-            errors.append(error)
+        # Either thread may find the simulation busy first; this one tries again until it runs.
+        while True:
+            try:
+                sim.run_until(1e6)
+            except yoke.BusyError:
+                continue
+            except yoke.Error as error:
+                errors.append(error)
+            break
         done.set()
 
     thread = threading.Thread(target=work, daemon=True)
