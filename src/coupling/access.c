@@ -180,7 +180,7 @@ yk_status yk_system_set_bodies(yk_system *system, int subsystem, int first, int 
     if (status != YK_OK)
         return status;
 
-    /* Nothing is extrapolated over the jump. */
+    /* Do not extrapolate over the jump. */
     yk_system_gather(p);
     for (int port = 0; p->mean_wrenches && port < p->port_count; port++)
         p->values[port].wrench = p->mean_wrenches[port];
@@ -326,8 +326,8 @@ int yk_system_read_contacts(const yk_system *system, int subsystem, yk_contact_p
 
 /* Parameters ----------------------------------------------------------------------------------- */
 
-/* The object that has the parameters of a subsystem: parameters of merged subsystems cannot be changed, because the merged
- * subsystem has copies of the models. */
+/* The subsystem object that has the parameters. Parameters of merged subsystems cannot be changed,
+ * because the merged subsystem has copies of the models. */
 static yk_subsystem *find_parameters(const yk_system *system, const char *function, int subsystem,
                                      const yk_parameter **list, int *count)
 {

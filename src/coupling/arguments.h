@@ -1,7 +1,8 @@
 /* Checks of the arguments that users pass to the functions of a system.
  *
- * Each check is true if the argument can be used. Otherwise the context has YK_ERROR_ARGUMENT with a message that names the
- * function and the argument. A system that is NULL has no context, so that only the result tells. */
+ * Each check returns true if the argument is valid. Otherwise it sets YK_ERROR_ARGUMENT in the
+ * context, with a message that names the function and the argument. A NULL system has no context,
+ * so the check only returns false. */
 #ifndef YK_COUPLING_ARGUMENTS_H
 #define YK_COUPLING_ARGUMENTS_H
 
@@ -15,7 +16,7 @@ bool yk_system_has_interface(const yk_system *system, const char *function, int 
 bool yk_system_has_wire(const yk_system *system, const char *function, int wire);
 bool yk_system_has_loop(const yk_system *system, const char *function, int loop);
 bool yk_system_has_input(const yk_system *system, const char *function, int input);
-/* `count`: number of parameters of the subsystem in question. */
+/* `count`: number of parameters of the subsystem. */
 bool yk_system_has_parameter(const yk_system *system, const char *function, int parameter,
                              int count);
 bool yk_system_has_memory(const yk_system *system, const char *function, const char *argument,

@@ -1,5 +1,5 @@
-/* The builder of yoke/system.h: parts are collected in the arrays of one description, of which
- * the system is made. */
+/* The builder of yoke/system.h. It collects the parts in the arrays of one description, from which
+ * the system is created. */
 #include <math.h>
 #include <string.h>
 
@@ -76,7 +76,7 @@ yk_system_builder *yk_system_begin(yk_context *context, const yk_system_def *def
     if (!builder)
         return NULL;
 
-    /* From here on mistakes are collected, and reported at the end. */
+    /* Errors from here on are collected and reported at the end. */
     builder->building.context = context;
     builder->def = yk_system_default();
     if (def)
@@ -94,12 +94,12 @@ int yk_system_add_subsystem(yk_system_builder *builder, const yk_subsystem_def *
     if (!yk_building_has_def(building, __func__, def))
         return YK_NO_ID;
 
-    /* It is known by its name in all messages. */
+    /* All messages name the subsystem. */
     if (!def->name || !def->name[0])
         return yk_building_refuse(
             building, yk_fail(context, YK_ERROR_ARGUMENT, "a subsystem has no name: give it one"));
 
-    /* Creating it has failed, and the message says why. */
+    /* Creating the subsystem has failed, and the context has the message. */
     if (!def->subsystem) {
         char why[YK_BUILDING_MESSAGE];
         strncpy(why, yk_last_message(context), sizeof why - 1);
@@ -112,7 +112,7 @@ int yk_system_add_subsystem(yk_system_builder *builder, const yk_subsystem_def *
                                                     separator, why));
     }
 
-    /* An object can move once in a step, and can be destroyed once. */
+    /* An object can be stepped only once per step and destroyed only once. */
     for (int i = 0; i < builder->subsystem_count; i++)
         if (builder->subsystems[i].subsystem == def->subsystem)
             return yk_building_refuse(
@@ -146,8 +146,8 @@ int yk_system_add_owned_subsystem(yk_system_builder *builder, const char *name,
     return id;
 }
 
-/* The port of a subsystem that was added; NULL after a message. What could not be added was
- * reported where that was tried. */
+/* The port of a subsystem that was added; NULL after a message. If adding the subsystem failed,
+ * that has been reported already. */
 static const yk_port *find_port(yk_system_builder *builder, const char *what, const char *name,
                                 int subsystem, int port)
 {
@@ -194,7 +194,7 @@ int yk_system_add_interface(yk_system_builder *builder, const yk_interface_def *
         return yk_building_refuse(building, yk_fail(building->context, YK_ERROR_ARGUMENT,
                                                     "an interface has no name: give it one"));
 
-    /* Both mistakes are reported, where there are two. */
+    /* Report the errors of both sides. */
     const yk_port *wrench_port =
         find_port(builder, "interface", def->name, def->wrench_subsystem, def->wrench_port);
     const yk_port *motion_port =
@@ -240,7 +240,7 @@ int yk_system_add_wire(yk_system_builder *builder, const yk_wire_def *def)
                                           "wire '%s': gain (%g) and offset (%g) must be finite",
                                           def->name, def->gain, def->offset));
 
-    /* Channels are checked by the system, which knows their numbers. */
+    /* yk_system_create() checks channels, because it knows their sizes. */
     int source = def->source_port;
     if (source < 0)
         source = 0;
@@ -282,7 +282,7 @@ static yk_status make(yk_system_builder *builder, yk_system **system)
     yk_status status = YK_ERROR_MEMORY;
 
     if (subsystems && names && transforms && substeps && owned) {
-        /* Without units and axes of its own no number of a subsystem is touched. */
+        /* Without transforms, no value of a subsystem is converted. */
         yk_transform same = yk_transform_identity();
         bool transformed = false;
         for (size_t i = 0; i < count; i++) {
@@ -313,11 +313,11 @@ static yk_status make(yk_system_builder *builder, yk_system **system)
             .on_failure = builder->def.on_failure,
         };
 
-        /* It takes from the arrays what it needs. */
+        /* yk_system_create_from_arrays() copies what it needs from the arrays. */
         status = yk_system_make(context, &whole, system);
     }
 
-    /* Subsystems that it owns end with it from now on. */
+    /* From here on the system destroys the subsystems that it owns. */
     if (status == YK_OK) {
         yk_system *made = *system;
         made->owned = owned;
@@ -330,7 +330,7 @@ static yk_status make(yk_system_builder *builder, yk_system **system)
         }
     }
 
-    /* The system has copies of what it keeps. */
+    /* The system has copies of the data that it keeps. */
     yk_free(context, subsystems);
     yk_free(context, names);
     yk_free(context, transforms);
@@ -351,7 +351,7 @@ yk_status yk_system_create(yk_system_builder *builder, yk_system **system)
         return status;
     }
 
-    /* Parts of one kind are known by their names. */
+    /* Names of subsystems, interfaces and inputs must be unique. */
     yk_building *building = &builder->building;
     if (builder->subsystem_count > 0)
         yk_building_unique(building, "subsystems", &builder->subsystems->name,
@@ -366,7 +366,7 @@ yk_status yk_system_create(yk_system_builder *builder, yk_system **system)
         yk_building_unique(building, "inputs", &builder->inputs->name, builder->input_count,
                            sizeof *builder->inputs);
 
-    /* Mistakes of all parts come together here. */
+    /* Report the errors of all parts. */
     yk_status status = yk_building_finish(building);
     if (status == YK_OK)
         status = make(builder, system);

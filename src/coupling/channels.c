@@ -1,4 +1,4 @@
-/* The channels of a system: names, units, and where their numbers are found. */
+/* The channels of a system: names, units, and the places of their numbers. */
 #include "coupling/channels.h"
 
 #include <stddef.h>
@@ -236,7 +236,7 @@ static yk_status add_subsystem(const yk_system *system, yk_channel_table *table,
     return YK_OK;
 }
 
-/* Gaps and created energy; force and motion of an interface are those of its first port. */
+/* Gaps and created energy; the force and the motion of an interface are those of its first port. */
 static yk_status add_interface(const yk_system *system, yk_channel_table *table, int interface)
 {
     const yk_interface *of = &system->interfaces[interface];

@@ -1,8 +1,9 @@
-/* Quantities of a system that can be recorded or read by name: "left.mass.position", "joint.gap_velocity".
+/* Quantities of a system that can be recorded or read by name: "left.mass.position",
+ * "joint.gap_velocity".
  *
- * A row says where a quantity is found. Scenarios resolve the names of `record.channels` to rows with messages that name
- * file and line (model/channels.c); programs read all quantities of a system through yoke/access.h (channels.c). Both
- * use the tables below. */
+ * A row tells where a quantity is stored. Scenarios resolve the names of `record.channels` to rows,
+ * with messages that name file and line (model/channels.c). Programs read all quantities of a
+ * system through yoke/access.h (channels.c). Both use the tables below. */
 #ifndef YK_COUPLING_CHANNELS_H
 #define YK_COUPLING_CHANNELS_H
 
@@ -22,8 +23,9 @@ typedef struct yk_channel_row {
     yk_channel_kind kind;
     int components;
     int subsystem,
-        port;   /* The interface or wire is in `subsystem`, the channel of a subsystem in `port`. */
-    int offset; /* First component, in doubles. */
+        /* The interface or wire is stored in `subsystem`, the channel of a subsystem in `port`. */
+        port;
+    int offset;       /* First component, in doubles. */
     int channel_size; /* Components of the whole channel of a subsystem. */
 } yk_channel_row;
 
@@ -51,7 +53,7 @@ extern const char *const yk_energy_quantities[YK_ENERGY_QUANTITY_COUNT];
 void yk_channel_row_read(const yk_system *system, const yk_channel_row *row, double *scratch,
                          double *values);
 
-/* The channels of a system by name; filled when they are first asked for. */
+/* The channels of a system by name. They are listed at the first request. */
 typedef struct yk_channel_table yk_channel_table;
 yk_status yk_channel_table_create(yk_context *context, yk_channel_table **table);
 void yk_channel_table_destroy(yk_channel_table *table);

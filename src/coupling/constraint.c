@@ -15,7 +15,7 @@ static yk_vec3 unit(int k)
     return yk_v3(k == 0, k == 1, k == 2);
 }
 
-/* A vector fixed to what rotates with the angular velocity and acceleration. */
+/* A vector fixed to a frame that rotates with the given angular velocity and acceleration. */
 static jet rotating(yk_vec3 v, yk_vec3 omega, yk_vec3 alpha)
 {
     yk_vec3 rate = yk_v3_cross(omega, v);
@@ -23,7 +23,7 @@ static jet rotating(yk_vec3 v, yk_vec3 omega, yk_vec3 alpha)
     return (jet){{v, rate, second}};
 }
 
-/* The product rule, twice. */
+/* Product rule, applied twice. */
 static jet jet_cross(const jet *a, const jet *b)
 {
     /* (a x b)'' = a'' x b + 2 a' x b' + a x b''. */
@@ -58,7 +58,7 @@ yk_constraint yk_constraint_make(yk_port_kind kind, unsigned constrained,
     if (kind == YK_PORT_SCALAR)
         return c;
 
-    /* One row: the distance as it is at the start makes its unit. */
+    /* One row. The unit of a distance is its length at the start. */
     if (constrained & YK_AXIS_DISTANCE) {
         double length[YK_LEVELS];
         drive[0].evaluate(drive[0].user, 0, length);
@@ -70,7 +70,7 @@ yk_constraint yk_constraint_make(yk_port_kind kind, unsigned constrained,
         return c;
     }
 
-    /* The rows of the joint; those along global axes keep their direction. */
+    /* The rows of the joint. Rows along global axes keep their direction. */
     yk_marker origin = yk_marker_default();
     yk_joint joint = yk_joint_of_axes(constrained, &origin, &origin);
     c.row_count = joint.row_count;
@@ -84,7 +84,7 @@ yk_constraint yk_constraint_make(yk_port_kind kind, unsigned constrained,
     return c;
 }
 
-/* B's frame as the drive moves it: the motion of A's marker in B's frame is prescribed. */
+/* B's frame moved by the drive. The drive prescribes the motion of A's marker in B's frame. */
 static void move_frame(const yk_relative_motion *drive, double t,
                        yk_constraint_kinematics *kinematics)
 {
@@ -93,7 +93,7 @@ static void move_frame(const yk_relative_motion *drive, double t,
         if (drive[i].evaluate)
             drive[i].evaluate(drive[i].user, t, value[i]);
 
-    /* As a motion on SO(3), whose rotation vector has these rates. */
+    /* The drive as a motion on SO(3); its rotation vector has these rates. */
     static const double taylor[YK_LEVELS] = {1, 1, 0.5};
     yk_input input = {.degree = 2, .base_orientation = yk_q_identity()};
 
@@ -143,7 +143,7 @@ void yk_constraint_kinematics_at(const yk_constraint *constraint, double t, cons
     if (!drive)
         return;
 
-    /* A distance has a length in place of a frame. */
+    /* A distance has a length instead of a frame. */
     if (constraint->length > 0) {
         drive[0].evaluate(drive[0].user, t, kinematics->length);
         return;
@@ -154,7 +154,7 @@ void yk_constraint_kinematics_at(const yk_constraint *constraint, double t, cons
         return;
     }
 
-    /* A scalar port is driven along its one coordinate. */
+    /* A scalar port is driven along its only coordinate. */
     double value[YK_LEVELS] = {0};
     if (drive[0].evaluate)
         drive[0].evaluate(drive[0].user, t, value);
@@ -183,7 +183,8 @@ static jet axis_of(const yk_motion *m, int k)
 static jet left_of(const yk_constraint *constraint, const yk_row *row,
                    const yk_constraint_kinematics *kinematics)
 {
-    /* A global axis, an axis of B, or the displacement over twice the length. */
+    /* First factor of a row: a global axis, an axis of B, or the displacement over twice the
+     * length. */
     if (row->kind == YK_ROW_POINT)
         return (jet){{unit(row->k)}};
     if (row->kind != YK_ROW_DISTANCE)
@@ -221,7 +222,7 @@ void yk_constraint_value(const yk_constraint *constraint,
     for (int i = 0; i < constraint->row_count; i++) {
         double value[YK_LEVELS] = {0};
 
-        /* A distance: less l(t)^2 / 2l. */
+        /* A distance: minus l(t)^2 / 2l. */
         if (constraint->length > 0) {
             const double *l = kinematics->length;
             value[0] = -l[0] * l[0] / (2 * constraint->length);
@@ -229,7 +230,7 @@ void yk_constraint_value(const yk_constraint *constraint,
             value[2] = -(l[1] * l[1] + l[0] * l[2]) / constraint->length;
         }
 
-        /* The product with its rates. */
+        /* The product and its rates. */
         jet u = left_of(constraint, &constraint->row[i], kinematics);
         jet w = right_of(&constraint->row[i], kinematics);
         add_dot(&u, &w, value);
@@ -241,8 +242,8 @@ void yk_constraint_value(const yk_constraint *constraint,
 
 /* Derivatives ---------------------------------------------------------------------------------- */
 
-/* What a unit change of one coordinate of one side changes: the displacement between the origins,
- * and the rotation of the side. */
+/* Change of the displacement between the origins, and of the rotation of the side, by a unit change
+ * of one coordinate of one side. */
 typedef struct variation {
     jet displacement, rotation;
     bool rotates;
@@ -254,7 +255,7 @@ static variation variation_of(const yk_constraint_kinematics *p, int side, int c
     variation v = {.rotates = coordinate % 6 >= 3};
     yk_vec3 change = unit(coordinate % 3);
 
-    /* The displacement is a's position less b's. */
+    /* The displacement is the position of a minus the position of b. */
     if (!v.rotates) {
         v.displacement.at[level] = change;
         if (side == 1)
@@ -262,7 +263,7 @@ static variation variation_of(const yk_constraint_kinematics *p, int side, int c
         return v;
     }
 
-    /* The rotation with its rates: delta omega = (delta theta)' - omega x delta theta. */
+    /* The rotation and its rates: delta omega = (delta theta)' - omega x delta theta. */
     yk_vec3 omega = p->spin[0];
     yk_vec3 alpha = p->spin[1];
     if (side == 0) {
@@ -280,7 +281,7 @@ static variation variation_of(const yk_constraint_kinematics *p, int side, int c
     if (side == 0)
         return v;
 
-    /* The driven origin goes with B: - rotation x reach. */
+    /* The driven origin moves with B: - rotation x reach. */
     jet reach;
     memcpy(reach.at, p->reach, sizeof reach.at);
     v.displacement = jet_cross(&reach, &v.rotation);
@@ -333,7 +334,7 @@ void yk_constraint_differentiate(const yk_constraint *constraint,
         return;
     }
 
-    /* Both factors of every row, once. */
+    /* Compute both factors of every row once. */
     jet u[YK_JOINT_ROWS_MAX];
     jet w[YK_JOINT_ROWS_MAX];
 
@@ -342,7 +343,7 @@ void yk_constraint_differentiate(const yk_constraint *constraint,
         w[i] = right_of(&constraint->row[i], kinematics);
     }
 
-    /* Coordinate by coordinate of both sides. */
+    /* For every coordinate of both sides. */
     for (int side = 0; side < 2; side++) {
         for (int coordinate = 0; coordinate < YK_MARKER_COORDINATES; coordinate++) {
             variation v = variation_of(kinematics, side, coordinate);
@@ -372,21 +373,21 @@ void yk_constraint_unit_wrenches(const yk_constraint *constraint,
     yk_vec3 u = left_of(constraint, r, kinematics).at[0];
     yk_vec3 w = right_of(r, kinematics).at[0];
 
-    /* Along the line between both origins. */
+    /* A force along the line between both origins. */
     if (r->kind == YK_ROW_DISTANCE) {
         wrench[0].force = yk_v3_scale(2, u);
         wrench[1].force = yk_v3_scale(-2, u);
         return;
     }
 
-    /* Two axes that stay perpendicular: a torque about their normal. */
+    /* Two axes that stay perpendicular: a torque about their common normal. */
     if (r->kind == YK_ROW_AXES) {
         wrench[0].torque = yk_v3_cross(w, u);
         wrench[1].torque = yk_v3_cross(u, w);
         return;
     }
 
-    /* The opposite force acts on B at A's origin, or, for points that coincide, at B's own. */
+    /* The opposite force acts on B at A's origin or, if the points coincide, at B's own origin. */
     yk_vec3 arm = kinematics->reach[0];
     if (r->kind != YK_ROW_POINT)
         arm = yk_v3_add(kinematics->reach[0], w);

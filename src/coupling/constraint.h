@@ -1,14 +1,15 @@
 /* The holonomic constraint of an interface on position, velocity and acceleration level, for
  * schemes that solve for its multipliers.
  *
- * The rows are those of mechanics/joint.h for a set of axes, in the frame of side B. Each is a
- * product u . w of two vectors that move with the sides, d the vector from B's origin to A's:
+ * The rows are those of mechanics/joint.h for a set of axes, in the frame of side B. Each row is a
+ * product u . w of two vectors that move with the sides. With d, the vector from B's origin to A's,
+ * they are
  *
  *   point     E_k . d        in plane  b_k . d        axes   b_k . a_l        distance   d . d / 2l
  *
- * so value, rate and second rate follow from the motions of u and w, without differences. A drive
- * moves B's frame on its body: all rows then refer to the moved frame (a rheonomic constraint).
- * Scalar ports have the one row x_A - x_B. */
+ * The value, the rate and the second rate of a row follow from the motions of u and w, without
+ * finite differences. A drive moves B's frame on its body: all rows then refer to the moved frame
+ * (a rheonomic constraint). A constraint of scalar ports has the single row x_A - x_B. */
 #ifndef YK_COUPLING_CONSTRAINT_H
 #define YK_COUPLING_CONSTRAINT_H
 
@@ -17,7 +18,8 @@
 
 enum {
     YK_LEVELS = 3, /* position, velocity, acceleration */
-    /* of one motion: per level three of the origin, three of the rotation */
+    /* Columns of one motion and level: three for the translation of the origin, three for the
+     * rotation. */
     YK_MARKER_COORDINATES = 18,
     YK_SCALAR_COORDINATES = 3,
 };
@@ -27,28 +29,28 @@ typedef struct yk_constraint {
     int row_count;
     yk_row row[YK_JOINT_ROWS_MAX];
 
-    /* The directions of its wrenches rotate with the sides. */
+    /* The directions of the wrenches rotate with the sides. */
     bool rotates;
 
-    /* Of a distance: its length, which leaves B's frame as it is. */
+    /* The constraint is a distance. Its drive changes the length and does not move B's frame. */
     const yk_relative_motion *drive;
 
-    /* l of a distance, at the start (m). */
+    /* Length l of a distance at the start (m). */
     double length;
 } yk_constraint;
 
-/* Where the constraint stands at one time. */
+/* State of a constraint at one time. */
 typedef struct yk_constraint_kinematics {
-    /* b with the drive: the frame that the rows refer to. */
+    /* Frame that the rows refer to: b, moved by the drive. */
     yk_motion a, b;
 
-    /* From B's own origin to the driven one, with its rates. */
+    /* Vector from B's own origin to the driven origin, with its rates. */
     yk_vec3 reach[YK_LEVELS];
 
-    /* B's own angular velocity and acceleration. */
+    /* Angular velocity and acceleration of B's own frame. */
     yk_vec3 spin[2];
 
-    /* Of a distance. */
+    /* Length of a distance, with its rates. */
     double length[YK_LEVELS];
 } yk_constraint_kinematics;
 
@@ -65,13 +67,13 @@ static inline int yk_coordinates(yk_port_kind kind)
 void yk_constraint_kinematics_at(const yk_constraint *constraint, double t, const yk_motion *a,
                                  const yk_motion *b, yk_constraint_kinematics *kinematics);
 
-/* The rows and their rates: g[level][row]. */
+/* Values and rates of the rows: g[level][row]. */
 void yk_constraint_value(const yk_constraint *constraint,
                          const yk_constraint_kinematics *kinematics,
                          double g[YK_LEVELS][YK_JOINT_ROWS_MAX]);
 
-/* Their derivatives by the coordinates of side A (0) and side B (1), in the order of
- * step_sensitivity. */
+/* Derivatives of the rows with respect to the coordinates of side A (0) and side B (1), in the
+ * order of step_sensitivity. */
 typedef struct yk_constraint_gradient {
     double by[2][YK_LEVELS][YK_JOINT_ROWS_MAX][YK_MARKER_COORDINATES];
 
@@ -83,8 +85,8 @@ void yk_constraint_differentiate(const yk_constraint *constraint,
                                  const yk_constraint_kinematics *kinematics,
                                  yk_constraint_gradient *gradient);
 
-/* The wrench on both sides, at their own markers, of a unit multiplier of a row; what one side
- * receives the other gives. */
+/* Wrenches on both sides of a unit multiplier of a row, each at the side's own marker. They are
+ * equal and opposite. */
 void yk_constraint_unit_wrenches(const yk_constraint *constraint,
                                  const yk_constraint_kinematics *kinematics, int row,
                                  yk_wrench wrench[2]);

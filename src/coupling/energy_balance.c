@@ -1,18 +1,18 @@
-/* What is known of a system after a step: what the interfaces did, gaps, the work on both of their
- * sides, and the energy balance of the subsystems; outputs, errors and statistics.
+/* Statistics after a step: gaps of the interfaces, work on both of their sides, and the energy
+ * balance of the subsystems.
  *
- * Over a step the interface does on each side the work of the wrench that this side received
- * along the path that this side went: both may differ from its partner's. A rigid joint does none
- * in all, so the sum of both is energy that the coupling created (or destroyed, where it is
- * negative); a prescribed relative motion does work of its own, which is not counted as created.
- * Sides that step several times in a macro step sum over their steps.
+ * Over a step, the interface does work on each side: the work of the wrench that this side received
+ * along the path that this side moved. Both may differ from those of the partner. A rigid joint
+ * does no work in total, so the sum of both is energy that the coupling created (or destroyed, if
+ * it is negative). A prescribed relative motion does work of its own, which is not counted as
+ * created. For sides that make several steps in a macro step the work is summed over their steps.
  *
  * The balance of a subsystem since the start,
  *
  *   kinetic + potential + dissipated = external + interfaces + numerical,
  *
- * defines the last term: what its integration made of the exchanged quantities that the exact
- * solution would not. */
+ * defines the last term: the energy that the integration adds compared with the exact solution for
+ * the same exchanged quantities. */
 #include "coupling/energy_balance.h"
 
 #include <math.h>
@@ -23,12 +23,12 @@
 #include "coupling/constraint.h"
 #include "coupling/merging.h"
 
-/* The part of what moves that is most of it. */
+/* Fraction of the energy of the motion that counts as most of it. */
 static const double MOST = 0.5;
 
 static void raise_to(double *largest, double value)
 {
-    /* Also to a value that is not a number. */
+    /* A maximum that keeps values that are not a number. */
     if (!(value <= *largest))
         *largest = value;
 }
@@ -41,15 +41,14 @@ yk_interface_gap yk_gap_between(yk_port_kind kind, const yk_interface_def *def, 
     if (!def->drive)
         return yk_compute_interface_gap(kind, def->constrained_axes, a, b);
 
-    /* With a drive, from the frame that it moves, or from the length that it prescribes. */
+    /* With a drive: relative to the driven frame, or to the prescribed length. */
     yk_constraint constraint = yk_constraint_make(kind, def->constrained_axes, def->drive);
     yk_constraint_kinematics kinematics;
     yk_constraint_kinematics_at(&constraint, t, a, b, &kinematics);
     if (constraint.length <= 0)
         return yk_compute_interface_gap(kind, def->constrained_axes, &kinematics.a, &kinematics.b);
 
-    /* In metres, however long the distance is by now; the row of the constraint is scaled by the
-     * distance at the start. */
+    /* In metres. The row of the constraint is scaled by the distance at the start. */
     yk_vec3 displacement = yk_v3_sub(a->position, b->position);
     yk_vec3 direction = yk_v3_unit(displacement);
     double rate = yk_v3_dot(direction, yk_v3_sub(a->velocity, b->velocity));
@@ -60,7 +59,7 @@ yk_interface_gap yk_gap_between(yk_port_kind kind, const yk_interface_def *def, 
     };
 }
 
-/* The same as its sides are now. */
+/* The gap with the present motions of both sides. */
 static yk_interface_gap present_gap(const yk_system *system, const yk_interface *interface,
                                     double t)
 {
@@ -101,7 +100,7 @@ double yk_driven_created(const yk_system *system, const yk_interface *interface,
     if (constraint.length <= 0)
         return on[0] - yk_wrench_work(interface->kind, on_a, &start.b, &end.b);
 
-    /* A distance pulls along its line, and does work where its length is driven. */
+    /* A distance pulls along its line, and does work if its length is driven. */
     yk_vec3 first = yk_v3_sub(start.a.position, start.b.position);
     yk_vec3 line = yk_v3_add(first, yk_v3_sub(end.a.position, end.b.position));
     double length = yk_v3_norm(line);
@@ -113,7 +112,7 @@ double yk_driven_created(const yk_system *system, const yk_interface *interface,
     return on[0] + on[1] - along * (end.length[0] - start.length[0]);
 }
 
-/* Of the mean wrench on a side, or of those of its substeps. */
+/* Work of the mean wrench on a side, or of the wrenches of its substeps. */
 static void exchanged_work(const yk_system *system, const yk_interface *interface,
                            yk_interface_work *work)
 {
@@ -126,9 +125,9 @@ static void exchanged_work(const yk_system *system, const yk_interface *interfac
     yk_port_kind kind = interface->kind;
     double h = system->h;
 
-    /* Side A. A wrench that changes over the step is met by the two sides at different times:
-     * where both integrate over the step, what they exchanged in its middle counts, not at its
-     * end. */
+    /* Side A. Both sides receive a wrench that varies over the step at different times. If both
+     * integrate over the step, the exchanged wrench in the middle of the step counts, not the one
+     * at its end. */
     yk_wrench received = interface->applied;
     yk_wrench late = {{0, 0, 0}, {0, 0, 0}};
     bool changes = input->degree == 1;
@@ -142,8 +141,8 @@ static void exchanged_work(const yk_system *system, const yk_interface *interfac
 
     work->work[0] = yk_wrench_work(kind, &received, a_start, a_end);
 
-    /* With substeps A reads it at their ends, and B answers at the ends of its own, so that both
-     * are compared at the same distance from the middle of a substep. */
+    /* With substeps, A reads the wrench at the ends of its substeps, and B answers at the ends of
+     * its own. Compare both at the same distance from the middle of a substep. */
     if (changes && a->substeps > 1) {
         double delay = 0.5 * h * (1.0 / b->substeps - 1.0 / a->substeps);
         yk_wrench rate = {input->linear[1], input->angular[1]};
@@ -160,7 +159,7 @@ static void exchanged_work(const yk_system *system, const yk_interface *interfac
         work->work[1] = yk_wrench_work(kind, &given, b_start, &b_end->motion);
     }
 
-    /* Both, less what a prescribed relative motion did. */
+    /* Sum of both, minus the work of a prescribed relative motion. */
     work->energy_created = work->work[0] + work->work[1];
     if (interface->def.drive)
         work->energy_created = yk_driven_created(system, interface, &received, work->work);
@@ -176,7 +175,7 @@ void yk_ledger_add_step(yk_system *system)
         yk_interface_statistics *s = &interface->statistics;
         yk_ledger_add_gap(system, interface, system->t + h);
 
-        /* A scheme whose wrenches change within the step knows their work itself. */
+        /* A scheme whose wrenches vary within the step computes their work itself. */
         yk_interface_work work;
         if (ops->interface_work)
             ops->interface_work(system->scheme, system, i, &work);
@@ -186,7 +185,7 @@ void yk_ledger_add_step(yk_system *system)
         s->work[1] += work.work[1];
         s->energy_created += work.energy_created;
 
-        /* What crossed it, and what iterations left of it. */
+        /* Impulse through the interface, and the impulse that the iterations left. */
         const yk_wrench *wrench = &yk_value_b(system, interface)->wrench;
         s->impulse += h * yk_wrench_size(interface->kind, wrench);
         s->residual_impulse += h * interface->residual;
@@ -196,7 +195,7 @@ void yk_ledger_add_step(yk_system *system)
 
 void yk_ledger_begin_substeps(yk_participant *p)
 {
-    /* Read anew: after a rollback `values` still has what was taken back. */
+    /* Read the outputs again: after a rollback `values` still has those of the rejected step. */
     for (int port = 0; port < p->port_count; port++) {
         p->port_work[port] = 0;
         yk_port_kind kind = p->ports[port].kind;
@@ -213,7 +212,7 @@ void yk_ledger_begin_substeps(yk_participant *p)
 
 void yk_ledger_add_substep(yk_participant *p, double h)
 {
-    /* Work of the substep's wrench along the path of the port. */
+    /* Work of the wrench of the substep along the path of the port. */
     for (int port = 0; port < p->port_count; port++) {
         yk_port_kind kind = p->ports[port].kind;
         if (kind == YK_PORT_SIGNAL)
@@ -235,7 +234,7 @@ static bool participant_energy(const yk_participant *p, yk_energy *energy)
     if (!p->subsystem->ops->energy)
         return false;
 
-    /* A subsystem that does not count the work of its ports leaves this. */
+    /* A subsystem that does not count the work of its ports leaves this unchanged. */
     energy->port_work = NAN;
     p->subsystem->ops->energy->read(p->subsystem, energy);
     if (p->transform)
@@ -281,7 +280,7 @@ yk_energy_balance yk_system_energy_balance(const yk_system *system, int subsyste
     int participant = system->parts[subsystem].participant;
     const yk_participant *p = &system->participants[participant];
 
-    /* By the ledger of the interfaces. */
+    /* Work of the ports according to the interfaces. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         if (interface->def.wrench_subsystem == participant)
@@ -290,8 +289,8 @@ yk_energy_balance yk_system_energy_balance(const yk_system *system, int subsyste
             balance.interface_work += interface->statistics.work[1];
     }
 
-    /* What a subsystem that does not give its energy gives or takes comes from outside; one whose
-     * ports can do no work has none. */
+    /* The energy exchanged with a subsystem that does not report its energy counts as external
+     * work. The ports of a subsystem may be unable to do work; then it exchanges none. */
     yk_energy now;
     if (!participant_energy(p, &now)) {
         for (int port = 0; port < p->port_count; port++)
@@ -308,8 +307,8 @@ yk_energy_balance yk_system_energy_balance(const yk_system *system, int subsyste
     balance.initial = start->kinetic + start->potential;
     balance.dissipated = now.dissipated - start->dissipated;
 
-    /* Of the work on it, what came through the ports by its own count, else by that of the
-     * interfaces. */
+    /* The part of the work that came through the ports: the subsystem's own count, otherwise that
+     * of the interfaces. */
     double work = now.work - start->work;
     double ports = now.port_work - start->port_work;
     bool given = isfinite(ports) && (ports != 0 || balance.interface_work == 0);
@@ -317,7 +316,7 @@ yk_energy_balance yk_system_energy_balance(const yk_system *system, int subsyste
         ports = balance.interface_work;
     balance.external_work = work - ports;
 
-    /* What is left over is the integration's. */
+    /* The remainder is the numerical energy of the integration. */
     balance.numerical =
         now.kinetic + now.potential - balance.initial + balance.dissipated - balance.external_work;
     balance.numerical -= balance.interface_work;
@@ -339,7 +338,7 @@ bool yk_ledger_runaway(const yk_system *system, bool *known, double *made, int *
         *made += b.interface_work + b.numerical;
     }
 
-    /* Where it came from. */
+    /* The subsystem or interface that created most of it. */
     double most = -INFINITY;
     for (int i = 0; i < system->interface_count; i++) {
         double created = fabs(system->interfaces[i].statistics.energy_created);
@@ -349,7 +348,7 @@ bool yk_ledger_runaway(const yk_system *system, bool *known, double *made, int *
         }
     }
 
-    /* Numbers that are not finite any more have grown beyond all others. */
+    /* Values that are not finite count as larger than all others. */
     return !(*made <= MOST * moving) || !isfinite(moving);
 }
 
@@ -391,7 +390,7 @@ int yk_system_find_port(const yk_system *system, int subsystem, const char *name
     const yk_port *ports;
     int end = shown->ops->ports(shown, &ports);
 
-    /* Ports of a merged participant are those of its parts in their order. */
+    /* Ports of a merged participant are those of its parts in order. */
     for (int i = 0; i < system->subsystem_count; i++) {
         const yk_system_part *other = &system->parts[i];
         bool behind = other->participant == part->participant && other->port > part->port;
@@ -487,7 +486,7 @@ yk_interface_gap yk_system_interface_gap(const yk_system *system, int number)
     if (!system->merging)
         return present_gap(system, &system->interfaces[number], t);
 
-    /* Joints inside a merged participant hold, or close as fast as its stabilisation makes them. */
+    /* Joints inside a merged participant are satisfied, or drift as its stabilization allows. */
     const yk_interface_def *def = &system->merging->interfaces[number];
     const yk_system_part *a = &system->parts[def->wrench_subsystem];
     const yk_system_part *b = &system->parts[def->motion_subsystem];
@@ -518,7 +517,7 @@ yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system, 
     if (!yk_system_has_subsystem(system, __func__, subsystem) || !system->parts[subsystem].shows)
         return (yk_subsystem_statistics){0};
 
-    /* Short calls are timed now and then: those count for all. */
+    /* Short calls are timed on a sample, which is extrapolated to all calls. */
     const yk_participant *p = participant_of(system, subsystem);
     yk_subsystem_statistics s = p->statistics;
     if (p->timed_calls > 0)

@@ -1,10 +1,12 @@
-/* The explicit scheme: each subsystem makes one step per macro step (paper explicit 3.1, figure 2).
+/* The explicit scheme: each subsystem makes one step per macro step (Zhang et al. 2022, section
+ * 3.1, figure 2).
  *
- * Gauss-Seidel: the motion side of an interface makes its step first, with the motion that the wrench side predicts; the
- * wrench side follows with the wrench that this motion required. Jacobi: all subsystems step at the same time, and wrench
- * sides use the wrench of the last step. Inputs of motion sides are those of equation (20), or modified inputs (25), (26).
+ * Gauss-Seidel: the motion side of an interface makes its step first, with the predicted motion of
+ * the wrench side; the wrench side follows with the reaction wrench of this motion. Jacobi: all
+ * subsystems step at the same time, and wrench sides use the wrench of the last step. Inputs of
+ * motion sides are the original inputs (equation 20) or modified inputs (equations 25 and 26).
  * Interfaces with a wrench on both sides have their wrenches computed before any subsystem steps
- * (force_force/balance.h), in either order. */
+ * (force_force/balance.h), in either sequence. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>

@@ -1,15 +1,18 @@
 /* The failure policy: the reaction of a system to a macro step that fails for a numerical reason.
  *
- * Halve: roll the step back and repeat it with half its size, up to a limit. The size that succeeded is kept for some steps,
- * because a difficulty rarely ends with one step, and solvers with a memory answer every change of the size with an error.
- * Then the size is doubled until it is the macro step again. Sizes are the macro step divided by powers of two, so that the
+ * Halve: roll the step back and repeat it with half its size, up to a limit. The size that
+ * succeeded is kept for some steps, because difficulties rarely end after one step, and solvers
+ * with a memory react to every change of the step size with an error. Then the size is doubled
+ * until it is the macro step again. Sizes are the macro step divided by powers of two, so that the
  * parts of a macro step end with it.
  *
- * Fall back: roll the step back and repeat it with another scheme, with which the run continues. Both schemes share one
- * system with one wiring. Ports are connected once, so that interfaces must exchange the same quantities in both. The second
- * scheme starts as after an event: nothing is extrapolated.
+ * Fall back: roll the step back and repeat it with another scheme, with which the run continues.
+ * Both schemes share one system with one wiring. Ports are connected once, so interfaces must
+ * exchange the same quantities in both schemes. The second scheme starts as after an event: it
+ * extrapolates nothing.
  *
- * All decisions are part of the state image, so that a run that is resumed or rolled back repeats them. */
+ * All decisions are part of the state image, so that a run that is resumed or rolled back repeats
+ * them. */
 #include <math.h>
 #include <string.h>
 
@@ -22,7 +25,8 @@
 #include "coupling/step_frame.h"
 #include "coupling/system.h"
 
-/* Largest number of halvings: a step below a millionth of the macro step resolves nothing that is simulated. */
+/* Largest number of halvings. A step below a millionth of the macro step resolves no motion of
+ * interest. */
 enum { HALVINGS_MAX = 20, GOOD_STEPS_MAX = 1000000 };
 /* Fraction of the step that a part may be longer to end with the step. */
 static const double SLIVER = 1e-9;
@@ -34,7 +38,7 @@ yk_failure_policy yk_failure_policy_default(void)
 
 /* The other scheme ----------------------------------------------------------------------------- */
 
-/* The scheme that waits is put into use, and that in use waits. */
+/* Exchanges the waiting scheme and the scheme in use. */
 static void exchange_schemes(yk_system *system)
 {
     yk_scheme_slot *other = &system->policy.other;
@@ -55,7 +59,7 @@ static void exchange_schemes(yk_system *system)
     system->traits = other->traits;
     system->substep = other->substep;
 
-    /* A scheme marks the participants whose inputs it gives substep by substep. */
+    /* A scheme marks the participants whose inputs it computes for each substep. */
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *p = &system->participants[i];
         bool shaped = p->shaped;
@@ -125,7 +129,7 @@ static yk_status check_exchange(yk_system *system, const yk_scheme_def *def)
                        first, name, interface->def.name, gives, other);
     }
 
-    /* The substeps are those of the first one. */
+    /* The substeps remain those of the first scheme. */
     for (int i = 0; i < system->participant_count && def->ops->default_substeps; i++) {
         const yk_participant *p = &system->participants[i];
         int fewest = 1;
@@ -149,7 +153,7 @@ yk_status yk_policy_create(yk_system *system, const yk_failure_policy *def)
     policy->def = *def;
     policy->failures.subsystem = -1;
 
-    /* Halving is what step control does anyhow. */
+    /* Step control halves failed steps anyway. */
     if (def->action == YK_ON_FAILURE_HALVE) {
         if (system->control.def.relative_tolerance > 0)
             return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -172,7 +176,7 @@ yk_status yk_policy_create(yk_system *system, const yk_failure_policy *def)
     if (status != YK_OK)
         return status;
 
-    /* The second scheme is created as the first one was: as that of the system. */
+    /* The second scheme is created like the first one, as the scheme of the system. */
     size_t participants = (size_t)system->participant_count;
     policy->other.shaped = yk_allocate(context, participants, sizeof *policy->other.shaped);
     if (!policy->other.shaped)
@@ -218,7 +222,7 @@ yk_status yk_policy_start(yk_system *system)
     if (policy->def.action != YK_ON_FAILURE_FALLBACK)
         return YK_OK;
 
-    /* The other scheme starts too, and what it then keeps is what it will begin with. */
+    /* Start the other scheme too, and save the state with which it begins if it is used. */
     exchange_schemes(system);
     const yk_scheme_ops *ops = system->scheme->ops;
     yk_status status = ops->initialize(system->scheme, system);
@@ -283,7 +287,7 @@ static void count_failure(yk_system *system, double t, const char *reason)
     strncpy(f->first_message, reason, sizeof f->first_message - 1);
 }
 
-/* From here on with the other scheme, as it was at the start. */
+/* From here on use the other scheme, in its state after the start. */
 static void fall_back(yk_system *system)
 {
     yk_policy *policy = &system->policy;
@@ -322,7 +326,7 @@ yk_status yk_policy_step(yk_system *system, double t, double left, double *taken
     bool halves = policy->def.action == YK_ON_FAILURE_HALVE;
     bool controlled = system->control.def.relative_tolerance > 0;
     for (;;) {
-        /* As much as is left, unless steps are halved now. */
+        /* Take the whole remaining step, unless steps are halved at present. */
         double h = left;
         double part = ldexp(system->step, -policy->level);
         if (part < left * (1 - SLIVER))
@@ -351,7 +355,8 @@ yk_status yk_policy_step(yk_system *system, double t, double left, double *taken
                            "%s; this is with the macro step halved %d times, to %g s",
                            yk_last_message(system->context), policy->level, part);
 
-        /* Again from its start, which the state image knows, but not how often it was tried. */
+        /* Repeat the step from its start. The state image contains the start, but not the number of
+         * attempts. */
         int level = policy->level;
         count_failure(system, t, yk_last_message(system->context));
         status = yk_controller_take_back(system);

@@ -58,7 +58,8 @@ static yk_failure diagnose(const yk_system *system, int participant, double t)
     return failure;
 }
 
-/* The remedy for an unstable coupling. Schemes with wrenches on both sides have no limit of mass ratio or step. */
+/* The remedy for an unstable coupling. Schemes with wrenches on both sides have no limit of the
+ * mass ratio. */
 static void describe_remedy(const yk_system *system, char *text, size_t capacity)
 {
     if (system->traits & (YK_SCHEME_MERGES | YK_SCHEME_IS_FORCE_FORCE))

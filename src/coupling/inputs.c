@@ -1,7 +1,8 @@
 /* Inputs: signals that the program sets while the system runs.
  *
- * An input is a value of a signal port that no wire ends at. The value is kept in the inputs of the participant, so that
- * checkpoints and snapshots include it, and it stays constant until it is set again. */
+ * An input is the value of a signal port at which no wire ends. The value is stored in the inputs
+ * of the participant, so that checkpoints and snapshots include it. It stays constant until it is
+ * set again. */
 #include <math.h>
 #include <string.h>
 
@@ -9,7 +10,7 @@
 #include "coupling/system.h"
 #include "coupling/wire.h"
 
-/* Where the port of a subsystem is, also after merging. */
+/* Participant and port of an input, also after merging. */
 static yk_status resolve_input(const yk_system *system, const yk_system_input_def *def,
                                yk_external_input *input)
 {

@@ -7,7 +7,7 @@ const yk_input_weights yk_weights_index1 = {2, 2, 1};
 
 /* Rotations ------------------------------------------------------------------------------------ */
 
-/* The rotation vector, in the global frame, that leads from one orientation to another. */
+/* The rotation vector, in the global frame, from one orientation to another. */
 static yk_vec3 rotation_between(yk_quat from, yk_quat to)
 {
     return yk_so3_log(yk_q_mul(to, yk_q_conjugate(from)));
@@ -31,10 +31,11 @@ static yk_vec3 along_axes(unsigned axes, yk_quat frame, yk_vec3 v)
     return local;
 }
 
-/* Violation of the constrained rotations, in the global frame: zero if the joint holds, however far
- * the free rotations have gone. The rate is the derivative seen from b. */
+/* Violation of the constrained rotations, in the global frame. It is zero if the joint is
+ * satisfied, whatever the angles of the free rotations. The rate is the derivative in the frame of
+ * b. */
 typedef struct rotation_gap {
-    yk_vec3 rotation; /* by which b would follow a (rad) */
+    yk_vec3 rotation; /* Rotation that would align b with a (rad). */
     yk_vec3 rate;     /* rad/s */
 } rotation_gap;
 
@@ -142,7 +143,7 @@ static void set_rotation_line(yk_input *input, yk_quat orientation, yk_vec3 angu
 void yk_input_original(yk_port_kind kind, const yk_motion *a_start, const yk_motion *a_end,
                        yk_input *input)
 {
-    /* paper explicit (20). */
+    /* Zhang et al. 2022, equation 20. */
     if (kind == YK_PORT_SCALAR) {
         set_scalar_line(input, a_start->position.x, a_end->velocity.x);
         return;
@@ -152,7 +153,7 @@ void yk_input_original(yk_port_kind kind, const yk_motion *a_start, const yk_mot
     set_rotation_line(input, a_start->orientation, a_end->angular_velocity);
 }
 
-/* paper explicit (26): mean of the velocities that follow from position, velocity and
+/* Zhang et al. 2022, equation 26: mean of the velocities that follow from position, velocity and
  * acceleration of A. */
 static double weighted(const yk_input_weights *w, double h, double displacement, double a_velocity,
                        double b_velocity, double a_acceleration)
@@ -170,9 +171,10 @@ static yk_vec3 weighted3(const yk_input_weights *w, double h, yk_vec3 displaceme
                  weighted(w, h, displacement.z, a_velocity.z, b_velocity.z, a_acceleration.z));
 }
 
-/* The motion that the marker of A would have if the joint held: constrained coordinates and rates
- * from B, free ones from A, because reactions act at the place of A along directions that follow
- * it. Free rotations of other joints than universal ones change neither, and are those of B. */
+/* The motion that the marker of A would have if the joint were satisfied: constrained coordinates
+ * and rates from B, free ones from A, because reactions act at the place of A along directions that
+ * rotate with it. Free rotations of joints other than universal ones have no influence on the
+ * reactions, and are taken from B. */
 static yk_motion joined_motion(unsigned constrained, const yk_motion *a, const yk_motion *b)
 {
     yk_motion joined = *b;
@@ -205,7 +207,8 @@ void yk_input_modified(yk_port_kind kind, unsigned constrained, const yk_input_w
                        double h, const yk_motion *a_start, const yk_motion *b_start,
                        const yk_motion *a_end, yk_input *input)
 {
-    /* paper explicit (25): from where B is, with the velocity of (26). */
+    /* Zhang et al. 2022, equation 25: a line from the present position of B, with the velocity of
+     * equation 26. */
     if (kind == YK_PORT_SCALAR) {
         double displacement = a_end->position.x - b_start->position.x;
         double velocity = weighted(weights, h, displacement, a_end->velocity.x, b_start->velocity.x,
@@ -220,7 +223,7 @@ void yk_input_modified(yk_port_kind kind, unsigned constrained, const yk_input_w
         weighted3(weights, h, displacement, a_end->velocity, start.velocity, a_end->acceleration);
     set_line(input, start.position, velocity);
 
-    /* paper explicit (32b), with the part of the rotation that the reactions depend on. */
+    /* Zhang et al. 2022, equation 32b, with the part of the rotation that the reactions depend on. */
     yk_vec3 rotation = gap_of_rotation(constrained, &start, a_end).rotation;
     if (yk_is_universal(constrained))
         rotation = rotation_between(start.orientation, a_end->orientation);
@@ -270,8 +273,8 @@ void yk_input_cubic(yk_port_kind kind, double h, const yk_motion *a_start, const
     if (kind == YK_PORT_SCALAR)
         return;
 
-    /* The rate of the rotation vector is the angular velocity at the start only; at the end the
-     * tangent of SO(3) stands between them. */
+    /* The rate of the rotation vector is the angular velocity only at the start; at the end the
+     * tangent map of SO(3) relates them. */
     yk_vec3 rotation = rotation_between(a_start->orientation, a_end->orientation);
     yk_mat3 tangent = yk_so3_left_tangent_inverse(rotation);
     yk_vec3 end_rate = yk_m3_apply(tangent, a_end->angular_velocity);
@@ -282,7 +285,7 @@ void yk_input_cubic(yk_port_kind kind, double h, const yk_motion *a_start, const
 
 void yk_input_taylor(yk_port_kind kind, const yk_motion *a, yk_input *input)
 {
-    /* y = y0 + y' t + y'' t^2 / 2, in the rotation vector as in the position. */
+    /* y = y0 + y' t + y'' t^2 / 2, for the position and for the rotation vector. */
     set_line(input, a->position, a->velocity);
     input->degree = 2;
     input->linear[2] = yk_v3_scale(0.5, a->acceleration);
@@ -300,7 +303,7 @@ yk_wrench yk_wrench_opposite(yk_port_kind kind, const yk_port_value *b, yk_vec3 
     if (kind == YK_PORT_SCALAR)
         return (yk_wrench){{-b->wrench.force.x, 0, 0}, {0, 0, 0}};
 
-    /* About A's origin B's force has a torque of its own. */
+    /* B's force has a moment about A's origin. */
     yk_vec3 arm = yk_v3_sub(b->motion.position, a_origin);
     yk_vec3 torque = yk_v3_add(b->wrench.torque, yk_v3_cross(arm, b->wrench.force));
 
@@ -371,7 +374,7 @@ yk_wrench yk_wrench_combine(yk_port_kind kind, const yk_wrench *a, double factor
 
 double yk_wrench_size(yk_port_kind kind, const yk_wrench *a)
 {
-    /* Forces and torques are compared by their numbers, as tolerances are given. */
+    /* Forces and torques are compared by their numbers, as tolerances are specified. */
     if (kind == YK_PORT_SCALAR)
         return fabs(a->force.x);
     return fmax(yk_v3_norm(a->force), yk_v3_norm(a->torque));
@@ -420,7 +423,7 @@ yk_interface_gap yk_compute_interface_gap(yk_port_kind kind, unsigned constraine
     }
 
     /* Joints that constrain all translations do so along global axes, other joints along the axes
-     * of b. Markers that slide are far apart, and the axes of b carry a with them. */
+     * of b. Markers of sliding joints are far apart, and rotations of b move the axes at A. */
     yk_vec3 position = yk_v3_sub(a->position, b->position);
     yk_vec3 velocity = yk_v3_sub(a->velocity, b->velocity);
     if (!yk_joins_origins(constrained)) {
@@ -440,7 +443,7 @@ yk_interface_gap yk_compute_interface_gap(yk_port_kind kind, unsigned constraine
 
 bool yk_port_value_finite(yk_port_kind kind, const yk_port_value *value)
 {
-    /* One number that is not finite makes a sum that is not. */
+    /* One value that is not finite makes the sum not finite. */
     const yk_motion *m = &value->motion;
     if (kind != YK_PORT_MARKER)
         return isfinite(m->position.x + m->velocity.x + value->wrench.force.x);
@@ -490,7 +493,7 @@ void yk_transform_motion(const yk_transform *transform, yk_port_kind kind, yk_mo
 {
     double length = transform->length_unit;
 
-    /* Signals have no unit. */
+    /* Signals have no units. */
     if (kind == YK_PORT_SIGNAL)
         return;
     if (kind == YK_PORT_SCALAR) {
@@ -616,7 +619,7 @@ void yk_transform_input(const yk_transform *transform, yk_port_kind kind, yk_cau
             continue;
         }
 
-        /* Only a position has an origin. */
+        /* Only a position depends on the origin. */
         yk_vec3 value = input->linear[i];
         if (motion && i == 0)
             value = yk_v3_sub(value, transform->position);

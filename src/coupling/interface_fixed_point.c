@@ -5,10 +5,10 @@
 
 #include "math/so3.h"
 
-/* Differences that are remembered at most, and the words that all of them may take. */
+/* Largest number of stored differences, and largest number of words for all of them. */
 enum { COLUMNS_MAX = 100, COLUMNS_FEW = 8, WORDS_MAX = 100000 };
 
-/* Differences that are rounding, beside the largest wrench. */
+/* Difference that is rounding error, relative to the largest wrench. */
 static const double ROUNDING = 4 * DBL_EPSILON;
 
 static int root_of(const int *parent, int participant)
@@ -18,15 +18,15 @@ static int root_of(const int *parent, int participant)
     return participant;
 }
 
-/* Coordinates of a motion that is given. */
+/* Number of coordinates of a prescribed motion. */
 static int motion_words(const yk_unknowns *w, const yk_interface *interface)
 {
     int words = yk_port_freedoms(interface->kind);
     return w->rates ? 2 * words : words;
 }
 
-/* Lists what belongs to the vector of a root: wrenches, motions and signals that are given before
- * they are known. */
+/* Lists the members of the vector of a root: wrenches, and motions and signals that must be
+ * prescribed before they are known. */
 static yk_status list_unknowns(const yk_system *system, const yk_unknowns_def *def,
                                const int *parent, int root, yk_unknowns *w)
 {
@@ -37,7 +37,7 @@ static yk_status list_unknowns(const yk_system *system, const yk_unknowns_def *d
     w->tolerance = def->tolerance;
     w->relative_tolerance = def->relative_tolerance;
 
-    /* Memory for all that there may be. */
+    /* Allocate for the largest possible number. */
     w->interfaces = yk_allocate(context, 2 * interfaces, sizeof *w->interfaces);
     w->wires = yk_allocate(context, (size_t)system->wire_count, sizeof *w->wires);
     w->largest = yk_allocate(context, interfaces, sizeof *w->largest);
@@ -46,7 +46,7 @@ static yk_status list_unknowns(const yk_system *system, const yk_unknowns_def *d
 
     w->lagged = w->interfaces + interfaces;
 
-    /* Wrenches first; motions of interfaces that run in a circle; wires that run back. */
+    /* Wrenches first, then motions of interfaces in cycles, then wires against the order. */
     bool joined = def->what != YK_UNKNOWNS_OF_SIDES;
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
@@ -69,12 +69,11 @@ static yk_status list_unknowns(const yk_system *system, const yk_unknowns_def *d
     return YK_OK;
 }
 
-/* The vector and what accelerates it. */
+/* The vector and its acceleration. */
 static yk_status create_vector(const yk_system *system, yk_acceleration kind, yk_unknowns *w)
 {
     yk_context *context = system->context;
 
-    /* Wrenches first, then motions, then signals. */
     int wrenches = 0;
     for (int i = 0; i < w->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[w->interfaces[i]];
@@ -85,7 +84,7 @@ static yk_status create_vector(const yk_system *system, yk_acceleration kind, yk
     for (int i = 0; i < w->lagged_count; i++)
         w->size += motion_words(w, &system->interfaces[w->lagged[i]]);
 
-    /* x, H(x), the x that follows and the one before. */
+    /* x, H(x), the next x and the previous x. */
     size_t size = (size_t)w->size;
     w->applied = yk_allocate(context, 4 * size, sizeof *w->applied);
     if (!w->applied)
@@ -95,7 +94,7 @@ static yk_status create_vector(const yk_system *system, yk_acceleration kind, yk
     w->next = w->fresh + size;
     w->tried = w->next + size;
 
-    /* As many differences as there are unknowns, but long vectors remember fewer. */
+    /* As many differences as there are unknowns; fewer for long vectors. */
     int columns = w->size;
     if (columns > COLUMNS_MAX)
         columns = COLUMNS_MAX;
@@ -136,8 +135,8 @@ yk_status yk_unknowns_create(const yk_system *system, const yk_unknowns_def *def
     if (!parent || !listed || !*list)
         status = YK_ERROR_MEMORY;
 
-    /* Participants whose interfaces belong to one vector have one root: those that are joined, or
-     * each wrench side by itself. */
+    /* Participants whose interfaces share a vector have the same root: all connected participants,
+     * or each wrench side by itself. */
     bool joined = def->what != YK_UNKNOWNS_OF_SIDES;
     for (int i = 0; status == YK_OK && i < system->participant_count; i++)
         parent[i] = i;
@@ -154,8 +153,8 @@ yk_status yk_unknowns_create(const yk_system *system, const yk_unknowns_def *def
         parent[root_of(parent, ends->source_subsystem)] = target_root;
     }
 
-    /* In the order of the interfaces, each with all others of the same root; those with a wrench
-     * on both sides have no part in it. */
+    /* In the order of the interfaces, each with all others of the same root. Interfaces with a
+     * wrench on both sides are not part of it. */
     for (int i = 0; status == YK_OK && i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         int root = root_of(parent, interface->def.wrench_subsystem);
@@ -192,7 +191,7 @@ void yk_unknowns_destroy(yk_context *context, yk_unknowns *list, int count)
 
 /* x and H(x) ----------------------------------------------------------------------------------- */
 
-/* A motion as what leads to it from the start of the step; at a start, as its acceleration. */
+/* A motion as its displacement from the start of the step; at the start, as its acceleration. */
 static double *pack_motion(const yk_system *system, const yk_unknowns *w,
                            const yk_interface *interface, const yk_motion *end, double *array)
 {
@@ -202,7 +201,7 @@ static double *pack_motion(const yk_system *system, const yk_unknowns *w,
         return yk_wrench_pack(kind, &acceleration, array);
     }
 
-    /* Displacement and rotation from the start, and the rates where they are given too. */
+    /* Displacement and rotation from the start, and the rates if they are prescribed too. */
     const yk_motion *start = yk_before_a(system, interface);
     yk_wrench displacement = {yk_v3_sub(end->position, start->position), {0, 0, 0}};
     if (kind == YK_PORT_MARKER) {
@@ -218,7 +217,7 @@ static double *pack_motion(const yk_system *system, const yk_unknowns *w,
     return yk_wrench_pack(kind, &rate, array);
 }
 
-/* The motion that these numbers lead to; the inverse of pack_motion. */
+/* The motion with these coordinates; the inverse of pack_motion. */
 static const double *unpack_motion(const yk_system *system, const yk_unknowns *w,
                                    const yk_interface *interface, const double *array,
                                    yk_motion *end)
@@ -232,7 +231,7 @@ static const double *unpack_motion(const yk_system *system, const yk_unknowns *w
         return array;
     }
 
-    /* From where the step began. */
+    /* Relative to the start of the step. */
     const yk_motion *start = yk_before_a(system, interface);
     end->position = yk_v3_add(start->position, displacement.force);
     if (kind == YK_PORT_MARKER) {
@@ -253,7 +252,7 @@ static const double *unpack_motion(const yk_system *system, const yk_unknowns *w
 
 void yk_unknowns_read(const yk_system *system, yk_unknowns *w)
 {
-    /* Wrenches as the motion sides need them, and as they were applied. */
+    /* Wrenches: the reactions of the motion sides, and the applied ones. */
     double *fresh = w->fresh;
     double *applied = w->applied;
 
@@ -264,7 +263,7 @@ void yk_unknowns_read(const yk_system *system, yk_unknowns *w)
         applied = yk_wrench_pack(interface->kind, &interface->applied, applied);
     }
 
-    /* Motions as they came out, and as they were given; signals likewise. */
+    /* Motions: the resulting ones, and the prescribed ones. The same for signals. */
     for (int i = 0; i < w->lagged_count; i++) {
         const yk_interface *interface = &system->interfaces[w->lagged[i]];
         const yk_motion *end = &yk_value_a(system, interface)->motion;
@@ -281,7 +280,7 @@ void yk_unknowns_read(const yk_system *system, yk_unknowns *w)
 
 void yk_unknowns_apply(yk_system *system, const yk_unknowns *w, const double *x)
 {
-    /* Wrenches to the wrench sides; motions and signals to what is given. */
+    /* Apply wrenches to the wrench sides; prescribe motions and signals. */
     for (int i = 0; i < w->interface_count; i++) {
         yk_interface *interface = &system->interfaces[w->interfaces[i]];
         yk_input *input = yk_input_a(system, interface);
@@ -313,7 +312,8 @@ bool yk_unknowns_settled(yk_system *system, const yk_unknowns *w, double *change
         if (!(size <= *change))
             *change = size;
 
-        /* What is rounding beside the largest wrench of the step has converged. */
+        /* A change that is rounding error relative to the largest wrench of the step counts as
+         * converged. */
         double now = yk_wrench_size(kind, &wrench);
         if (now > w->largest[i])
             w->largest[i] = now;

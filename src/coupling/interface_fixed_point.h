@@ -1,15 +1,16 @@
-/* Interface wrenches that depend on each other, as one vector x. The accelerated scheme tight and the consistent start look
- * for the fixed point x = H(x):
+/* Interface wrenches that depend on each other, as one vector x. The accelerated scheme tight and
+ * the consistent start solve the fixed point x = H(x):
  *
  *   x   wrenches that are applied to the wrench sides
- *   H   wrenches that the motion sides need to follow the motions that x causes
+ *   H   reaction wrenches of the motion sides that follow the motions caused by x
  *
- * All interfaces of subsystems that are connected, directly or through others, share one vector: in a chain, the wrench at
- * one interface also moves the next one, and an acceleration that sees a single interface does not converge.
+ * All interfaces of subsystems that are connected, directly or through others, share one vector: in
+ * a chain, the wrench at one interface also moves the next one, and an acceleration that sees a
+ * single interface does not converge.
  *
- * If interfaces form a circle, no order has every wrench side before its motion side. The motion that is given to such a
- * motion side, and the value of a wire against the order, are then unknowns too: x has the given value, H(x) the value that
- * results. */
+ * If interfaces form a cycle, no order has every wrench side before its motion side. The motion
+ * that is prescribed to such a motion side, and the value of a wire against the order, are then
+ * unknowns too: x contains the prescribed value, H(x) the resulting value. */
 #ifndef YK_COUPLING_UNKNOWNS_H
 #define YK_COUPLING_UNKNOWNS_H
 
@@ -30,16 +31,16 @@ void yk_accelerator_block(yk_accelerator *accelerator, int first);
 
 /* Starts a new fixed point without data from earlier ones. */
 void yk_accelerator_restart(yk_accelerator *accelerator);
-/* Starts a new fixed point of nearly the same map: differences are kept. */
+/* Starts a new fixed point of nearly the same map: the differences of earlier ones are kept. */
 void yk_accelerator_begin(yk_accelerator *accelerator);
 /* Computes the next x from x and H(x). */
 void yk_accelerator_next(yk_accelerator *accelerator, const double *x, const double *hx,
                          double *next);
 
-/* Sets x to the iterate with the smallest residual of this fixed point, if there is one. */
+/* Sets x to the iterate of this fixed point with the smallest residual, if there is one. */
 void yk_accelerator_best(const yk_accelerator *accelerator, double *x);
 
-/* The data that are kept from one fixed point to the next, as words of a state image. */
+/* The data that are kept between fixed points, as words of a state image. */
 size_t yk_accelerator_words(const yk_accelerator *accelerator);
 void yk_accelerator_get(const yk_accelerator *accelerator, double *words);
 void yk_accelerator_set(yk_accelerator *accelerator, const double *words);
@@ -60,10 +61,11 @@ typedef struct yk_unknowns {
     bool rates; /* Unknown motions include the velocity at the end of the step. */
     double tolerance, relative_tolerance;
 
-    /* Per interface: largest wrench of the iterations of the step. A change that is rounding relative to it has converged. */
+    /* Per interface: largest wrench of the iterations of the step. A change that is rounding error
+     * relative to this wrench counts as converged. */
     double *largest;
 
-    /* x, H(x), the next x, and the x before, to which an iteration that fails returns. */
+    /* x, H(x), the next x, and the previous x, which is restored if an iteration fails. */
     int size;
     double *applied, *fresh, *next;
     double *tried;
@@ -91,7 +93,7 @@ void yk_unknowns_destroy(yk_context *context, yk_unknowns *list, int count);
 
 /* Reads x from the interfaces and H(x) from the outputs of both sides. */
 void yk_unknowns_read(const yk_system *system, yk_unknowns *w);
-/* Applies a vector to the wrench sides, and to the given motions and signals. */
+/* Applies a vector to the wrench sides, and to the prescribed motions and signals. */
 void yk_unknowns_apply(yk_system *system, const yk_unknowns *w, const double *x);
 /* Whether H(x) and x differ by at most the tolerance at each interface. Raises *change to the largest difference (N or N m),
  * and stores differences above the tolerance as the residuals of their interfaces. */

@@ -1,25 +1,25 @@
-/* What interfaces join, found out by trying: each subsystem is carried over two steps with and
- * without a small change of one input, and everything is taken back.
+/* Effective masses at interfaces, found by trial steps: each subsystem makes two steps with and
+ * without a small change of one input, and everything is rolled back.
  *
  *   wrench sides   a constant wrench         -> acceleration: the change of velocity over the steps
- *   motion sides   a constant acceleration   -> the wrench that it takes
+ *   motion sides   a constant acceleration   -> the reaction wrench
  *
- * along all constrained axes of all interfaces of the subsystem. With e the wrenches on the
- * wrench sides, a the accelerations of these, f the wrenches that the motion sides need, the
- * answers are the four matrices of
+ * along all constrained axes of all interfaces of the subsystem. With e the wrenches on the wrench
+ * sides, a their accelerations, and f the reaction wrenches of the motion sides, the answers are
+ * the four matrices of
  *
  *   a = Y e + D a                f = C e + Z a                e = -f
  *
- * D and C are of subsystems that have interfaces of both kinds. What wrenches come back if others
- * are applied, f = -J e with J = -(C + Z (1 - D)^-1 Y), is the gain of all interfaces together.
- * That of one, with all others closed, is
+ * D and C are not zero for subsystems that have interfaces of both kinds. The gain of all
+ * interfaces together is J in f = -J e, with J = -(C + Z (1 - D)^-1 Y). The gain J_i of one
+ * interface, with all others closed, satisfies
  *
  *   1 - J_i = ((1 - J)^-1)_ii^-1
  *
- * and its largest eigenvalue is the ratio of masses in the worst direction.
+ * and its largest eigenvalue is the mass ratio in the worst direction.
  *
- * In two steps integrators answer with more or less than the mass: by which factor is found on a
- * free mass in a subsystem of the same kind, and taken out. */
+ * Over two steps, the answer of an integrator differs from that of the mass by a factor, which is
+ * measured on a free mass in a subsystem of the same kind and divided out. */
 #include <math.h>
 #include <string.h>
 
@@ -30,12 +30,12 @@
 #include "math/dense.h"
 #include "math/eigen.h"
 
-/* Unknowns up to which matrices are dense, and the axes of one interface. */
+/* Largest number of unknowns (the matrices are dense), and number of axes of one interface. */
 enum { UNKNOWNS_MAX = 600, AXES = 6 };
-/* Steps of a trial, and those after which methods of several steps have their history. */
+/* Steps of a trial, and steps after which multistep methods have their history. */
 enum { STEPS = 2, WARM_UP = 4 };
-/* Displacement (m, rad) that a change of the acceleration makes at least: more than what solvers
- * leave unconverged. */
+/* Smallest displacement (m, rad) by a change of the acceleration: larger than the errors of the
+ * solvers' iterations. */
 static const double LEAST_DISPLACEMENT = 1e-8;
 
 typedef struct axis {
@@ -43,7 +43,7 @@ typedef struct axis {
     int interface, number;
     yk_vec3 direction;
 
-    /* From A's marker to B's, where B's force acts on A. */
+    /* From A's marker to B's, the point at which B's force acts on A. */
     yk_vec3 lever;
 } axis;
 
@@ -51,16 +51,16 @@ typedef struct gains {
     yk_system *system;
     double h;
 
-    /* All constrained axes, and the matrices over them: n x n, row-major. */
+    /* All constrained axes, and the n x n matrices over them, row-major. */
     int n;
     axis *axes;
     double *y, *d, *c, *z;
 
-    /* Per axis: the mass of A, by its own acceleration; the acceleration of B by the prescribed
-     * one. */
+    /* Per axis: mass of A from its own acceleration; acceleration of B from the prescribed one. */
     double *mass, *followed;
 
-    /* Of all ports of one participant: answers to the base, plus and minus a change; inputs. */
+    /* For all ports of one participant: outputs without change, with a positive and with a negative
+     * change; inputs. */
     int port_capacity;
     yk_port_value *answers;
     yk_input *kept;
@@ -75,8 +75,8 @@ static double component(const axis *a, yk_vec3 linear, yk_vec3 angular)
     return yk_v3_dot(angular, a->direction);
 }
 
-/* Carries a participant over two steps with one input changed, from the mark: an explicit method
- * feels a spring in the second. */
+/* Makes two steps of a participant from the saved state, with one input changed. An explicit method
+ * responds to a spring in the second step only. */
 static yk_status try_participant(gains *g, int participant, const axis *changed, bool wrench,
                                  double amount, yk_port_value *answer)
 {
@@ -93,7 +93,7 @@ static yk_status try_participant(gains *g, int participant, const axis *changed,
         bool rotates = changed->number >= 3;
         yk_vec3 along = changed->direction;
 
-        /* A wrench at the marker of B, or an acceleration of it. */
+        /* A change of the wrench at the marker of B, or of its acceleration. */
         if (wrench) {
             yk_input *input = &p->inputs[def->wrench_port];
             yk_vec3 torque = along;
@@ -110,7 +110,7 @@ static yk_status try_participant(gains *g, int participant, const axis *changed,
         }
     }
 
-    /* Prescribed motions go on from one step to the next. */
+    /* Prescribed motions continue from one step to the next. */
     for (int k = 0; !YK_FAILED(status) && k < STEPS; k++) {
         system->t = yk_system_time(system) + k * g->h;
         status = yk_system_advance_participant(system, participant);
@@ -131,7 +131,7 @@ static yk_status try_participant(gains *g, int participant, const axis *changed,
     return status;
 }
 
-/* How much faster one motion is than another along an axis. */
+/* Difference of the velocities of two motions along an axis. */
 static double speed_between(const axis *seen, const yk_motion *p, const yk_motion *q)
 {
     yk_vec3 linear = yk_v3_sub(p->velocity, q->velocity);
@@ -139,7 +139,7 @@ static double speed_between(const axis *seen, const yk_motion *p, const yk_motio
     return component(seen, linear, angular);
 }
 
-/* What one changed input of a participant does to its outputs: a column of two of the matrices. */
+/* Changes of the outputs of a participant by one changed input: a column of two of the matrices. */
 static yk_status try_axis(gains *g, int participant, int column, bool wrench)
 {
     yk_system *system = g->system;
@@ -149,8 +149,8 @@ static yk_status try_axis(gains *g, int participant, int column, bool wrench)
     yk_port_value *plus = base + g->port_capacity;
     yk_port_value *minus = plus + g->port_capacity;
 
-    /* As large as what is there; the displacement of an acceleration stands out from what solvers
-     * leave. */
+    /* A change of the size of the present wrench. The displacement by an acceleration must exceed
+     * the errors of the solvers. */
     double amount;
     if (wrench) {
         const yk_wrench *applied = &interface->applied;
@@ -161,7 +161,7 @@ static yk_status try_axis(gains *g, int participant, int column, bool wrench)
         amount = fmax(amount, 2 * LEAST_DISPLACEMENT / (g->h * g->h));
     }
 
-    /* Both ways: what is even in the change is of second order. */
+    /* Central difference: the even part of the change is of second order. */
     yk_status status = try_participant(g, participant, changed, wrench, amount, plus);
     if (!YK_FAILED(status))
         status = try_participant(g, participant, changed, wrench, -amount, minus);
@@ -181,7 +181,7 @@ static yk_status try_axis(gains *g, int participant, int column, bool wrench)
         const yk_interface_def *def = &system->interfaces[seen->interface].def;
         size_t entry = (size_t)row * (size_t)g->n + (size_t)column;
 
-        /* How a wrench side moves, and its mass by the acceleration that it gives itself. */
+        /* Acceleration of a wrench side, and its mass from its own acceleration. */
         if (def->wrench_subsystem == participant) {
             const yk_motion *p = &plus[def->wrench_port].motion;
             const yk_motion *q = &minus[def->wrench_port].motion;
@@ -197,7 +197,7 @@ static yk_status try_axis(gains *g, int participant, int column, bool wrench)
                 g->mass[row] = 2 * amount / rate;
         }
 
-        /* The wrench that a motion side needs, and how far it followed. */
+        /* Reaction wrench of a motion side, and its measured acceleration. */
         if (def->motion_subsystem == participant) {
             const yk_port_value *p = &plus[def->motion_port];
             const yk_port_value *q = &minus[def->motion_port];
@@ -214,7 +214,7 @@ static yk_status try_axis(gains *g, int participant, int column, bool wrench)
     return YK_OK;
 }
 
-/* The matrices of a system from its present state, which they move. */
+/* The matrices of a system from its present state. Changes the states. */
 static yk_status try_all(gains *g)
 {
     yk_system *system = g->system;
@@ -222,7 +222,7 @@ static yk_status try_all(gains *g)
     system->h = g->h;
 
     for (int participant = 0; participant < system->participant_count; participant++) {
-        /* Without interfaces it answers nothing. */
+        /* Without interfaces there are no columns. */
         bool joined = false;
         for (int i = 0; i < g->n; i++) {
             const yk_interface_def *def = &system->interfaces[g->axes[i].interface].def;
@@ -233,7 +233,7 @@ static yk_status try_all(gains *g)
         if (!joined)
             continue;
 
-        /* Its motion inputs go on from where it is. */
+        /* Motion inputs continue the present motion. */
         yk_participant *p = &system->participants[participant];
         for (int i = 0; i < system->interface_count; i++) {
             const yk_interface *interface = &system->interfaces[i];
@@ -242,7 +242,7 @@ static yk_status try_all(gains *g)
                 yk_input_taylor(interface->kind, &p->values[port].motion, &p->inputs[port]);
         }
 
-        /* The step as it is, then with each of its inputs changed. */
+        /* The step without a change, then with a change of each of its inputs. */
         yk_status status = try_participant(g, participant, NULL, false, 0, g->answers);
         for (int i = 0; !YK_FAILED(status) && i < g->n; i++) {
             const yk_interface_def *def = &system->interfaces[g->axes[i].interface].def;
@@ -261,7 +261,7 @@ static yk_status try_all(gains *g)
 
 /* Memory --------------------------------------------------------------------------------------- */
 
-/* All constrained axes of interfaces that prescribe a motion; returns their number. */
+/* Lists all constrained axes of interfaces that prescribe a motion; returns their number. */
 static int list_axes(const yk_system *system, axis *axes)
 {
     int n = 0;
@@ -277,7 +277,7 @@ static int list_axes(const yk_system *system, axis *axes)
             if (!(interface->def.constrained_axes >> k & 1))
                 continue;
 
-            /* In the axes of B, which the constraint is written in. */
+            /* In the axes of B, which the constraint uses. */
             axis along = {.interface = i, .number = k};
             along.direction = yk_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
             if (interface->kind == YK_PORT_MARKER) {
@@ -304,7 +304,7 @@ static yk_status allocate_gains(yk_system *system, double step, gains *g)
     size_t n = (size_t)g->n;
     size_t square = n * n;
 
-    /* Trials keep the answers of one participant at a time. */
+    /* Buffers for the answers of one participant at a time. */
     for (int i = 0; i < system->participant_count; i++)
         if (system->participants[i].port_count > g->port_capacity)
             g->port_capacity = system->participants[i].port_count;
@@ -337,7 +337,7 @@ static void release_gains(gains *g)
 
 /* Gains ---------------------------------------------------------------------------------------- */
 
-/* Takes out what the method of a participant makes of a free mass. */
+/* Removes the factor of a participant's method, measured on a free mass. */
 static yk_status calibrate(gains *g, int participant)
 {
     yk_system *system = g->system;
@@ -351,8 +351,7 @@ static yk_status calibrate(gains *g, int participant)
     if (first < 0)
         return YK_OK;
 
-    /* Two free masses in place of both sides. Methods of several steps have their history, or
-     * begin. */
+    /* Two free masses in place of both sides. `warm_up`: multistep methods have their history. */
     const int sides[2] = {participant, participant};
     yk_port_kind kind = system->interfaces[first].kind;
     yk_surrogate pair;
@@ -369,7 +368,7 @@ static yk_status calibrate(gains *g, int participant)
     if (!YK_FAILED(status) && own.n == 1)
         status = try_all(&own);
 
-    /* A free mass of 1 kg: what is not 1 in its answers is the method's. */
+    /* For a free mass of 1 kg, any deviation of the answer from 1 is caused by the method. */
     bool known = !YK_FAILED(status) && own.n == 1;
     known = known && own.y[0] > 0 && own.z[0] > 0 && own.followed[0] > 0;
 
@@ -390,16 +389,16 @@ static yk_status calibrate(gains *g, int participant)
     release_gains(&own);
     yk_surrogate_destroy(&pair);
 
-    /* Where it is not known, the answers stay as they are. */
+    /* If the factor is unknown, the answers remain unchanged. */
     if (status == YK_ERROR_MEMORY)
         return status;
     return YK_OK;
 }
 
-/* Solves a x = b for `count` columns of b in place; a is destroyed. */
+/* Solves a x = b for `count` columns of b in place; a is overwritten. */
 static yk_status solve(int n, double *a, int *pivot, int count, double *b, double *work)
 {
-    /* One factorisation for all columns. */
+    /* One factorization for all columns. */
     yk_status status = yk_lu_factor(n, a, pivot);
     for (int k = 0; status == YK_OK && k < count; k++) {
         for (int i = 0; i < n; i++)
@@ -413,7 +412,7 @@ static yk_status solve(int n, double *a, int *pivot, int count, double *b, doubl
     return status;
 }
 
-/* K = (1 - J)^-1 into y; c, d and z are destroyed. */
+/* K = (1 - J)^-1 into y; c, d and z are overwritten. */
 static yk_status close_all(gains *g, double *work, int *pivot)
 {
     /* (1 - D)^-1 Y */
@@ -442,7 +441,7 @@ static yk_status close_all(gains *g, double *work, int *pivot)
     return solve(g->n, g->d, pivot, g->n, g->y, work);
 }
 
-/* The gain of one interface with all others closed, whose axes begin at `first`. */
+/* The gain of one interface with all others closed; its axes begin at `first`. */
 static void conclude(const gains *g, int first, int count, yk_interface_masses *probe)
 {
     double block[AXES * AXES];
@@ -462,8 +461,8 @@ static void conclude(const gains *g, int first, int count, yk_interface_masses *
     if (solve(count, block, pivot, count, gain, work) != YK_OK)
         return;
 
-    /* -J, and its largest eigenvalue: the others are of directions in which the masses differ
-     * less. */
+    /* -J, and its largest eigenvalue. The other eigenvalues belong to directions in which the
+     * masses differ less. */
     double real[AXES];
     double imaginary[AXES];
     double vectors[AXES * AXES];
@@ -485,8 +484,8 @@ static void conclude(const gains *g, int first, int count, yk_interface_masses *
     if (!isfinite(ratio))
         return;
 
-    /* The axis nearest to its direction; translations before rotations, whose components have
-     * another unit. */
+    /* The axis nearest to the direction. Translations before rotations, because their components
+     * have different units. */
     int along = 0;
     for (int i = 1; i < count; i++)
         if (fabs(vectors[worst * count + i]) > fabs(vectors[worst * count + along]))
@@ -510,7 +509,8 @@ static yk_status find_gains(gains *g, yk_interface_masses *probes)
     if (!work || !pivot)
         status = YK_ERROR_MEMORY;
 
-    /* The matrices, less what the methods make of them; all interfaces closed; each by itself. */
+    /* The matrices without the factors of the methods, then the system with all interfaces closed,
+     * then each interface. */
     if (status == YK_OK)
         status = try_all(g);
     for (int i = 0; !YK_FAILED(status) && i < system->participant_count; i++)
@@ -529,7 +529,7 @@ static yk_status find_gains(gains *g, yk_interface_masses *probes)
     yk_free(context, work);
     yk_free(context, pivot);
 
-    /* What could not be tried is not known. */
+    /* Masses that could not be measured are unknown. */
     if (status == YK_ERROR_MEMORY)
         return status;
     return YK_OK;
@@ -565,7 +565,7 @@ static yk_status try_and_restore(yk_system *system, system_trial trial, void *us
 
         yk_system_get_state(system, image);
 
-        /* A trial that fails is no message to the user. */
+        /* A failed trial is not reported to the user. */
         yk_quiet_begin(context);
         status = trial(system, user);
         yk_quiet_end(context);
@@ -625,7 +625,7 @@ yk_status yk_system_probe_interfaces(yk_system *system, double step, yk_interfac
     for (int i = 0; i < system->interface_count; i++)
         probes[i] = unknown;
 
-    /* Only where wrenches and motions are exchanged do masses matter. */
+    /* The mass ratio matters only if wrenches and motions are exchanged. */
     bool exchanges = !(system->traits & (YK_SCHEME_MERGES | YK_SCHEME_IS_FORCE_FORCE));
     if (!exchanges || system->layout.word_count == 0)
         return YK_OK;
@@ -665,15 +665,15 @@ double yk_system_loop_gain(yk_system *system, int loop, double step)
 
 /* Two free masses ------------------------------------------------------------------------------ */
 
-/* Steps in which a deviation is followed, and by how much more it may be in the last quarter than
- * in the second. */
+/* Number of steps in which a deviation is followed, and factor by which it may be larger in the
+ * last quarter than in the second. */
 enum { PAIR_STEPS = 320 };
 static const double STEADY = 1.5;
-/* A wrench so many times those of the first steps has no need to be followed. */
+/* A wrench that is larger than those of the first steps by this factor proves instability. */
 enum { FIRST = 12 };
 static const double EXPLODED = 1e4;
-/* Deviation at the start, in the units of each word; what is noise beside the largest wrench, and
- * what iterations leave. */
+/* Initial deviation, in the units of each word; noise relative to the largest wrench; residual that
+ * iterations may leave. */
 static const double DEVIATION = 1e-6;
 static const double NOISE = 1e-5;
 static const double LEFT = 1e-9;
@@ -684,7 +684,7 @@ yk_status yk_surrogate_create(const yk_system *system, const int sides[2], yk_po
     static const char *const names[2] = {"wrench side", "motion side"};
     *surrogate = (yk_surrogate){.system = NULL};
 
-    /* A free mass in place of each side, by the same method. */
+    /* A free mass in place of each side, with the same method. */
     const double mass[2] = {1, ratio};
     int substeps[2];
 
@@ -701,7 +701,7 @@ yk_status yk_surrogate_create(const yk_system *system, const int sides[2], yk_po
             return status;
     }
 
-    /* Wrenches are those that the deviation from rest causes. */
+    /* The wrenches are caused by the deviation from rest only. */
     const yk_scheme_ops *scheme = system->scheme_def.ops;
     double options[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)];
     memcpy(options, system->scheme_def.options, scheme->options_size);
@@ -744,7 +744,7 @@ yk_status yk_surrogate_try(yk_context *context, const yk_surrogate *surrogate,
     if (system->layout.word_count == 0)
         return YK_ERROR_CAPABILITY;
 
-    /* Every word of the state is moved a little, some up and some down. */
+    /* Change every word of the state a little, with varying signs. */
     double *image = yk_allocate(context, system->layout.word_count, sizeof *image);
     if (!image)
         return YK_ERROR_MEMORY;
@@ -759,7 +759,7 @@ yk_status yk_surrogate_try(yk_context *context, const yk_surrogate *surrogate,
     status = yk_system_set_state(system, image);
     yk_free(context, image);
 
-    /* The largest wrench of the first steps, of the second quarter, and of the last. */
+    /* The largest wrench of the first steps, of the second quarter, and of the last quarter. */
     double largest = 0;
     double first = 0;
     double second = 0;
@@ -783,7 +783,7 @@ yk_status yk_surrogate_try(yk_context *context, const yk_surrogate *surrogate,
     if (status == YK_ERROR_MEMORY)
         return status;
 
-    /* Iterations that end early are no harm as long as what they leave does not grow. */
+    /* Iterations that end early do no harm as long as their residual does not grow. */
     bool grew = last > fmax(STEADY * second, NOISE * largest);
     if (YK_FAILED(status) || largest > EXPLODED * first)
         grew = true;

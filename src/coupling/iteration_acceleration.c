@@ -1,16 +1,16 @@
 /* Acceleration of a fixed point x = H(x) of a small vector: the wrenches on one subsystem in a
  * tight iteration.
  *
- *   Aitken        x + factor (H(x) - x), the factor from the last two residuals; exact after two
- *                 iterations in one dimension, whatever the slope
+ *   Aitken        x + factor (H(x) - x), with the factor from the last two residuals; exact after
+ *                 two iterations in one dimension, whatever the slope
  *   quasi-Newton  IQN-ILS (Degroote, Bathe, Vierendeels 2009): the combination of all earlier
- *                 differences of the residual that cancels the present one in the least-squares
+ *                 residual differences that cancels the present residual in the least-squares
  *                 sense, applied to the differences of H(x)
  *
- * The differences describe the derivative of H, which hardly changes from one macro step to the
- * next. They may be kept over steps (yk_accelerator_begin); they are state then, and belong into
- * the image of what owns the accelerator. Newer differences count first, and those of earlier
- * steps are dropped as soon as they make the residual larger. */
+ * The differences describe the derivative of H, which changes little from one macro step to the
+ * next. They may be kept over steps (yk_accelerator_begin()). They are then state, and belong to
+ * the state image of the accelerator's owner. Newer differences have priority. Differences of
+ * earlier steps are dropped as soon as they increase the residual. */
 #include "coupling/interface_fixed_point.h"
 
 #include <math.h>
@@ -19,18 +19,18 @@
 #include "base/restored.h"
 #include "math/dense.h"
 
-/* A difference that the others explain up to this fraction says nothing new: it is mostly what
- * iterative solvers leave unconverged, and would spoil the least squares. */
+/* A difference that equals a combination of the others except for this fraction has no information:
+ * it consists mainly of the errors of iterative solvers, and would spoil the least squares. */
 static const double INDEPENDENT = 1e-6;
-/* A step so many times the residual is not one of a fixed point that converges, but noise that
- * was extrapolated. */
+/* A step longer than the residual by this factor is extrapolated noise, not a step of a converging
+ * fixed point. */
 static const double LONGEST = 1e3;
 
-/* Differences of a block below this part of its values are rounding. */
+/* Differences of a block below this fraction of its values are rounding errors. */
 static const double ROUNDING = 1e-10;
 
-/* Iterations without progress after which the length from the best x is shortened, and by how
- * much each time. */
+/* Iterations without progress after which the step from the best x is shortened, and the factor of
+ * each shortening. */
 enum { PATIENCE = 4 };
 static const double DAMPING = 0.5;
 
@@ -38,25 +38,25 @@ struct yk_accelerator {
     yk_acceleration kind;
     int n, columns;
 
-    /* Differences that are remembered; of them, the newest are those of the present fixed point. */
+    /* Number of stored differences. The newest `current` of them belong to the present fixed point. */
     int count, recent;
 
-    /* Since the present fixed point began; and quasi-Newton, since the best x. */
+    /* Iterations of the present fixed point; for quasi-Newton, iterations since the best x. */
     int iterations, failures;
 
     double factor;
 
-    /* H(x) - x and H(x): Aitken, of the last iteration; quasi-Newton, of the best. */
+    /* H(x) - x and H(x): of the last iteration (Aitken), or of the best one (quasi-Newton). */
     double *residual, *image;
 
     /* Differences, newest last, `columns` x n. */
     double *dresidual, *dimage;
 
-    /* Least squares: Q by rows of n, R upper triangular, and which columns have a part in it. */
+    /* Least squares: Q by rows of n, R upper triangular, and flags of the columns that are used. */
     double *q, *r, *right, *alpha;
     bool *used;
 
-    /* First components of blocks of another unit, ascending; the weight of each component. */
+    /* First components of blocks with other units, ascending; weight of each component. */
     int *blocks;
     int block_count;
     double *weight;
@@ -82,7 +82,7 @@ yk_status yk_accelerator_create(yk_context *context, yk_acceleration kind, int n
         return YK_ERROR_MEMORY;
     }
 
-    /* All vectors and matrices in one piece. */
+    /* All vectors and matrices in one allocation. */
     a->kind = kind;
     a->n = n;
     a->columns = columns;
@@ -146,7 +146,7 @@ static void aitken(yk_accelerator *a, const double *x, const double *hx, double 
         a->residual[i] = residual;
     }
 
-    /* The first step has nothing to compare with, and goes all the way. */
+    /* The first step has no predecessor, so its factor is 1. */
     if (a->iterations > 0 && square > 0)
         a->factor *= -slope / square;
     for (int i = 0; i < a->n; i++)
@@ -165,7 +165,7 @@ static void forget_oldest(yk_accelerator *a, int number)
         a->recent = a->count;
 }
 
-/* The size of a block in all differences of the residual. */
+/* Size of a block in all residual differences. */
 static double block_size(const yk_accelerator *a, int begin, int end)
 {
     double sum = 0;
@@ -178,10 +178,11 @@ static double block_size(const yk_accelerator *a, int begin, int end)
     return sqrt(sum);
 }
 
-/* Blocks weigh as much as the first; one whose differences are rounding does not count. */
+/* All blocks have the weight of the first. A block whose differences are rounding errors has weight
+ * 0. */
 static void weigh_blocks(yk_accelerator *a, const double *hx)
 {
-    /* Of one unit. */
+    /* All components have the same unit. */
     if (a->block_count == 0)
         return;
 
@@ -201,7 +202,8 @@ static void weigh_blocks(yk_accelerator *a, const double *hx)
     }
 }
 
-/* Gram-Schmidt of the differences, newest first, leaving out those that say nothing new. */
+/* Gram-Schmidt orthogonalization of the differences, newest first, without those that have no
+ * information. */
 static void orthogonalise(yk_accelerator *a)
 {
     size_t size = (size_t)a->n;
@@ -213,7 +215,7 @@ static void orthogonalise(yk_accelerator *a)
         for (size_t i = 0; i < size; i++)
             q[i] = a->weight[i] * column[i];
 
-        /* Less its parts along the newer ones. */
+        /* Subtract the projections on the newer differences. */
         double whole = yk_dense_norm(size, q);
         for (int j = 0; j < k; j++) {
             const double *newer = a->q + (size_t)j * size;
@@ -227,7 +229,7 @@ static void orthogonalise(yk_accelerator *a)
                 q[i] -= *row * newer[i];
         }
 
-        /* What is left is a direction of its own, or says nothing. */
+        /* Use the remainder if it is a new direction. */
         double left = yk_dense_norm(size, q);
         a->used[k] = left > INDEPENDENT * whole && left > 0;
         r[k * a->columns] = left;
@@ -237,7 +239,7 @@ static void orthogonalise(yk_accelerator *a)
     }
 }
 
-/* alpha with least |dresidual alpha + residual|. */
+/* alpha with the smallest |dresidual alpha + residual|. */
 static void solve_least_squares(yk_accelerator *a, const double *residual)
 {
     /* -Q^T residual. */
@@ -250,7 +252,7 @@ static void solve_least_squares(yk_accelerator *a, const double *residual)
             a->right[k] -= q[i] * a->weight[i] * residual[i];
     }
 
-    /* R alpha = -Q^T residual, from below; columns that say nothing have no part in it. */
+    /* Solve R alpha = -Q^T residual from the last row on; unused columns have alpha 0. */
     for (int k = a->count - 1; k >= 0; k--) {
         double sum = a->right[k];
         for (int j = k + 1; j < a->count; j++)
@@ -273,15 +275,15 @@ static double weighted_norm(const yk_accelerator *a, const double *vector)
 /* IQN-ILS of Degroote, Bathe, Vierendeels 2009. */
 static void quasi_newton(yk_accelerator *a, const double *x, const double *hx, double *next)
 {
-    /* next is free until the end. */
+    /* `next` is not used until the end. */
     size_t size = (size_t)a->n;
     double *residual = next;
 
     for (int i = 0; i < a->n; i++)
         residual[i] = hx[i] - x[i];
 
-    /* All differences are those from the best x so far: where H has a kink between the two they
-     * are secants, and those from one bad x to another would mean nothing. */
+    /* All differences are relative to the best x so far. If H has a kink between two iterates, such
+     * differences are secants; those between two poor iterates would be meaningless. */
     if (a->iterations > 0) {
         if (a->count == a->columns)
             forget_oldest(a, 1);
@@ -297,7 +299,7 @@ static void quasi_newton(yk_accelerator *a, const double *x, const double *hx, d
         a->recent++;
     }
 
-    /* What earlier fixed points have taught is trusted as long as it helps. */
+    /* Reuse the differences of earlier fixed points until they stop reducing the residual. */
     if (a->iterations == 0 || weighted_norm(a, residual) < weighted_norm(a, a->residual)) {
         a->failures = 0;
         memcpy(a->residual, residual, size * sizeof(double));
@@ -307,7 +309,7 @@ static void quasi_newton(yk_accelerator *a, const double *x, const double *hx, d
         forget_oldest(a, a->count - a->recent);
     }
 
-    /* next = H(x) + dimage alpha with least |residual + dresidual alpha|, from the best x */
+    /* next = H(x) + dimage alpha with the smallest |residual + dresidual alpha|, from the best x */
     weigh_blocks(a, a->image);
     orthogonalise(a);
     solve_least_squares(a, a->residual);
@@ -319,8 +321,7 @@ static void quasi_newton(yk_accelerator *a, const double *x, const double *hx, d
             next[i] += a->alpha[k] * di[i];
     }
 
-    /* Columns of earlier fixed points that newer ones explain are forgotten, in favour of
-     * others. */
+    /* Drop columns of earlier fixed points that newer ones make redundant, to make room. */
     int kept = 0;
     for (int column = 0; column < a->count; column++) {
         bool old = column < a->count - a->recent;
@@ -337,7 +338,7 @@ static void quasi_newton(yk_accelerator *a, const double *x, const double *hx, d
 
     a->count = kept;
 
-    /* Not further than is believable ... */
+    /* Limit the step to a plausible length ... */
     double length = 0;
     for (size_t i = 0; i < size; i++)
         length += pow(a->weight[i] * (next[i] - a->image[i] + a->residual[i]), 2);
@@ -347,7 +348,7 @@ static void quasi_newton(yk_accelerator *a, const double *x, const double *hx, d
         a->recent = 0;
     }
 
-    /* ... and less far each time that it did not help. */
+    /* ... and shorten it for every iteration without progress. */
     if (a->failures < PATIENCE)
         return;
 
@@ -370,7 +371,7 @@ void yk_accelerator_next(yk_accelerator *accelerator, const double *x, const dou
 
 void yk_accelerator_best(const yk_accelerator *accelerator, double *x)
 {
-    /* Aitken keeps the last x only. */
+    /* Aitken stores the last x only. */
     if (accelerator->kind != YK_ACCELERATION_QUASI_NEWTON || accelerator->iterations == 0)
         return;
 
@@ -385,7 +386,7 @@ size_t yk_accelerator_words(const yk_accelerator *accelerator)
 
 void yk_accelerator_get(const yk_accelerator *accelerator, double *words)
 {
-    /* All columns, used or not: the size of a state does not change. */
+    /* All columns, used or not, because the size of a state is constant. */
     size_t most = (size_t)accelerator->columns * (size_t)accelerator->n;
     *words++ = accelerator->count;
     memcpy(words, accelerator->dresidual, most * sizeof(double));

@@ -3,20 +3,21 @@
 #include <math.h>
 #include <string.h>
 
-/* The matrix is scaled to rows and columns of size 1. Below this reciprocal condition number some
- * of its conditions are redundant: no unknown changes them, or only together with others. */
+/* The matrix is scaled to rows and columns of size 1. Below this reciprocal condition number, some
+ * of its conditions are redundant: no unknown changes them, or only together with other conditions. */
 static const double SINGULAR = 1e-8;
 /* A condition is also redundant if its entries are less than this fraction of its bound (see
  * bound_conditions): the subsystems cannot move that way, and its entries are rounding errors. */
 static const double ROUNDING = 1e-8;
-/* The correction is then the regularised least-squares solution, the x that minimises
- * |J x - r|^2 + REGULARISATION^2 |x|^2. A plain inverse would make large wrenches of the rounding
- * errors of redundant conditions. */
+/* If conditions are redundant, the correction is the regularized least-squares solution, the x that
+ * minimizes |J x - r|^2 + REGULARISATION^2 |x|^2. A plain inverse would turn the rounding errors of
+ * redundant conditions into large wrenches. */
 static const double REGULARISATION = 1e-5;
-/* It is as large as the errors of finite differences, as long as these resolve anything. */
+/* The regularization is as large as the errors of finite differences, as long as these resolve
+ * anything. */
 static const double LARGEST_REGULARISATION = 1e-3;
-/* A port whose mobility in rotation is less than this fraction of its mobility in translation, for
- * a body of the size of the model, or the other way round, does not rotate, or translate. */
+/* A port whose mobility in rotation is less than this fraction of its mobility in translation (for
+ * a body of the size of the model), or the reverse, cannot rotate (or translate). */
 static const double IMMOBILE = 1e-8;
 static const double SMALLEST_MODEL = 1e-6; /* m */
 
@@ -28,28 +29,28 @@ struct yk_jacobian {
     yk_port_response *responses;
     yk_sparse *matrix;
 
-    /* In the matrix: of every entry of every block, in the order of assembly, then of the
+    /* Position in the matrix of every entry of every block, in the order of assembly, then of the
      * diagonal. */
     int *slots;
     size_t slot_count;
 
-    /* Conditions of one interface by the coordinates of one side. */
+    /* Gradient of the conditions of one interface with respect to the coordinates of one side. */
     double *condition_gradient;
     double *row_scale, *column_scale;
 
-    /* Per condition: its largest entry if none of the mobility of its sides cancelled, the errors
-     * of its entries by finite differences. */
+    /* Per condition: bound of its entries, if no mobility of its sides cancelled; errors of its
+     * entries by finite differences. */
     double *bound, *noise;
 
-    /* The equations of factor_least_squares, made when the first redundant conditions are found;
-     * the slots of J, of J^T and of both diagonals in them, and a workspace of their size and of
-     * that of J. */
+    /* Matrix of factor_least_squares(), created when the first redundant conditions are found:
+     * positions of J, of J^T and of both diagonals in it, and buffers of its size and of the size
+     * of J. */
     yk_sparse *least_squares;
     int *least_squares_slots;
     double *least_squares_vector, *least_squares_solution;
     double regularisation;
 
-    /* A response is new since the last factorisation; whether constraints were redundant then. */
+    /* A response is new since the last factorization; constraints were redundant at that time. */
     bool fresh, redundant;
     bool factored;
 };
@@ -83,7 +84,7 @@ int yk_jacobian_interface_size(const yk_jacobian *jacobian, int interface)
 
 int yk_jacobian_coordinates(const yk_jacobian_interface *interface, int side)
 {
-    /* The target of a wire answers nothing. */
+    /* The target of a wire has no answer. */
     if (interface->wire && side == 1)
         return 0;
     return interface->coordinates;
@@ -134,7 +135,7 @@ static yk_status create_response(yk_jacobian *j, int participant)
     if (!r->connections)
         return YK_ERROR_MEMORY;
 
-    /* Its sides of interfaces, in the order of its ports. */
+    /* The interface sides of a participant, in the order of its ports. */
     for (int i = 0; i < j->interface_count; i++) {
         const yk_jacobian_interface *interface = &j->interfaces[i];
         int side = side_of(interface, participant);
@@ -149,7 +150,7 @@ static yk_status create_response(yk_jacobian *j, int participant)
         r->connections[slot] = (yk_connection){.interface = i, .side = side, .port = port};
     }
 
-    /* Where what they answer and what they see begin. */
+    /* Offsets of the coordinates and of the parameters of each side. */
     for (int i = 0; i < r->connection_count; i++) {
         yk_connection *c = &r->connections[i];
         const yk_jacobian_interface *interface = &j->interfaces[c->interface];
@@ -160,7 +161,7 @@ static yk_status create_response(yk_jacobian *j, int participant)
         r->columns += yk_jacobian_columns(j, c->interface, c->side, &first);
     }
 
-    /* The response, and what it is computed and improved with. */
+    /* The response matrix, and buffers to compute and improve it. */
     size_t rows = (size_t)r->rows;
     size_t columns = (size_t)r->columns;
     r->matrix = yk_allocate(j->context, rows * columns, sizeof *r->matrix);
@@ -172,7 +173,7 @@ static yk_status create_response(yk_jacobian *j, int participant)
     return YK_OK;
 }
 
-/* The pattern of the matrix, and where in it assembly finds the entries that it runs through. */
+/* The pattern of the matrix, and the position of each entry in the order of assembly. */
 static yk_status create_matrix(yk_jacobian *j)
 {
     j->slot_count = (size_t)j->size;
@@ -242,7 +243,7 @@ static yk_status create_parts(yk_jacobian *j, const yk_jacobian_def *def)
             return status;
     }
 
-    /* Workspace of the assembly, and the matrix. */
+    /* Buffers of the assembly, and the matrix. */
     size_t widest = (size_t)YK_JOINT_ROWS_MAX * YK_LEVELS * YK_MARKER_COORDINATES;
     j->condition_gradient = yk_allocate(context, widest, sizeof *j->condition_gradient);
     j->row_scale = yk_allocate(context, 2 * (size_t)j->size, sizeof *j->row_scale);
@@ -291,7 +292,7 @@ void yk_jacobian_destroy(yk_jacobian *jacobian)
 
     yk_context *context = jacobian->context;
 
-    /* Where creation failed, some of it was not made. */
+    /* If creation failed, some members do not exist. */
     for (int i = 0; jacobian->responses && i < jacobian->participant_count; i++) {
         yk_port_response *r = &jacobian->responses[i];
         yk_free(context, r->connections);
@@ -323,7 +324,8 @@ void yk_jacobian_renew(yk_jacobian *jacobian)
 
 void yk_response_scale(const yk_jacobian *jacobian, yk_port_response *response, double h)
 {
-    /* Positions by h^2, velocities by h: then it hardly depends on the step. */
+    /* Position rows by h^2, velocity rows by h, so that the response hardly depends on the step
+     * size. */
     for (int i = 0; i < response->connection_count; i++) {
         const yk_connection *c = &response->connections[i];
         const yk_jacobian_interface *interface = &jacobian->interfaces[c->interface];
@@ -340,16 +342,16 @@ void yk_response_scale(const yk_jacobian *jacobian, yk_port_response *response, 
     }
 }
 
-/* The conditions of one interface by the coordinates of one of its sides; the gradient is that
- * of a constraint: (condition, row) x coordinate. Weights are those of the levels of a constraint, or
- * of the moments of a relation. */
+/* The conditions of one interface with respect to the coordinates of one of its sides. The gradient
+ * is (condition, row) x coordinate. Weights are those of the levels of a constraint, or of the
+ * moments of a relation. */
 static void differentiate(yk_jacobian *j, const yk_jacobian_interface *interface, int side,
                           const yk_constraint_gradient *gradient,
                           const double (*weights)[YK_LEVELS], double h)
 {
     double *out = j->condition_gradient;
 
-    /* A wire: what it was given, less what its source gives. */
+    /* A wire: the prescribed value minus the value of the source. */
     if (interface->wire) {
         out[0] = -1;
         out[1] = 0;
@@ -357,8 +359,8 @@ static void differentiate(yk_jacobian *j, const yk_jacobian_interface *interface
         return;
     }
 
-    /* A relation, by what its sides answer: the wrench on A by the moments of B, the motion of B by
-     * that of A. */
+    /* A relation, with respect to the answers of its sides: the wrench on A and the moments of B;
+     * the motion of B and the motion of A. */
     if (interface->relation) {
         int rows = j->parameters + j->motions;
         memset(out, 0, (size_t)(rows * YK_SCALAR_COORDINATES) * sizeof *out);
@@ -386,14 +388,15 @@ static void differentiate(yk_jacobian *j, const yk_jacobian_interface *interface
     }
 }
 
-/* Conditions of one connection times the response to another; returns the slots behind. */
+/* Conditions of one connection times the response to another. Returns the address after the last
+ * slot. */
 static const int *add_block(yk_jacobian *j, const yk_port_response *r, const yk_connection *from,
                             const yk_connection *by, const int *slots)
 {
-    /* Both matrices are dense, but most conditions see one level only. */
+    /* Both matrices are dense, but most conditions depend on one level only. */
     int coordinates = yk_jacobian_coordinates(&j->interfaces[from->interface], from->side);
 
-    /* Its entries follow each other in the slots, row by row. */
+    /* The entries of a row are consecutive in the slots. */
     double *values = yk_sparse_values(j->matrix);
     int first;
     int height = yk_jacobian_interface_size(j, from->interface);
@@ -428,7 +431,7 @@ static double inverse_or_one(double size)
 
 /* Mobilities ----------------------------------------------------------------------------------- */
 
-/* Whether the multiplier of a row is a force, or a torque. */
+/* Whether the multiplier of a row is a torque. */
 static bool is_force(const yk_constraint_gradient *gradient, int side, int row)
 {
     const double *by = gradient->by[side][0][row];
@@ -449,8 +452,8 @@ yk_mobility yk_mobility_of_model(yk_mobility mobility, double distance)
     return mobility;
 }
 
-/* The mobility of a port: as its subsystem gave it for wrenches in all directions, or the largest
- * response to the multipliers of its own interface. */
+/* The mobility of a port: as reported by its subsystem for wrenches in all directions, or the
+ * largest response to the multipliers of its own interface. */
 static yk_mobility mobility_of(const yk_jacobian *j, const yk_port_response *r,
                                const yk_connection *c, const yk_constraint_gradient *gradient)
 {
@@ -473,8 +476,8 @@ static yk_mobility mobility_of(const yk_jacobian *j, const yk_port_response *r,
     return yk_mobility_of_model(mobility, gradient->distance);
 }
 
-/* Adds to the bounds and the noise of the conditions of one constraint what one side could
- * contribute; the gradient of the conditions is that of `differentiate`. */
+/* Adds the possible contribution of one side to the bounds and the noise of the conditions of one
+ * constraint. `gradient` is the result of differentiate(). */
 static void bound_conditions(yk_jacobian *j, const yk_port_response *r, const yk_connection *c,
                              const yk_constraint_gradient *gradient)
 {
@@ -504,8 +507,8 @@ static void bound_conditions(yk_jacobian *j, const yk_port_response *r, const yk
 /* Factors -------------------------------------------------------------------------------------- */
 
 /* Scales rows and columns to a largest entry of 1, so that conditions and parameters of light and
- * heavy, soft and stiff partners become comparable. Returns whether a condition has no entries but
- * errors. */
+ * heavy, soft and stiff partners become comparable. Returns whether the entries of some condition
+ * are errors only. */
 static bool scale_matrix(yk_jacobian *j)
 {
     double *values = yk_sparse_values(j->matrix);
@@ -539,8 +542,8 @@ static bool scale_matrix(yk_jacobian *j)
 }
 
 /* Scales the conditions and multipliers of constraints by their bounds instead. Entries that are
- * errors remain small, and which wrenches of redundant constraints are the smallest does not depend
- * on units. */
+ * errors remain small, and the choice of the smallest wrenches of redundant constraints does not
+ * depend on units. */
 static void scale_by_bounds(yk_jacobian *j)
 {
     double *values = yk_sparse_values(j->matrix);
@@ -600,7 +603,7 @@ static yk_status create_least_squares(yk_jacobian *j)
     return status;
 }
 
-/* Factors the equations of the regularised least-squares solution, with the regularisation d:
+/* Factors the equations of the regularized least-squares solution, with the regularization d:
  *
  *   [ d I    J   ] [ (r - J x) / d ]   [ r ]
  *   [ J^T   -d I ] [       x       ] = [ 0 ] */
@@ -641,8 +644,8 @@ static yk_status factor(yk_jacobian *j)
         status = yk_sparse_factor(j->matrix, NULL);
     j->factored = status == YK_OK;
 
-    /* Redundancy is looked for in new responses. Responses that were only improved by corrections
-     * keep the answer. */
+    /* Check for redundancy if responses are new. Responses that were only improved by corrections
+     * keep the result of the last check. */
     bool fresh = j->fresh;
     j->fresh = false;
     if (status == YK_ERROR_SINGULAR)
@@ -667,7 +670,8 @@ yk_status yk_jacobian_assemble(yk_jacobian *jacobian,
     memset(values, 0, yk_sparse_nonzeros(j->matrix) * sizeof *values);
     memset(j->bound, 0, 2 * (size_t)j->size * sizeof *j->bound);
 
-    /* Subsystem by subsystem: conditions at each of its ports, by the parameters at all of them. */
+    /* For each subsystem: conditions at each of its ports, with respect to the parameters at all of
+     * them. */
     const int *slots = j->slots;
     for (int m = 0; m < j->participant_count; m++) {
         const yk_port_response *r = &j->responses[m];
@@ -689,8 +693,7 @@ yk_status yk_jacobian_assemble(yk_jacobian *jacobian,
         }
     }
 
-    /* Relations and wires: what is given, less the answer. Only the diagonal is left of the
-     * slots. */
+    /* Relations and wires: the prescribed value minus the answer. Only the diagonal slots remain. */
     for (int i = 0; i < j->interface_count; i++) {
         const yk_jacobian_interface *interface = &j->interfaces[i];
         if (!interface->relation && !interface->wire)
@@ -703,8 +706,8 @@ yk_status yk_jacobian_assemble(yk_jacobian *jacobian,
     return factor(j);
 }
 
-/* One solution with the factors of factor_least_squares, for the right-hand sides r and
- * -d below; r becomes r - J x. Returns x. */
+/* One solution with the factors of factor_least_squares(), for the right-hand sides r and -d below;
+ * r becomes r - J x. Returns x. */
 static const double *solve_least_squares(const yk_jacobian *j, double *r, const double *below)
 {
     size_t size = (size_t)j->size;
@@ -721,8 +724,9 @@ static const double *solve_least_squares(const yk_jacobian *j, double *r, const 
 }
 
 /* The least-squares solution for the right-hand side r. The second solution, for the residual of
- * the first, removes nearly all of the effect of the regularisation. The unknowns `held` lose their
- * part that changes no condition, so that the smallest unknowns that meet the conditions are left. */
+ * the first, removes nearly all of the effect of the regularization. The part of the unknowns
+ * `held` that changes no condition is removed, so that the smallest unknowns that satisfy the
+ * conditions remain. */
 static void solve_redundant(const yk_jacobian *j, double *r, double *held)
 {
     enum { SOLUTIONS = 2 };
@@ -735,7 +739,7 @@ static void solve_redundant(const yk_jacobian *j, double *r, double *held)
             x[i] += part[i];
     }
 
-    /* d^2 (J^T J + d^2)^-1 is close to the projection to that part. */
+    /* d^2 (J^T J + d^2)^-1 is close to the projection onto that part. */
     for (int n = 0; held && n < SOLUTIONS; n++) {
         memset(r, 0, size * sizeof *r);
         memcpy(held, solve_least_squares(j, r, held), size * sizeof *held);
@@ -747,7 +751,7 @@ static void solve_redundant(const yk_jacobian *j, double *r, double *held)
 
 void yk_jacobian_solve(const yk_jacobian *jacobian, double *x, double *held)
 {
-    /* Of the scaled matrix R J C: J^-1 = C (R J C)^-1 R. */
+    /* With the scaled matrix R J C: J^-1 = C (R J C)^-1 R. */
     const yk_jacobian *j = jacobian;
     for (int i = 0; i < j->size; i++)
         x[i] *= j->row_scale[i];
@@ -781,7 +785,7 @@ size_t yk_jacobian_words(const yk_jacobian *jacobian)
 
 void yk_jacobian_get(const yk_jacobian *jacobian, double *words)
 {
-    /* Responses that are kept cannot be computed again. */
+    /* The responses cannot be recomputed, so they are part of the state. */
     for (int m = 0; m < jacobian->participant_count; m++) {
         const yk_port_response *r = &jacobian->responses[m];
         memcpy(words, r->matrix, response_words(r) * sizeof *words);
@@ -797,6 +801,6 @@ void yk_jacobian_set(yk_jacobian *jacobian, const double *words)
         words += response_words(r);
     }
 
-    /* Whether constraints are redundant is found anew. */
+    /* Check for redundancy again. */
     jacobian->fresh = true;
 }

@@ -1,13 +1,13 @@
-/* What the responses of subsystems learn while they are kept: from every correction, by Broyden's
- * formula, and from the rotation of the bodies. */
+/* Updates of the subsystem responses between computations: by Broyden's formula after every
+ * correction, and by the rotation of the bodies. */
 #include <math.h>
 #include <string.h>
 
 #include "coupling/jacobian.h"
 #include "math/so3.h"
 
-/* Changes of a subsystem's parameters, against the largest of all subsystems, that are not
- * learned from. */
+/* A change of a subsystem's parameters below this fraction of the largest change of all subsystems
+ * is ignored. */
 static const double NEGLIGIBLE = 1e-2;
 
 static yk_port_kind kind_of(const yk_jacobian_interface *interface)
@@ -58,14 +58,14 @@ yk_motion yk_jacobian_expect(yk_jacobian *jacobian, const double *step, double h
     const yk_jacobian_interface *of = &yk_jacobian_interfaces(jacobian)[interface];
     const yk_port_response *r = yk_jacobian_response(jacobian, of->participant[side]);
 
-    /* Where the side's coordinates begin. */
+    /* Index of the side's first coordinate. */
     int row = 0;
 
     for (int i = 0; i < r->connection_count; i++)
         if (r->connections[i].interface == interface && r->connections[i].side == side)
             row = r->connections[i].row;
 
-    /* The rows of the side times the change of all parameters that its subsystem sees. */
+    /* Product of the rows of the side with the change of all parameters that its subsystem sees. */
     double change[YK_MARKER_COORDINATES] = {0};
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *by = &r->connections[i];
@@ -82,7 +82,7 @@ yk_motion yk_jacobian_expect(yk_jacobian *jacobian, const double *step, double h
     for (int k = 0; k < of->coordinates; k++)
         change[k] *= yk_level_size(yk_level_of(of, k), h);
 
-    /* The motion changed by these coordinates. */
+    /* A motion changed by these coordinate differences. */
     yk_motion m = *motion;
     if (kind_of(of) == YK_PORT_SCALAR) {
         m.position.x += change[0];
@@ -116,10 +116,10 @@ void yk_jacobian_keep(yk_jacobian *jacobian,
     }
 }
 
-/* The changes of a subsystem's parameters; returns the sum of their squares. */
+/* Collects the changes of a subsystem's parameters; returns the sum of their squares. */
 static double parameter_change(const yk_jacobian *j, yk_port_response *r, const double *step)
 {
-    /* Those that its sides see, behind the motions. */
+    /* Wrench parameters of its sides, after those of motions. */
     double *parameters = r->change + r->rows;
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *c = &r->connections[i];
@@ -135,7 +135,7 @@ static double parameter_change(const yk_jacobian *j, yk_port_response *r, const 
     return square;
 }
 
-/* Whether parameters of a subsystem are motions or signals, which do not compare with wrenches. */
+/* Whether parameters of a subsystem are motions or signals, which cannot be compared with wrenches. */
 static bool takes_motion_or_signal(const yk_jacobian *j, const yk_port_response *r)
 {
     const yk_jacobian_interface *interfaces = yk_jacobian_interfaces(j);
@@ -151,7 +151,7 @@ static bool takes_motion_or_signal(const yk_jacobian *j, const yk_port_response 
 void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h,
                        yk_motion (*motion)(void *user, int interface, int side), void *user)
 {
-    /* The largest change of wrenches that a subsystem felt. */
+    /* The largest change of wrenches on a subsystem. */
     int participants = yk_jacobian_participants(jacobian);
     const yk_jacobian_interface *interfaces = yk_jacobian_interfaces(jacobian);
     double largest = 0;
@@ -165,7 +165,7 @@ void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h,
     for (int m = 0; m < participants; m++) {
         yk_port_response *r = yk_jacobian_response(jacobian, m);
 
-        /* What hardly changed teaches nothing but noise, and the rotation of directions. */
+        /* Very small changes contain only noise and the effect of the rotation of directions. */
         double square = parameter_change(jacobian, r, step);
         double least = NEGLIGIBLE * NEGLIGIBLE * largest;
         if (takes_motion_or_signal(jacobian, r))
@@ -173,7 +173,7 @@ void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h,
         if (!(square > least))
             continue;
 
-        /* What its motions did, scaled as its response is. */
+        /* Measured changes of the motions, scaled like the response. */
         for (int i = 0; i < r->connection_count; i++) {
             const yk_connection *c = &r->connections[i];
             const yk_jacobian_interface *interface = &interfaces[c->interface];
@@ -207,7 +207,7 @@ void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h,
     yk_jacobian_keep(jacobian, motion, user);
 }
 
-/* Rotation of three numbers that are a vector, `stride` apart. */
+/* Rotates three numbers that form a vector, stored with a stride. */
 static void rotate_triple(yk_quat q, double *v, int stride)
 {
     put_vector(v, stride, yk_q_rotate(q, yk_v3(v[0], v[stride], v[2 * stride])));
@@ -225,7 +225,7 @@ void yk_jacobian_rotate(yk_jacobian *jacobian,
             if (of->coordinates != YK_MARKER_COORDINATES)
                 continue;
 
-            /* What the port answers ... */
+            /* Rows: the motion of the port ... */
             yk_quat q = rotation(user, m, c->port);
             for (int k = 0; k < of->coordinates; k += 3) {
                 double *rows = r->matrix + (c->row + k) * r->columns;
@@ -233,7 +233,7 @@ void yk_jacobian_rotate(yk_jacobian *jacobian,
                     rotate_triple(q, rows + column, r->columns);
             }
 
-            /* ... and the wrenches on it, where their directions are global axes. */
+            /* ... and columns: the wrenches on it, if their directions are global axes. */
             if (of->global_rows != 3)
                 continue;
 

@@ -1,23 +1,26 @@
 /* Algebraic loops over wires.
  *
- *      +-> y1 = k1 (r - y2) --+        A wire whose value at the end of a step depends at once on
- *      |                      |        itself, through subsystems with direct feed-through, is an
- *      +--- y2 = k2 y1 <------+        algebraic loop. It has no order in which to evaluate it.
+ *      +-> y1 = k1 (r - y2) --+        A wire whose value at the end of a step depends
+ *      |                      |        on itself at the same time, through subsystems with
+ *      +--- y2 = k2 y1 <------+        direct feed-through, is part of an algebraic loop.
  *
- * Detection: wires are the nodes of a graph, with an edge from a wire to each one that its target
+ * Detection: wires are the nodes of a graph, with an edge from a wire to each wire that its target
  * feeds through to (yk_subsystem_ops.feeds_through). Strongly connected components with a cycle are
- * loops; loops that share a participant are one. Wires with `hold` carry what is known at the start
- * of the step and close no loop, nor do states: positions, velocities, pressures, integrals.
+ * loops; loops that share a participant are one loop. Wires with `sample_and_hold` carry values of
+ * the start of the step and close no loop. The same holds for states: positions, velocities,
+ * pressures, integrals.
  *
  * Solution: the participants of a loop are advanced in sequence. Wires against the sequence are
- * torn: Newton's method finds their values z at the end of the step so that F(z) - z = 0, where F(z) is what
- * their sources then show. Each evaluation is a step of the loop's participants from the same state, so that they
- * need rollback. Derivatives are differences, made again in each step: nothing is kept from one step to
- * the next, so that a rollback repeats its steps to the bit.
+ * torn: Newton's method finds their values z at the end of the step so that F(z) - z = 0, where
+ * F(z) are the resulting values of their sources. Each evaluation is a step of the loop's
+ * participants from the same state, so the participants need rollback. Derivatives are finite
+ * differences, computed again in each step: no data are kept between steps, so that a step after a
+ * rollback is repeated bit for bit.
  *
- * A loop through a participant that has interfaces, or that cannot be rolled back, is solved in this way at the start
- * only, where an evaluation starts the participants again with the interface wrenches of the moment. In steps its
- * signals depend on the wrenches: a scheme that iterates finds both together, and other schemes lag by a step. */
+ * A loop through a participant that has interfaces, or that cannot be rolled back, is solved in
+ * this way at the start only, where an evaluation initializes the participants again with the
+ * present interface wrenches. During steps its signals depend on the wrenches: a scheme that
+ * iterates solves for both together, and with other schemes the signals lag by a step. */
 #include "coupling/loops.h"
 
 #include <math.h>
@@ -33,28 +36,28 @@
 #include "math/dense.h"
 #include "math/eigen.h"
 
-/* Newton iterations of one step, and halvings of one correction. */
+/* Largest number of Newton iterations per step, and of halvings of one correction. */
 enum { ITERATIONS = 40, HALVINGS = 12 };
 
-/* Correction, relative to a signal or to 1, that has converged; one that is good enough if rounding
- * prevents more. */
+/* Correction, relative to a signal or to 1, that counts as converged; correction that is accepted
+ * if rounding errors prevent more. */
 static const double CONVERGED = 1e-12;
 static const double GOOD_ENOUGH = 1e-8;
 
-/* Change of a signal for differences, relative to it or to 1. Differences of a linear loop are then
- * good to about 1e-11. */
+/* Change of a signal for finite differences, relative to the signal or to 1. The differences of a
+ * linear loop are then accurate to about 1e-11. */
 static const double CHANGE = 1e-5;
 
-/* A pivot of F' - 1 below this part of F' and 1 is rounding of the differences. */
+/* A pivot of F' - 1 below this fraction of F' and 1 is a rounding error of the differences. */
 static const double SINGULAR = 1e-9;
 
-/* Derivatives are made again after an iteration that left more than this part of the residual. */
+/* Derivatives are recomputed after an iteration that left more than this fraction of the residual. */
 static const double SLOW = 0.1;
 
 /* Detection ------------------------------------------------------------------------------------ */
 
-/* A subsystem that does not say it may pass on every signal to every other; its channels and its
- * ports with power are taken for states. */
+/* A subsystem that does not declare its feed-through may pass every input signal to every output
+ * signal; its channels and its ports with power count as states. */
 static bool feeds_through(const yk_participant *p, int input, const yk_wire_def *output)
 {
     const yk_subsystem_ops *ops = p->subsystem->ops;
@@ -67,11 +70,11 @@ static bool feeds_through(const yk_participant *p, int input, const yk_wire_def 
 /* Tarjan's algorithm for strongly connected components, over wires. */
 typedef struct search {
     yk_system *system;
-    int count; /* of wires that were visited */
+    int count; /* Number of visited wires. */
     int *index, *lowest;
     int *stack, depth;
     bool *stacked;
-    int *component; /* per wire; -1: on no cycle */
+    int *component; /* Per wire; -1: not part of a cycle. */
     int components;
 } search;
 
@@ -111,7 +114,7 @@ static void visit(search *s, int number)
     if (s->lowest[number] != s->index[number])
         return;
 
-    /* A component of one wire is a loop only if the wire feeds itself. */
+    /* A component with a single wire is a loop only if the wire feeds itself. */
     bool cycle = own_successor || s->stack[s->depth - 1] != number;
     int member;
     do {
@@ -145,7 +148,8 @@ static yk_status describe(const yk_system *system, yk_loop *loop)
     return text.failed ? YK_ERROR_MEMORY : YK_OK;
 }
 
-/* Whether Newton's method can be used: all participants can return, and none has an interface. */
+/* Whether Newton's method can be used: all participants support rollback, and none has an
+ * interface. */
 static bool is_solvable(const yk_system *system, const int *loop_of, int loop)
 {
     for (int i = 0; i < system->participant_count; i++)
@@ -160,11 +164,14 @@ static bool is_solvable(const yk_system *system, const int *loop_of, int loop)
     return true;
 }
 
-/* Loops that share a participant are one: the participant is advanced once in an evaluation. */
+/* Merges loops that share a participant, because a participant is advanced only once in an
+ * evaluation. */
 static int join_components(const search *s, int *loop_of)
 {
     const yk_system *system = s->system;
-    int *root = s->index; /* no longer needed; one per wire, and components are fewer */
+    /* No longer used for Tarjan's algorithm; one entry per wire is enough, because there are fewer
+     * components. */
+    int *root = s->index;
     for (int i = 0; i < s->components; i++)
         root[i] = i;
 
@@ -191,7 +198,7 @@ static int join_components(const search *s, int *loop_of)
         }
     }
 
-    /* Numbered from 0 without gaps. */
+    /* Number the loops from 0 without gaps. */
     int count = 0;
     for (int i = 0; i < s->components; i++) {
         if (root[i] != i)
@@ -296,7 +303,8 @@ yk_status yk_loops_create(yk_system *system)
 
 static void sort_members(const yk_system *system, yk_loop *loop)
 {
-    /* Subsystems with interfaces start with the wrenches that are applied to them: wrench sides come first. */
+    /* Subsystems with interfaces start with the wrenches that are applied to them, so wrench sides
+     * come first. */
     const int *sequence = loop->solvable ? system->sequence : system->wrench_sequence;
     int sorted = 0;
     for (int index = 0; index < system->participant_count; index++) {
@@ -309,7 +317,8 @@ static void sort_members(const yk_system *system, yk_loop *loop)
     }
 }
 
-/* After the sequence is known: the order of evaluation, the torn wires, and memory. */
+/* Determines the order of evaluation and the torn wires, and allocates memory. The sequence must be
+ * known. */
 yk_status yk_loops_order(yk_system *system)
 {
     yk_context *context = system->context;
@@ -364,10 +373,11 @@ typedef struct newton {
     yk_system *system;
     yk_loop *loop;
     bool at_start;
-    yk_loop_evaluation evaluate; /* of one participant; all of them in order are F */
+    /* Evaluation of one participant. The evaluations of all participants in order are F. */
+    yk_loop_evaluation evaluate;
     void *user;
     int evaluations;
-    double *z, *trial; /* given, and tried */
+    double *z, *trial; /* Present and trial values. */
     double *residual, *trial_residual, *step;
     double *slope, *factors; /* F' - 1 */
 } newton;
@@ -403,7 +413,7 @@ static yk_status find_residual(newton *n, const double *z, double *residual, dou
     return status;
 }
 
-/* F' - 1 at z by differences. */
+/* Computes F' - 1 at z by finite differences. */
 static yk_status find_differences(newton *n)
 {
     const yk_loop *loop = n->loop;
@@ -424,7 +434,7 @@ static yk_status find_differences(newton *n)
     return YK_OK;
 }
 
-/* F' - 1 at z, and its factors. */
+/* Computes F' - 1 at z and factors it. */
 static yk_status find_slope(newton *n)
 {
     const yk_loop *loop = n->loop;
@@ -433,8 +443,8 @@ static yk_status find_slope(newton *n)
     if (status != YK_OK)
         return status;
 
-    /* Signals have units of their own: relative changes of all are compared. Then a loop gain of 1
-     * leaves nothing but rounding of a pivot. */
+    /* Signals have different units, so scale to relative changes. At a loop gain of 1 only rounding
+     * errors remain in a pivot. */
     memcpy(n->factors, n->slope, (size_t)size * (size_t)size * sizeof *n->factors);
     double largest = 1;
     for (int i = 0; i < size; i++)
@@ -453,7 +463,7 @@ static yk_status find_slope(newton *n)
     return YK_OK;
 }
 
-/* The Newton correction of z into `step`; its size relative to z. */
+/* Computes the Newton correction of z and returns its relative size. */
 static double find_step(newton *n)
 {
     int size = n->loop->torn_count;
@@ -469,8 +479,8 @@ static double find_step(newton *n)
     return largest;
 }
 
-/* z + step, or a part of the step if the residual does not become smaller; *better: whether it
- * did. */
+/* Sets z + step, or a part of the step if the residual does not decrease; *better: whether it
+ * decreased. */
 static yk_status take_step(newton *n, double *size, bool *better)
 {
     int count = n->loop->torn_count;
@@ -493,7 +503,7 @@ static yk_status take_step(newton *n, double *size, bool *better)
         return YK_OK;
     }
 
-    /* Back to the best z, which the participants then show. */
+    /* Evaluates at the best z again, so that the participants have its outputs. */
     *better = false;
     return find_residual(n, n->z, n->residual, size);
 }
@@ -534,7 +544,7 @@ static yk_status solve(newton *n, yk_status *outcome)
         if (status != YK_OK || size == 0)
             return status;
 
-        /* Rounding may leave nothing to gain. */
+        /* Rounding errors may prevent any improvement. */
         if (!better && correction <= GOOD_ENOUGH)
             return YK_OK;
         if (!better && !fresh) {
@@ -548,7 +558,7 @@ static yk_status solve(newton *n, yk_status *outcome)
     return YK_OK;
 }
 
-/* The error of a loop that could not be solved, with its name. */
+/* The error of an unsolved loop, with its name. */
 static yk_status report(const newton *n, yk_status outcome)
 {
     const yk_system *system = n->system;
@@ -602,7 +612,7 @@ static yk_status solve_loop(yk_system *system, yk_loop *loop, bool at_start,
     return status;
 }
 
-/* A participant of a loop is asked for after the whole loop was solved for the first of them. */
+/* The loop was solved when the first of its participants was advanced. */
 static yk_status solve_once(yk_system *system, int participant, bool at_start,
                             yk_loop_evaluation evaluate, void *user)
 {
@@ -622,7 +632,7 @@ static yk_status solve_once(yk_system *system, int participant, bool at_start,
     return p->status;
 }
 
-/* How a participant makes its step in an evaluation. */
+/* A step of a participant in an evaluation. */
 typedef struct step_evaluation {
     yk_loop_evaluation advance;
     void *user;

@@ -1,9 +1,10 @@
-/* Schemes that merge: which subsystems become one participant, and the system that is left of them.
+/* Merging for the schemes relaxed and monolithic: the subsystems that become one participant, and
+ * the remaining system.
  *
- * Subsystems that interfaces join, directly or through others, are one group and are merged by
- * their own kind; its ports and channels are those of its parts in order. A subsystem without
- * interfaces, such as a controller, stays as it is. What is left has no interfaces, only wires,
- * and is built like any other system. */
+ * Subsystems that interfaces connect, directly or through others, form a group and are merged by
+ * their own kind of solver. The ports and channels of the merged subsystem are those of its parts
+ * in order. A subsystem without interfaces, such as a controller, is not changed. The remaining
+ * system has no interfaces, only wires, and is created like any other system. */
 #include "coupling/merging.h"
 
 #include <stdio.h>
@@ -17,7 +18,7 @@ enum { NAME_LENGTH = 128 };
 
 /* Groups --------------------------------------------------------------------------------------- */
 
-/* Why subsystems cannot be merged, and which schemes keep them apart. */
+/* Reason why subsystems cannot be merged, and schemes that do not merge. */
 static yk_status refuse(const yk_system *system, yk_status status, const char *why)
 {
     return yk_fail(system->context, status,
@@ -26,8 +27,8 @@ static yk_status refuse(const yk_system *system, yk_status status, const char *w
                    yk_scheme_name_with(YK_SCHEME_IS_FORCE_FORCE));
 }
 
-/* Every interface lies between two ports that there are, of subsystems of one kind that can be
- * merged; every wire between two subsystems. */
+/* Checks that every interface connects two existing ports of subsystems of one kind that supports
+ * merging, and every wire two existing subsystems. */
 static yk_status check_joined(const yk_system *system, const yk_system_description *def)
 {
     for (int i = 0; i < def->interface_count; i++) {
@@ -52,7 +53,7 @@ static yk_status check_joined(const yk_system *system, const yk_system_descripti
                                port[side], number);
         }
 
-        /* Only a kind itself knows how to merge its subsystems. */
+        /* Subsystems are merged by an operation of their kind. */
         const char *a = def->names[subsystem[0]];
         const char *b = def->names[subsystem[1]];
         const yk_subsystem_ops *first = def->subsystems[subsystem[0]]->ops;
@@ -80,7 +81,7 @@ static yk_status check_joined(const yk_system *system, const yk_system_descripti
         int source = wire->source_subsystem;
         int target = wire->target_subsystem;
 
-        /* Ports are checked when the system that is left is made. */
+        /* Ports are checked when the remaining system is created. */
         bool from = source >= 0 && source < def->subsystem_count;
         bool to = target >= 0 && target < def->subsystem_count;
         if (!from || !to)
@@ -92,14 +93,14 @@ static yk_status check_joined(const yk_system *system, const yk_system_descripti
     return YK_OK;
 }
 
-/* A group of the subsystems that have the same leader, and where the system finds them in it. */
+/* Adds all subsystems with the same leader to a group. */
 static yk_status fill_group(yk_system *system, const yk_system_description *def, const int *leader,
                             int first)
 {
     yk_context *context = system->context;
     int participant = system->merging->group_count++;
     yk_group *group = &system->merging->groups[participant];
-    /* Memory for its parts. */
+    /* Allocate for its parts. */
     size_t count = 0;
     for (int i = first; i < def->subsystem_count; i++)
         count += leader[i] == first;
@@ -111,7 +112,7 @@ static yk_status fill_group(yk_system *system, const yk_system_description *def,
     if (!group->parts || !group->elsewhere || !group->objects || !group->name)
         return YK_ERROR_MEMORY;
 
-    /* Its ports and channels are those of its parts in order, its name all of theirs. */
+    /* Ports and channels are those of the parts in order; the name joins all of their names. */
     int port = 0;
     int channel = 0;
     int body = 0;
@@ -164,7 +165,7 @@ static int index_in(const yk_group *group, int subsystem)
     return i;
 }
 
-/* What a kind is asked to merge: the parts of a group, in units and axes of the first, and the
+/* Description of the merge: the parts of a group, in units and axes of the first part, and the
  * interfaces between them as joints. */
 static yk_status describe_merge(yk_system *system, const yk_system_description *def,
                                 int participant)
@@ -175,7 +176,7 @@ static yk_status describe_merge(yk_system *system, const yk_system_description *
     if (def->transforms)
         whole = &def->transforms[group->parts[0]];
 
-    /* Parts which agree with the first need not be converted. */
+    /* Parts with the units and axes of the first one need no conversion. */
     bool same = true;
     for (int i = 1; whole && i < group->part_count; i++) {
         const yk_transform *t = &def->transforms[group->parts[i]];
@@ -204,7 +205,7 @@ static yk_status describe_merge(yk_system *system, const yk_system_description *
         t->mass_unit = part->mass_unit / whole->mass_unit;
     }
 
-    /* Its interfaces. */
+    /* Interfaces of the group. */
     size_t most = (size_t)def->interface_count;
     group->joints = yk_allocate(context, most, sizeof *group->joints);
     if (!group->joints)
@@ -244,8 +245,8 @@ static void reduce(yk_system *system, const yk_system_description *def)
 {
     yk_merging *merging = system->merging;
 
-    /* Participants have names, units and steps of their own; those of a group are the first
-     * part's, and one step. */
+    /* Names, units and steps of the participants. A group has those of its first part, and one step
+     * per macro step. */
     for (int i = 0; i < merging->group_count; i++) {
         const yk_group *group = &merging->groups[i];
         int first = group->parts[0];
@@ -263,7 +264,7 @@ static void reduce(yk_system *system, const yk_system_description *def)
             merging->transforms[i] = def->transforms[first];
     }
 
-    /* Wires, by the numbers that their ends have there. */
+    /* Wires, with the indices of their ends in the participants. */
     for (int i = 0; i < def->wire_count; i++) {
         yk_wire_def *wire = &merging->wires[i];
         *wire = def->wires[i];
@@ -277,7 +278,7 @@ static void reduce(yk_system *system, const yk_system_description *def)
         wire->target_port += to->port;
     }
 
-    /* All else as it was asked for, without interfaces. */
+    /* Everything else as in the description, without interfaces. */
     yk_system_description *reduced = &merging->reduced;
     *reduced = *def;
     reduced->subsystems = merging->subsystems;
@@ -321,8 +322,9 @@ yk_status yk_merging_create(yk_system *system, const yk_system_description *def)
     for (int i = 0; i < def->interface_count; i++)
         merging->interfaces[i] = def->interfaces[i];
 
-    /* Who belongs together: the leader of a subsystem is the smallest number of all that are joined
-     * to it, directly or through others. Each interface lets both sides agree, until all do. */
+    /* Finds connected subsystems. The leader of a subsystem is the smallest index of all subsystems
+     * connected to it, directly or through others. Each interface gives both sides the smaller
+     * leader until nothing changes. */
     int *leader = yk_allocate(context, count, sizeof *leader);
     if (!leader)
         return YK_ERROR_MEMORY;
@@ -345,7 +347,7 @@ yk_status yk_merging_create(yk_system *system, const yk_system_description *def)
         }
     }
 
-    /* Those that no interface joins need not be here for a copy of the others. */
+    /* For a copy of one group, subsystems outside of it may be absent. */
     for (int i = 0; i < def->subsystem_count && status == YK_OK; i++)
         if (leader[i] == i && def->subsystems[i])
             status = fill_group(system, def, leader, i);
@@ -354,7 +356,7 @@ yk_status yk_merging_create(yk_system *system, const yk_system_description *def)
     if (status != YK_OK)
         return status;
 
-    /* Each group as one subsystem. */
+    /* Merge each group to one subsystem. */
     for (int i = 0; i < merging->group_count; i++) {
         yk_group *group = &merging->groups[i];
         if (group->part_count == 1)
@@ -364,7 +366,7 @@ yk_status yk_merging_create(yk_system *system, const yk_system_description *def)
         if (status != YK_OK)
             return status;
 
-        /* The kind may refuse for reasons of its own; which scheme helps, it does not know. */
+        /* The kind of solver may refuse. It knows the reason, but not a scheme that works. */
         status = group->objects[0]->ops->merge->merge(&group->merge, &group->merged);
         if (status == YK_ERROR_ARGUMENT || status == YK_ERROR_CAPABILITY) {
             char why[512];
@@ -382,7 +384,7 @@ yk_status yk_merging_create(yk_system *system, const yk_system_description *def)
 
 /* Start ---------------------------------------------------------------------------------------- */
 
-/* Where a part has its port by itself, in units and axes of the whole system. */
+/* Position of a part's port before merging, in units and axes of the system. */
 static yk_motion motion_of_part(const yk_system *system, int participant, int part, int port,
                                 yk_port_kind kind)
 {
@@ -390,8 +392,8 @@ static yk_motion motion_of_part(const yk_system *system, int participant, int pa
     const yk_subsystem *object = group->objects[part];
     const yk_transform *whole = system->participants[participant].transform;
 
-    /* What it shows before the whole is assembled: in its own units, in those of the whole, and in
-     * those of the system. */
+    /* The output before the merged subsystem is assembled: converted from the units of the
+     * participant to those of the part, then to those of the system. */
     yk_port_value value = {.motion.orientation = {1, 0, 0, 0}};
     object->ops->get_port_value(object, port, &value);
     if (group->transforms)
@@ -409,7 +411,7 @@ yk_status yk_merging_check_start(yk_system *system)
         if (!group->merged)
             continue;
 
-        /* A part that cannot start alone has no pose of its own. */
+        /* A part that cannot be initialized alone has no pose. */
         bool alone = true;
         for (int k = 0; k < group->part_count; k++) {
             yk_subsystem *part = group->objects[k];
@@ -423,13 +425,13 @@ yk_status yk_merging_check_start(yk_system *system)
         if (!alone)
             continue;
 
-        /* Both sides of its joints, as each part has them. */
+        /* Both sides of the joints, as each part has them. */
         for (int k = 0; k < merging->interface_count; k++) {
             const yk_interface_def *def = &merging->interfaces[k];
             if (system->parts[def->wrench_subsystem].participant != i)
                 continue;
 
-            /* In units and axes of the system, as if they were not merged. */
+            /* In units and axes of the system, as without merging. */
             int a = index_in(group, def->wrench_subsystem);
             int b = index_in(group, def->motion_subsystem);
             const yk_port *ports;
@@ -475,7 +477,7 @@ yk_status yk_merging_make_copies(yk_system *system, int participant)
         if (status != YK_OK)
             return status;
 
-        /* Signals that the participant takes act on its parts there too. */
+        /* Connect the signal inputs of the participant in the copy too. */
         yk_subsystem *copy = group->copies[i];
         for (int k = 0; k < system->wire_count; k++) {
             const yk_wire_def *wire = &system->wires[k].def;
@@ -498,12 +500,12 @@ yk_status yk_merging_part_words(yk_system *system, int participant, int part, si
     return whole->ops->relaxed->part_state_size(whole, part, words, unknowns);
 }
 
-/* In the state of the merged subsystem, with the memory that relaxing takes. */
+/* The size includes the data that relaxing adds to the state of the merged subsystem. */
 yk_status yk_merging_start_copies(yk_system *system, int participant)
 {
     yk_group *group = &system->merging->groups[participant];
     for (int i = 1; group->copies && i < group->part_count; i++) {
-        /* Asked for the words of all parts once, so that it knows them, and has its memory, before
+        /* Request the words of all parts once, so that the subsystem allocates its memory before
          * the first step. */
         yk_subsystem *copy = group->copies[i];
         yk_status status = copy->ops->initialize(copy, system->start, system->step, NULL);
@@ -531,7 +533,7 @@ yk_status yk_merging_synchronise(yk_system *system, int participant)
     if (!group->copies)
         return YK_OK;
 
-    /* By the image of the state, which is that of the participant. */
+    /* Through the state image of the participant. */
     group->merged->ops->rollback->get(group->merged, group->image);
     for (int i = 1; i < group->part_count; i++) {
         yk_subsystem *copy = group->copies[i];
@@ -554,7 +556,7 @@ bool yk_merging_is_elsewhere(const yk_system *system, int participant, int copy)
 void yk_merging_post(yk_system *system, int participant, int copy, int part, const yk_input *inputs,
                      bool first)
 {
-    /* What fails is the outcome of the relaxation that follows. */
+    /* A failure is reported by the following relaxation. */
     const yk_group *group = &system->merging->groups[participant];
     yk_subsystem *on = group->copies[copy];
     const double *image = NULL;

@@ -1,33 +1,33 @@
-/* What schemes that merge make of the subsystems: those that interfaces join become one
- * participant, the others stay participants of their own, and wires run between all of them. See
- * merging.c. */
+/* Merging of subsystems, for the schemes relaxed and monolithic. Subsystems that interfaces connect
+ * become one participant, all others are participants of their own, and wires run between all of
+ * them. See merging.c. */
 #ifndef YK_COUPLING_MERGING_H
 #define YK_COUPLING_MERGING_H
 
 #include "coupling/system.h"
 
-/* One participant: the subsystems that were merged to it, or the only one. */
+/* One participant: several merged subsystems, or a single one. */
 typedef struct yk_group {
-    /* Numbers of the subsystems in the def of the system. */
+    /* Indices of the subsystems in the def of the system. */
     int part_count;
     int *parts;
 
-    /* "left + right" */
+    /* Names of the parts: "left + right". */
     char *name;
 
-    /* Of several parts, with the arrays that it refers to. Transforms of the parts are in the axes
-     * of the first; NULL: all are the same. */
+    /* Description of the merge if there are several parts, with the arrays that it points to.
+     * Transforms of the parts are in the axes of the first part; NULL: all are the same. */
     yk_merge_def merge;
     yk_subsystem **objects;
     yk_transform *transforms;
     yk_merge_joint *joints;
 
-    /* Owned; NULL: the only part is the participant. */
+    /* The merged subsystem, owned. NULL: the only part is the participant. */
     yk_subsystem *merged;
 
-    /* For parts that are solved at the same time: the merged subsystem itself, and copies of it,
-     * NULL: none; those of them that other processes have, which are not the group's; the image of
-     * the merged subsystem at the start of a step. */
+    /* For parts that are solved at the same time: `copies` has the merged subsystem itself and
+     * copies of it (NULL: none). Copies that other processes have are not owned by the group. The
+     * image is that of the merged subsystem at the start of a step. */
     yk_subsystem **copies;
     yk_subsystem **elsewhere;
     double *image;
@@ -37,7 +37,7 @@ typedef struct yk_merging {
     int group_count;
     yk_group *groups;
 
-    /* Of the def, which are joints inside participants now. */
+    /* Interfaces of the def that are joints inside participants. */
     yk_interface_def *interfaces;
     int interface_count;
 
@@ -50,30 +50,32 @@ typedef struct yk_merging {
     yk_wire_def *wires;
 } yk_merging;
 
-/* Groups the subsystems of the def, merges them, and fills system->parts;
- * system->merging->reduced is what the system is then built from. */
+/* Groups the subsystems of the def, merges them, and fills system->parts. The system is then built
+ * from system->merging->reduced. */
 yk_status yk_merging_create(yk_system *system, const yk_system_description *def);
 void yk_merging_destroy(yk_system *system);
-/* Hands out the merged subsystem that the subsystem is a part of; NULL: it is not merged. */
+/* Returns the merged subsystem that contains the subsystem; NULL: it is not merged. */
 yk_subsystem *yk_merging_take(yk_system *system, int subsystem);
-/* Compares where the parts are by themselves at the start: the assembly of the whole would close
- * any gap between them. */
+/* Reports gaps between the parts before the merged subsystem is assembled, because the assembly
+ * closes them. */
 yk_status yk_merging_check_start(yk_system *system);
 
-/* Steps of the participants that are left, in the sequence of their wires; those that go in a
- * circle are repeated until they settle, at most `iterations` times (monolithic.c). Each step of
- * a participant can be prepared; prepare may be NULL. */
+/* Steps the participants in the sequence of their wires, and repeats those in a cycle until the
+ * wires converge, at most `iterations` times (monolithic.c). `prepare` runs before the step of each
+ * participant; it may be NULL. */
 yk_status yk_merging_step(yk_system *system, int iterations,
                           yk_status (*prepare)(yk_system *system, int participant, void *user),
                           void *user, yk_step_report *report);
 
-/* Parts of a merged participant, solved one by one: on the participant itself (copy 0) or on
- * copies of it that run at the same time, one for each further part. At creation: makes the
- * copies. After the participant has started: the words and unknowns of a part; starts the copies.
- * In a step: copies take over the state of the participant; one part is solved with what the
- * others reached last, and `change` is what that did, relative to the typical velocity; what a
- * part has reached. A copy that another process has takes the state with the first relaxation, and
- * begins with relaxations that are posted while others compute. */
+/* Parts of a merged participant, solved one by one: on the participant itself (copy 0), or on one
+ * copy for each further part, at the same time.
+ *
+ * At creation: yk_merging_make_copies() makes the copies. After the participant has been
+ * initialized: the number of words and unknowns of a part, and the start of the copies. In a step:
+ * the copies receive the state of the participant; one part is solved with the latest results of
+ * the others, and *change is its change relative to the typical velocity; then its result is read.
+ * A copy in another process receives the state with the first relaxation of a step, and begins
+ * relaxations that are posted while other copies compute. */
 yk_status yk_merging_make_copies(yk_system *system, int participant);
 yk_status yk_merging_part_words(yk_system *system, int participant, int part, size_t *words,
                                 size_t *unknowns);
@@ -88,7 +90,7 @@ void yk_merging_part_get(const yk_system *system, int participant, int copy, int
                          double *words);
 void yk_merging_part_set(yk_system *system, int participant, int copy, int part,
                          const double *words);
-/* What a copy says of its last status. */
+/* The message of a copy about its last status. */
 const char *yk_merging_message(const yk_system *system, int participant, int copy);
 
 #endif

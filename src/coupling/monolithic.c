@@ -1,21 +1,22 @@
-/* The monolithic reference: subsystems that interfaces join are merged to one, with the
- * interfaces as constraints inside (merging.c). What is left steps side by side; wires that go in
- * a circle are repeated until they settle, so that the reference has no delay of its own. */
+/* The monolithic reference: subsystems that interfaces connect are merged to one, with the
+ * interfaces as internal constraints (merging.c). The remaining participants step independently.
+ * Wires in cycles are repeated until they converge, so that the reference has no delay of its own. */
 #include <math.h>
 #include <stddef.h>
 
 #include "coupling/merging.h"
 #include "coupling/participant.h"
 
-/* Relative change of a wire that counts as none. */
+/* Relative change of a wire that counts as converged. */
 static const double SETTLED = 1e-10;
 
 yk_status yk_merging_step(yk_system *system, int iterations,
                           yk_status (*prepare)(yk_system *system, int participant, void *user),
                           void *user, yk_step_report *report)
 {
-    /* A wire that runs against the order of the participants, so that its target steps before its
-     * source, closes a loop: by repetition, if all participants can return. */
+    /* Whether wires form a cycle: some wire runs against the order of the participants, so that its
+     * target steps before its source. The steps are then repeated, if all participants can be
+     * rolled back. */
     bool repeats = false;
     for (int i = 0; system->layout.word_count > 0 && i < system->wire_count; i++) {
         const yk_wire_def *def = &system->wires[i].def;
@@ -42,7 +43,7 @@ yk_status yk_merging_step(yk_system *system, int iterations,
             int participant = system->sequence[index];
             change = fmax(change, yk_system_update_signals(system, participant));
 
-            /* The first time from where it is, then from the mark. */
+            /* The first time from the present state, then from the saved state. */
             yk_status status = YK_OK;
             if (!first)
                 status = yk_system_rollback_participant(system, participant);
@@ -52,7 +53,7 @@ yk_status yk_merging_step(yk_system *system, int iterations,
                 return yk_system_report_failure(system, participant);
         }
 
-        /* One sweep is enough where no wire runs back; else until they have settled. */
+        /* One sweep is enough if no wire runs against the order. */
         if (!repeats || (!first && change <= SETTLED))
             return YK_OK;
         if (!first && report->iterations > iterations)

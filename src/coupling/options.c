@@ -1,5 +1,5 @@
-/* The options of schemes: rows over a struct of each scheme's own, from which come defaults,
- * checks and text. */
+/* The options of schemes: table rows over the option struct of each scheme, from which defaults,
+ * checks and texts follow. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -38,7 +38,8 @@ const yk_option_choice yk_acceleration_words[] = {
 
 static void put_number(const yk_option *row, void *options, double value)
 {
-    /* By bytes: the struct is the scheme's own, and its fields are known by their offsets only. */
+    /* Access by bytes: the struct belongs to the scheme, and its fields are known by their offsets
+     * only. */
     char *field = (char *)options + row->offset;
     int whole = (int)value;
     bool flag = value != 0;
@@ -47,7 +48,7 @@ static void put_number(const yk_option *row, void *options, double value)
     case YK_OPTION_INTEGER:
     case YK_OPTION_CHOICE: memcpy(field, &whole, sizeof whole); break;
     case YK_OPTION_BOOLEAN: memcpy(field, &flag, sizeof flag); break;
-    default: break; /* what is no number has no default here */
+    default: break; /* Other types have no numeric default. */
     }
 }
 
@@ -59,10 +60,10 @@ static int count_words(const yk_option *row)
     return count;
 }
 
-/* The value that a text means in a row; false: none. */
+/* Converts a text to the value of a row; false: it is not valid. */
 static bool parse(const yk_option *row, const char *text, double *value)
 {
-    /* The number of the word. */
+    /* The index of the word. */
     if (row->kind == YK_OPTION_CHOICE) {
         for (int i = 0; row->choices[i].name; i++) {
             *value = i;
@@ -78,7 +79,7 @@ static bool parse(const yk_option *row, const char *text, double *value)
         return *value != 0 || strcmp(text, "false") == 0;
     }
 
-    /* What is left are numbers; lists of subsystems are no single text. */
+    /* All other scalar types are numbers; a list of subsystems is not a single text. */
     if (row->kind != YK_OPTION_NUMBER && row->kind != YK_OPTION_INTEGER)
         return false;
 
@@ -93,7 +94,7 @@ static bool parse(const yk_option *row, const char *text, double *value)
 
 void yk_scheme_set_defaults(const yk_scheme_ops *ops, void *options)
 {
-    /* What has no default is zero. */
+    /* Options without a default are zero. */
     memset(options, 0, ops->options_size);
     for (const yk_option *row = ops->options; row && row->key; row++) {
         double value;
@@ -104,11 +105,11 @@ void yk_scheme_set_defaults(const yk_scheme_ops *ops, void *options)
 
 /* Checks --------------------------------------------------------------------------------------- */
 
-/* Whether the value of a row lies in its range, with a message that names both. */
+/* Checks that the value of a row is in its range, with a message that names both. */
 static yk_status check_range(yk_context *context, const yk_scheme_ops *ops, const yk_option *row,
                              double value)
 {
-    /* A choice is bounded by its words, and by the index of its own keys behind them. */
+    /* A choice is valid up to its number of words; the custom choice is the next value. */
     double least = row->minimum;
     double most = row->maximum;
     bool bounded = least != 0 || most != 0;
@@ -122,7 +123,7 @@ static yk_status check_range(yk_context *context, const yk_scheme_ops *ops, cons
     if (!isnan(value) && (!bounded || (value >= least && value <= most)))
         return YK_OK;
 
-    /* Without an upper bound the lower one says all. */
+    /* Without an upper bound, name the lower bound only. */
     if (isinf(most))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "scheme %s: the option '%s' is %g, must be %g or more", ops->name, row->key,
@@ -138,7 +139,7 @@ yk_status yk_scheme_validate(yk_context *context, const yk_scheme_def *scheme)
     if (!ops)
         ops = yk_scheme_at(0);
 
-    /* The table, which may come from outside the library. */
+    /* Checks the table, which may come from outside the library. */
     const char *name = ops->name ? ops->name : "unknown";
     if (ops->size != sizeof(yk_scheme_ops))
         return yk_fail(context, YK_ERROR_CAPABILITY,
@@ -146,7 +147,7 @@ yk_status yk_scheme_validate(yk_context *context, const yk_scheme_def *scheme)
                        "bytes, this library's %zu): rebuild it",
                        name, ops->size, sizeof(yk_scheme_ops));
 
-    /* Callers keep options in buffers of a fixed size. */
+    /* Callers store options in buffers of a fixed size. */
     int rows = 0;
     while (ops->options && ops->options[rows].key)
         rows++;
@@ -161,7 +162,7 @@ yk_status yk_scheme_validate(yk_context *context, const yk_scheme_def *scheme)
     if (!scheme->options)
         return YK_OK;
 
-    /* The options, each by itself and then together. */
+    /* Check each option, then their combination. */
     for (int i = 0; i < rows; i++) {
         const yk_option *row = &ops->options[i];
         const char *field = (const char *)scheme->options + row->offset;
@@ -208,8 +209,8 @@ yk_status yk_scheme_set_option(yk_context *context, const yk_scheme_ops *ops, vo
     if (!row)
         return yk_fail(context, YK_ERROR_ARGUMENT, "scheme %s has no option '%s'", ops->name, key);
 
-    /* Numbers of a choice that has keys of its own, in their order, as in "2,2,1": the choice
-     * behind the last word. */
+    /* Numbers of a custom choice, in the order of its keys, as in "2,2,1". The custom choice has
+     * the index after the last word. */
     if (row->custom_fields && strchr(text, ',')) {
         const char *rest = text;
         const yk_option *field = row->custom_fields;
@@ -232,7 +233,7 @@ yk_status yk_scheme_set_option(yk_context *context, const yk_scheme_ops *ops, vo
         }
     }
 
-    /* A number or a word of the row, within its range. */
+    /* Parses a number or a word of the row and checks its range. */
     double value;
     if (parse(row, text, &value)) {
         yk_status status = check_range(context, ops, row, value);
@@ -245,7 +246,7 @@ yk_status yk_scheme_set_option(yk_context *context, const yk_scheme_ops *ops, vo
         return yk_fail(context, YK_ERROR_ARGUMENT, "scheme %s: '%s' is no value of the option '%s'",
                        ops->name, text, key);
 
-    /* What it may be: one of its words, or the numbers of its own keys. */
+    /* The valid values: words, or the numbers of the custom choice. */
     char words[200] = "";
     size_t used = 0;
 
@@ -284,7 +285,7 @@ yk_status yk_system_copy_options(yk_system *system, const yk_scheme_def *scheme)
 
     memcpy(copy, scheme->options, ops->options_size);
 
-    /* The copy still refers to the caller's lists: those are copied one after the other. */
+    /* The copy still points to the caller's lists; copy them too. */
     size_t count = 0;
     for (const yk_option *row = ops->options; row && row->key; row++) {
         if (row->kind != YK_OPTION_SUBSYSTEMS)
@@ -318,7 +319,7 @@ yk_status yk_system_copy_options(yk_system *system, const yk_scheme_def *scheme)
 
 yk_status yk_system_create_scheme(yk_system *system)
 {
-    /* An object that is not complete must be destroyed too, so that it needs its table. */
+    /* An incomplete object must be destroyed too, so its table is set first. */
     const yk_scheme_ops *ops = system->scheme_def.ops;
     yk_status status = ops->create(system, system->options, &system->scheme);
     if (system->scheme)
@@ -338,7 +339,7 @@ unsigned yk_scheme_traits(const yk_scheme_def *scheme)
     if (scheme->options || ops->options_size == 0)
         return ops->constant_traits | ops->traits(scheme->options);
 
-    /* Others depend on options: those of the scheme as it comes. */
+    /* Traits that depend on options: those with the default options. */
     double defaults[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)];
     yk_scheme_set_defaults(ops, defaults);
     return ops->constant_traits | ops->traits(defaults);

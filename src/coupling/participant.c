@@ -1,9 +1,9 @@
 /* One participant of a system: its inputs in its own units, a step or several substeps with them,
  * and its outputs.
  *
- * Every call of a subsystem for a step lies between begin_call and end_call, which keep the time
- * that it took and read the outputs. The wrench of a participant with substeps is the mean over
- * them: what its partner receives is then the whole impulse. */
+ * Every call of a subsystem for a step is between begin_call() and end_call(), which measure the
+ * time and read the outputs. The wrench of a participant with substeps is the mean over the
+ * substeps, so that its partner receives the whole impulse. */
 #include "coupling/participant.h"
 
 #include <string.h>
@@ -14,8 +14,8 @@
 #include "coupling/system.h"
 #include "coupling/wire.h"
 
-/* Steps that are shorter than this (s) are timed only now and then: reading the clock would cost
- * more than they do. */
+/* Steps that are shorter than this (s) are timed on a sample only, because reading the clock would
+ * cost more than the step. */
 static const double SHORT_STEP = 5e-6;
 enum { TIMING_STRIDE = 64 };
 
@@ -29,7 +29,7 @@ bool yk_subsystem_can_follow_polynomials(const yk_subsystem *subsystem)
 
 void yk_system_gather(yk_participant *p)
 {
-    /* In the system's units and axes, whatever those of the subsystem are. */
+    /* Converts the outputs to the system's units and axes. */
     for (int port = 0; port < p->port_count; port++) {
         yk_port_value *value = &p->values[port];
         p->subsystem->ops->get_port_value(p->subsystem, port, value);
@@ -40,7 +40,7 @@ void yk_system_gather(yk_participant *p)
     yk_wires_read(p);
 }
 
-/* Fills the inputs as the subsystem takes them, from `offset` on in the step. */
+/* Fills the inputs in the units of the subsystem, from `offset` on in the step. */
 static void make_own_inputs(yk_system *system, yk_participant *p, double offset)
 {
     const yk_scheme_ops *scheme = system->scheme->ops;
@@ -50,7 +50,7 @@ static void make_own_inputs(yk_system *system, yk_participant *p, double offset)
         if (!first && yk_interface_b(system, interface) != p)
             continue;
 
-        /* Which of its ports, and what it takes there. */
+        /* Interface and side of each connected port. */
         int side = 0;
         int port = interface->def.wrench_port;
         yk_causality causality = YK_CAUSALITY_WRENCH_INPUT;
@@ -60,7 +60,7 @@ static void make_own_inputs(yk_system *system, yk_participant *p, double offset)
             causality = interface->takes;
         }
 
-        /* What acts over the substep is the scheme's choice, or the input as it stands. */
+        /* The input during the substep: computed by the scheme, or the input as it is. */
         yk_input input;
         if (p->shaped && causality == YK_CAUSALITY_WRENCH_INPUT)
             input = scheme->substep_input(system->scheme, system, i, side, offset);
@@ -92,7 +92,7 @@ static void make_own_inputs(yk_system *system, yk_participant *p, double offset)
 
 static inline const yk_input *inputs_from(yk_system *system, yk_participant *p, double offset)
 {
-    /* Most participants take the inputs as they are. */
+    /* Most participants use the inputs without a change. */
     if (!p->transform && !p->shaped && offset == 0)
         return p->inputs;
 
@@ -107,7 +107,7 @@ const yk_input *yk_system_inputs(yk_system *system, int participant)
 
 /* Steps ---------------------------------------------------------------------------------------- */
 
-/* The time at which a call begins, 0 where it is not measured. */
+/* The time at which a call begins; 0 if the call is not timed. */
 static inline double begin_call(const yk_participant *p)
 {
     const yk_subsystem_statistics *s = &p->statistics;
@@ -120,7 +120,7 @@ static inline double begin_call(const yk_participant *p)
 
 static inline yk_status end_call(yk_system *system, yk_participant *p, int substeps, double begin)
 {
-    /* What it cost. */
+    /* Add the measured time. */
     yk_subsystem_statistics *s = &p->statistics;
     if (begin > 0) {
         s->wall_time += yk_clock_seconds() - begin;
@@ -146,9 +146,9 @@ static inline yk_status end_call(yk_system *system, yk_participant *p, int subst
     return p->status;
 }
 
-/* Adds to the mean wrenches at motion ports `factor` times the torque that the last or the mean
- * force has about the marker that the port follows, `t` after the start of the step: markers of
- * some joints slide apart. */
+/* Adds `factor` times a torque to the mean wrenches at motion ports: the torque of the last force
+ * or of the mean force about the marker that the port follows, `t` after the start of the step. The
+ * markers of some joints slide apart. */
 static void add_arms(const yk_system *system, yk_participant *p, double t, double factor, bool mean)
 {
     for (int i = 0; i < system->interface_count; i++) {
@@ -193,7 +193,7 @@ static yk_status make_substeps(yk_system *system, yk_participant *p, double t, d
         if (status > worst)
             worst = status;
 
-        /* Mean wrench and work are sums over the substeps. */
+        /* Add to the mean wrenches and to the work. */
         yk_system_gather(p);
         for (int port = 0; port < p->port_count; port++) {
             yk_wrench *sum = &p->mean_wrenches[port];
@@ -209,7 +209,7 @@ static yk_status make_substeps(yk_system *system, yk_participant *p, double t, d
             system->substep(system->scheme, system, participant, i + 1);
     }
 
-    /* As a wrench at its own marker where that is now. */
+    /* Refer the wrench to the port's own marker at its present place. */
     if (arms)
         add_arms(system, p, whole, -1, true);
     return worst;
@@ -276,7 +276,7 @@ static yk_status advance_prepared_alone(yk_system *system, int participant, void
     if (system->substep)
         system->substep(system->scheme, system, participant, 0);
 
-    /* What prepares the step may fail for it. */
+    /* The function that prepares the step may fail. */
     p->status = YK_OK;
     if (before->prepare)
         p->status = before->prepare(system, participant, before->user);
@@ -306,7 +306,7 @@ yk_status yk_system_advance_sensitive(yk_system *system, int participant, int de
     if (system->substep)
         system->substep(system->scheme, system, participant, 0);
 
-    /* Sensitivities are those of one step over all of it. */
+    /* Sensitivities cover a single step over the whole macro step. */
     const yk_input *inputs = inputs_from(system, p, 0);
     p->status = YK_ERROR_ABORTED;
     if (!yk_context_should_stop(system->context))
@@ -323,7 +323,7 @@ yk_status yk_system_iterate(yk_system *system, int participant)
     double begin = begin_call(p);
     const yk_input *inputs = inputs_from(system, p, 0);
 
-    /* Whether it has converged is for the coupling to decide. */
+    /* The coupling checks convergence. */
     yk_iteration_report report;
     p->status = YK_ERROR_ABORTED;
     if (!yk_context_should_stop(system->context))
@@ -342,7 +342,7 @@ void yk_system_post_part(yk_system *system, int participant, double offset, doub
     if (!remote || p->shaped || is_solved_in_loop(p) || yk_context_should_stop(system->context))
         return;
 
-    /* As make_step and make_substeps will ask for them. */
+    /* The same inputs as in make_step() and make_substeps(). */
     double h = whole / substeps;
     p->posted = true;
     for (int i = 0; i < substeps && p->posted; i++) {
@@ -369,8 +369,7 @@ void yk_system_post_step_model(yk_system *system, int participant, const yk_step
 
 yk_status yk_system_use_threads(yk_system *system, int threads)
 {
-    /* One subsystem has nobody to run beside, and a scheme to fall back to takes the threads that
-     * there are. */
+    /* A single participant does not need threads. A fallback scheme uses the existing threads. */
     if (threads == 1 || system->subsystem_count < 2 || system->pool)
         return YK_OK;
     return yk_pool_create(system->context, threads, &system->pool);
@@ -396,7 +395,7 @@ static void work_pass(void *user, size_t begin, size_t end, size_t chunk)
     (void)chunk;
     const pass *p = user;
 
-    /* A status that is an error stays with its participant. */
+    /* The caller reads an error from the status of the participant. */
     for (size_t i = begin; i < end; i++)
         if (p->system->participants[i].posted == p->posted)
             p->advance(p->system, (int)i);
@@ -405,7 +404,7 @@ static void work_pass(void *user, size_t begin, size_t end, size_t chunk)
 void yk_system_advance_all(yk_system *system,
                            yk_status (*advance)(yk_system *system, int participant))
 {
-    /* Whoever waits for another process before its own work is done makes both times add up. */
+    /* Waiting for another process before the own work is done would add up both times. */
     bool any = false;
     for (int i = 0; i < system->participant_count; i++)
         any = any || system->participants[i].posted;
@@ -436,7 +435,7 @@ int yk_system_number_velocities(const yk_system *system, int participant, int *o
     for (int port = 0; port < p->port_count; port++)
         offsets[port] = -1;
 
-    /* Which ports take a wrench ... */
+    /* Find the ports that receive a wrench ... */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         const yk_interface_def *def = &interface->def;
@@ -446,8 +445,8 @@ int yk_system_number_velocities(const yk_system *system, int participant, int *o
             offsets[def->motion_port] = 0;
     }
 
-    /* ... and where their velocities begin, in the order of the ports, whatever that of the
-     * interfaces is. */
+    /* ... and the rows of their velocities, in the order of the ports, which may differ from that
+     * of the interfaces. */
     int size = 0;
     for (int port = 0; port < p->port_count; port++) {
         if (offsets[port] < 0)
@@ -475,7 +474,7 @@ yk_status yk_system_step_model(yk_system *system, int participant, const int *of
 void yk_participant_transform_step_model(const yk_participant *p, const int *offsets,
                                          yk_step_model *model)
 {
-    /* Rows and columns of each port that takes a wrench, by its own units and axes. */
+    /* Convert rows and columns of each wrench port, by its own units and axes. */
     if (!p->transform)
         return;
 
@@ -513,7 +512,7 @@ void yk_system_count_model(yk_system *system, int participant, double begin)
 void yk_system_pack_wrenches(yk_system *system, int participant)
 {
     yk_participant *p = &system->participants[participant];
-    /* What the motion sides last needed, in the order of the interfaces. */
+    /* The latest reaction wrenches of the motion sides, in the order of the interfaces. */
     double *fresh = p->fresh;
     double *applied = p->applied;
     for (int i = 0; i < system->interface_count; i++) {

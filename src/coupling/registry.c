@@ -1,4 +1,4 @@
-/* The schemes of the library: the one list that names them all. */
+/* The list of all schemes of the library. */
 #include <string.h>
 
 #include "yoke/system.h"

@@ -1,21 +1,22 @@
-/* The relaxed scheme: paper relaxed, section 4 and figure 2.
+/* The relaxed scheme (Zhou et al. 2022, section 4 and figure 2).
  *
- * The subsystems are merged, so that every part knows all constraints, and relaxed one by one:
- * each solves its own equations over the macro step with what the others reached last, until
- * nothing changes any more. Gauss-Seidel: one after the other in the order of the def, on
- * the merged subsystem itself. Jacobi: all at once, the first part on the merged subsystem and
- * each other on a copy of it, so that they can run in parallel, on threads or in other processes;
- * their results are exchanged after each sweep. The image of the merged subsystem is the state: the
- * copies take it over before each step. Subsystems that no interface joins step as they are, and
- * wires run between all of them as in the scheme monolithic.
+ * The subsystems are merged, so that every part knows all constraints, and are relaxed one by one:
+ * each part solves its own equations over the macro step with the latest results of the others,
+ * until nothing changes. Gauss-Seidel: one after the other in the order of the def, on the merged
+ * subsystem itself. Jacobi: all at the same time, the first part on the merged subsystem and each
+ * other part on a copy of it, so that they can run in parallel, on threads or in other processes;
+ * their results are exchanged after each sweep. The image of the merged subsystem is the state; the
+ * copies receive it before each step. Subsystems that no interface connects step unchanged, and
+ * wires are handled as in the scheme monolithic.
  *
- * What one part does to another in a sweep comes from the stabilisation of the constraints, paper
- * (31), with the gain 2 beta h velocity + (beta h)^2 position of the integrator's weights times
- * the fractions of inertia, 1.35 for beta h = 1 and rho_inf = 0.6; a sweep over two parts
- * contracts by (gain / (2 + gain))^2 at worst, 0.16. Stiffness of a part comes through the same
- * constraints: where its steps are long against its vibrations, a light end on a heavy neighbour
- * multiplies the gain by the ratio of their masses. Sweeps are accelerated by what those before
- * did (iteration_acceleration.c), which takes out the few directions that matter. */
+ * The influence of the parts on each other in a sweep is caused by the stabilization of the
+ * constraints (equation 31), with the gain 2 beta h velocity + (beta h)^2 position of the
+ * integrator's weights times the mass fractions: 1.35 for beta h = 1 and rho_inf = 0.6. A sweep
+ * over two parts reduces the error by (gain / (2 + gain))^2 = 0.16 in the worst case. Stiffness of
+ * a part acts through the same constraints: if its steps are long compared with its vibrations, a
+ * light end on a heavy neighbour multiplies the gain by the ratio of their masses. Sweeps are
+ * accelerated with the results of earlier ones (iteration_acceleration.c), which removes the few
+ * slowly converging directions. */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
@@ -26,8 +27,8 @@
 #include "coupling/participant.h"
 #include "coupling/scheme_options.h"
 
-/* A change that grows by this over its smallest value, after some sweeps, will not come down
- * again. */
+/* A change that exceeds its smallest value by this factor, after some sweeps, is regarded as
+ * divergence. */
 static const double GROWTH_LIMIT = 1e4;
 enum { PATIENCE = 6, COLUMNS = 12 };
 
@@ -36,22 +37,22 @@ typedef struct relaxed_group {
     /* 0: the participant is not merged. */
     int part_count;
 
-    /* What the parts exchange, where each begins in it, and how many of its first words are
+    /* Words that the parts exchange: offset of each part, and number of its leading words that are
      * unknowns. */
     double *words;
     size_t *offset;
     size_t *unknowns;
 
-    /* Of each part in the last sweep: its change, relative to the typical velocity. */
+    /* Change of each part in the last sweep, relative to the typical velocity. */
     double *change;
     yk_status *status;
 
-    /* Acceleration of the sweeps: all unknowns before a sweep, after it, and before the next;
-     * NULL: none. */
+    /* Acceleration of the sweeps: all unknowns before a sweep, after it, and before the next; NULL:
+     * none. */
     yk_accelerator *accelerator;
     double *before, *after, *next;
 
-    /* Of the step that is being taken; the first of its sweeps. */
+    /* The step in progress, and whether the next sweep is its first. */
     yk_system *system;
     int participant;
     const yk_input *inputs;
@@ -62,14 +63,15 @@ typedef struct relaxed {
     yk_scheme base;
     yk_relaxed_options options;
     relaxed_group *groups; /* one per participant */
-    /* Of this macro step: the most sweeps that a participant took, YK_NOT_CONVERGED if those of
-     * one did not converge, the subsystem that changed most then, and by which part of the
-     * typical velocity. */
+    /* Of this macro step: largest number of sweeps of a participant; YK_NOT_CONVERGED if the sweeps
+     * of one did not converge; the subsystem with the largest change then, and that change relative
+     * to the typical velocity. */
     int sweeps;
     yk_status outcome;
     int worst;
     double left;
-    /* Since the start: of parts with sequence jacobi, and those of them in other processes. */
+    /* Counters since the start: relaxations with sequence jacobi, and those of them in other
+     * processes. */
     int64_t relaxations, elsewhere;
 } relaxed;
 
@@ -80,7 +82,7 @@ static void relaxed_destroy(yk_scheme *scheme, yk_system *system)
     relaxed *x = (relaxed *)scheme;
     yk_context *context = system->context;
 
-    /* Where creation failed, some of it was not made. */
+    /* If creation failed, some members do not exist. */
     for (int i = 0; x->groups && i < system->participant_count; i++) {
         relaxed_group *group = &x->groups[i];
         yk_free(context, group->offset);
@@ -133,7 +135,7 @@ static yk_status relaxed_create(yk_system *system, const void *options, yk_schem
         if (!group->offset || !group->unknowns || !group->change || !group->status)
             return YK_ERROR_MEMORY;
 
-        /* Parts that are solved at the same time need a copy of the whole each. */
+        /* Parts that are solved at the same time need one copy of the whole each. */
         if (x->options.sequence == YK_SEQUENCE_JACOBI) {
             yk_status status = yk_merging_make_copies(system, i);
             if (status != YK_OK)
@@ -156,13 +158,14 @@ static yk_status relaxed_initialize(yk_scheme *scheme, yk_system *system)
     if (status != YK_OK)
         return status;
 
-    /* Merged subsystems have started: their copies, and memory for what the parts exchange. */
+    /* After the start of the merged subsystems: starts their copies and allocates memory for the
+     * exchanged words. */
     for (int i = 0; i < system->participant_count; i++) {
         relaxed_group *group = &x->groups[i];
         if (group->part_count == 0)
             continue;
 
-        /* How much each part knows and solves for. */
+        /* Number of words and of unknowns of each part. */
         size_t n = 0;
         for (int part = 0; part < group->part_count; part++) {
             size_t words = 0;
@@ -180,7 +183,7 @@ static yk_status relaxed_initialize(yk_scheme *scheme, yk_system *system)
         if (YK_FAILED(status))
             return status;
 
-        /* A system that starts again has its memory. */
+        /* A system that is initialized again has its memory already. */
         size_t words = group->offset[group->part_count];
         if (!group->words)
             group->words = yk_allocate(context, words, sizeof *group->words);
@@ -194,7 +197,7 @@ static yk_status relaxed_initialize(yk_scheme *scheme, yk_system *system)
         if (!group->before)
             return YK_ERROR_MEMORY;
 
-        /* As many columns as there are unknowns say all that there is to say. */
+        /* More columns than unknowns have no use. */
         group->after = group->before + n;
         group->next = group->after + n;
         int columns = n < COLUMNS ? (int)n : COLUMNS;
@@ -214,7 +217,7 @@ static relaxed *scheme_of(const relaxed_group *group)
     return (relaxed *)group->system->scheme;
 }
 
-/* The subsystem of the def that a part is. */
+/* The subsystem of the def that corresponds to a part. */
 static int part_number(const relaxed_group *group, int part)
 {
     return group->system->merging->groups[group->participant].parts[part];
@@ -228,7 +231,7 @@ static yk_status part_failed(const relaxed_group *group, int copy, int part)
     return yk_fail(system->context, group->status[part], "%s: %s", name, why);
 }
 
-/* A part on its own copy, from which the others will take what it reached. */
+/* Relaxes a part on its own copy, and reads the result for the others. */
 static void relax_on_copy(relaxed_group *group, int part)
 {
     double *change = &group->change[part];
@@ -250,7 +253,7 @@ static void relax_range(void *user, size_t begin, size_t end, size_t chunk)
 
 static yk_status jacobi(relaxed_group *group)
 {
-    /* All parts at the same time: those in other processes are asked first and waited for last. */
+    /* All parts at the same time. Requests to other processes are sent first and waited for last. */
     for (int i = 0; i < group->part_count; i++)
         if (yk_merging_is_elsewhere(group->system, group->participant, i))
             yk_merging_post(group->system, group->participant, i, i, group->inputs, group->first);
@@ -265,12 +268,12 @@ static yk_status jacobi(relaxed_group *group)
         scheme_of(group)->elsewhere++;
     }
 
-    /* The first that failed is reported. */
+    /* Report the first failure. */
     for (int i = 0; i < group->part_count; i++)
         if (YK_FAILED(group->status[i]))
             return part_failed(group, i, i);
 
-    /* Each copy is given what the parts on the others have reached. */
+    /* Give each copy the results of the other parts. */
     for (int i = 0; i < group->part_count; i++) {
         for (int j = 0; j < group->part_count; j++) {
             const double *words = group->words + group->offset[j];
@@ -282,7 +285,7 @@ static yk_status jacobi(relaxed_group *group)
     return YK_OK;
 }
 
-/* The next sweep begins with a combination of this one and those before. */
+/* The next sweep begins with a combination of this sweep and earlier ones. */
 static void accelerate(relaxed_group *group)
 {
     bool jacobi = scheme_of(group)->options.sequence == YK_SEQUENCE_JACOBI;
@@ -300,7 +303,7 @@ static void accelerate(relaxed_group *group)
         at += group->unknowns[i];
     }
 
-    /* The first sweep has none before it. */
+    /* The first sweep has no predecessor. */
     size_t bytes = (size_t)(at - group->after) * sizeof *at;
     if (group->first) {
         yk_accelerator_restart(group->accelerator);
@@ -308,7 +311,7 @@ static void accelerate(relaxed_group *group)
         return;
     }
 
-    /* What they begin the next one with, on the whole or on all copies of it. */
+    /* Set the start of the next sweep, on the whole or on all copies. */
     yk_accelerator_next(group->accelerator, group->before, group->after, group->next);
     memcpy(group->before, group->next, bytes);
     at = group->next;
@@ -332,7 +335,7 @@ static yk_status not_converged(const relaxed_group *group, yk_status status, int
     x->worst = part_number(group, part);
     x->left = change;
 
-    /* What helps before a smaller step does. */
+    /* Remedies that help before a smaller step does. */
     const char *first = "";
     if (x->options.acceleration == YK_ACCELERATION_NONE)
         first = "quasi-Newton acceleration, ";
@@ -347,8 +350,7 @@ static yk_status not_converged(const relaxed_group *group, yk_status status, int
                    yk_scheme_name_with(YK_SCHEME_IS_REFERENCE));
 }
 
-/* The sweeps of a merged participant over the step; the step itself then accepts what they
- * reached. */
+/* The sweeps of a merged participant over the step. The step itself then accepts their result. */
 static yk_status sweep(yk_system *system, int participant, void *user)
 {
     relaxed *x = user;
@@ -386,7 +388,7 @@ static yk_status sweep(yk_system *system, int participant, void *user)
             }
         }
 
-        /* The part that changed most. */
+        /* The part with the largest change. */
         change = -1;
         for (int i = 0; i < group->part_count; i++) {
             if (group->change[i] <= change)
@@ -396,7 +398,7 @@ static yk_status sweep(yk_system *system, int participant, void *user)
             worst = i;
         }
 
-        /* Done, or beyond hope, or once more. */
+        /* Converged, diverged, or continue. */
         if (k > x->sweeps)
             x->sweeps = k;
         if (change <= x->options.relative_tolerance)
@@ -409,7 +411,7 @@ static yk_status sweep(yk_system *system, int participant, void *user)
             accelerate(group);
     }
 
-    /* At the limit: what grew was no iteration that needs patience. */
+    /* At the limit: an iteration with a growing change would not converge with more sweeps. */
     if (change > 10 * least)
         return not_converged(group, YK_ERROR_DIVERGED, worst, limit, change);
 
@@ -419,7 +421,7 @@ static yk_status sweep(yk_system *system, int participant, void *user)
 
 static yk_status relaxed_step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
 {
-    /* Subsystems in the sequence of their wires, merged ones after their sweeps. */
+    /* Step the subsystems in the sequence of their wires, merged ones after their sweeps. */
     relaxed *x = (relaxed *)scheme;
     x->sweeps = 0;
     x->outcome = YK_OK;
@@ -427,7 +429,7 @@ static yk_status relaxed_step(yk_scheme *scheme, yk_system *system, yk_step_repo
     if (x->sweeps > report->iterations)
         report->iterations = x->sweeps;
 
-    /* The message has been set where it was found. */
+    /* The message is already set. */
     if (x->outcome == YK_NOT_CONVERGED) {
         report->worst_subsystem = x->worst;
         report->residual = x->left;
@@ -477,7 +479,7 @@ static unsigned relaxed_traits(const void *own)
     return set;
 }
 
-/* A scenario that has 0 for another scheme means nothing by it here. */
+/* A value of 0 that a scenario sets for another scheme is ignored. */
 static void relaxed_derive(void *own, uint64_t given)
 {
     (void)given;
@@ -505,7 +507,7 @@ static void relaxed_display_name(const void *own, char *text, size_t capacity)
 static int relaxed_statistics(const yk_scheme *scheme, const yk_system *system,
                               yk_scheme_statistic *rows)
 {
-    /* Where all of them are here there is nothing to tell that the sweeps do not. */
+    /* If all parts are in this process, these counters add nothing to the number of sweeps. */
     (void)system;
     const relaxed *x = (const relaxed *)scheme;
     if (x->elsewhere == 0)

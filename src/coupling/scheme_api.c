@@ -1,5 +1,5 @@
-/* The verbs that schemes are made of (yoke/scheme_ops.h): what is known of an interface, the inputs of
- * its sides, and the beginning and end of a step. */
+/* The functions of yoke/scheme_ops.h, from which schemes are built: motions and wrenches of an
+ * interface, inputs of its sides, and the start and end of a step. */
 #include <math.h>
 
 #include "coupling/energy_balance.h"
@@ -75,7 +75,7 @@ void yk_system_prescribe_motion(yk_system *system, int number, const yk_motion *
     yk_interface *interface = &system->interfaces[number];
     const yk_motion *start = yk_before_a(system, interface);
     yk_input *input = yk_input_b(system, interface);
-    /* B's wrench will belong to where A is then. */
+    /* The wrench of B refers to the present place of A's marker. */
     interface->origin = end->position;
     yk_input_interpolated(interface->kind, system->h, start, end, input);
 }
@@ -86,7 +86,7 @@ void yk_system_prescribe_weighted(yk_system *system, int number, const yk_input_
     yk_interface *interface = &system->interfaces[number];
     yk_input *input = yk_input_b(system, interface);
 
-    /* A's motion at the end of the step is known once A has made it. */
+    /* A's motion at the end of the step is known if A has made the step. */
     const yk_motion *end = &yk_value_a(system, interface)->motion;
     yk_motion predicted;
     if (!a_advanced) {
@@ -94,7 +94,7 @@ void yk_system_prescribe_weighted(yk_system *system, int number, const yk_input_
         end = &predicted;
     }
 
-    /* There B's wrench belongs. */
+    /* The wrench of B refers to this place. */
     interface->origin = end->position;
     if (!weights) {
         const yk_motion *a_start = yk_before_a(system, interface);
@@ -120,20 +120,20 @@ void yk_system_set_interface_residual(yk_system *system, int number, double resi
 
 /* Prediction -------------------------------------------------------------------------------------
  *
- * The motion of a wrench side at the end of the macro step, before it is known. A subsystem that
- * predicts does it best: its own solver starts from the same values. One with substeps can only
- * predict a part of the macro step, so the coupling extrapolates its motion over the macro steps
- * in the same way, by the cubic Hermite polynomial of paper explicit (33) closed with the two-step
- * formula (34) for the rho_inf of its method; rotations in the chart phi = log(R R_n^T) around the
- * present orientation. Where there is no history, the acceleration is taken to stay. */
+ * Predicts the motion of a wrench side at the end of the macro step. A subsystem that has an
+ * operation for it gives the best prediction, because its own solver starts from the same values. A
+ * subsystem with substeps can predict only a part of the macro step, so the coupling extrapolates
+ * its motion over the macro steps in the same way: by the cubic Hermite polynomial of Zhang et al.
+ * 2022 (33) with the two-step formula (34) for the rho_inf of its method; rotations in the chart
+ * phi = log(R R_n^T) around the present orientation. If there is no earlier step, the acceleration
+ * counts as constant. */
 
-/* Of subsystems that have no rho_inf of their own: the papers' recommendation for the two-step
- * method. */
+/* For subsystems that have no rho_inf: the value recommended for the two-step method. */
 static const double RHO_INF = 0.6;
 
 static void predict_by_taylor(yk_port_kind kind, double h, yk_motion *motion)
 {
-    /* x + h v + h^2 a / 2, by the velocity in the middle of the step. */
+    /* x + h v + h^2 a / 2, through the velocity in the middle of the step. */
     yk_vec3 mean = yk_v3_axpy(h / 2, motion->acceleration, motion->velocity);
     motion->position = yk_v3_axpy(h, mean, motion->position);
     motion->velocity = yk_v3_axpy(h, motion->acceleration, motion->velocity);
@@ -148,12 +148,12 @@ static void predict_by_taylor(yk_port_kind kind, double h, yk_motion *motion)
         yk_v3_axpy(h, motion->angular_acceleration, motion->angular_velocity);
 }
 
-/* From the displacement of the last step and the rates at its ends: the rate at the end of the
- * next step, in *rate, and the displacement to there. */
+/* Extrapolates from the displacement of the last step and the rates at its ends: returns the
+ * displacement of the next step; *rate receives the rate at its end. */
 static yk_vec3 extrapolate(const yk_two_step *k, double h, yk_vec3 last_displacement,
                            yk_vec3 rate_before, yk_vec3 *rate)
 {
-    /* (33): the slope of the cubic through both ends, one step on. */
+    /* (33): the slope of the cubic polynomial, extrapolated by one step. */
     yk_vec3 now = *rate;
     yk_vec3 rates = yk_v3_axpy(5, rate_before, yk_v3_scale(8, now));
     yk_vec3 next = yk_v3_axpy(-12 / h, last_displacement, rates);
@@ -176,8 +176,8 @@ static void predict_by_hermite(yk_port_kind kind, double h, double rho_inf, cons
     if (kind == YK_PORT_SCALAR)
         return;
 
-    /* In the chart phi is zero now, and minus the last rotation one step back, where its rate is
-     * T(phi)^-1 w. */
+    /* In the chart, phi is zero now, and one step earlier it is minus the last rotation, with the
+     * rate T(phi)^-1 w. */
     yk_quat since = yk_q_mul(motion->orientation, yk_q_conjugate(before->orientation));
     yk_vec3 last_phi = yk_so3_log(since);
     yk_mat3 back = yk_so3_left_tangent_inverse(yk_v3_neg(last_phi));
@@ -197,7 +197,7 @@ void yk_system_predict_motion(const yk_system *system, int number, yk_motion *mo
     int port = interface->def.wrench_port;
     double h = system->h;
 
-    /* The subsystem itself, where it makes one step. */
+    /* By the subsystem itself, if it makes one step per macro step. */
     const yk_subsystem_ops *ops = a->subsystem->ops;
     if (a->substeps == 1 && ops->predict) {
         ops->predict(a->subsystem, port, h, motion);
@@ -206,7 +206,7 @@ void yk_system_predict_motion(const yk_system *system, int number, yk_motion *mo
         return;
     }
 
-    /* Else from its motion now, and from the macro step before if that was of the same size. */
+    /* Otherwise from the present motion, and from the previous macro step if it had the same size. */
     *motion = a->before[port];
     bool has_history = a->substeps > 1 && fabs(a->earlier_step - h) <= 1e-9 * h;
     if (!has_history) {
@@ -228,14 +228,14 @@ void yk_system_keep_start(yk_system *system)
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *p = &system->participants[i];
 
-        /* Nobody has moved yet. */
+        /* No subsystem has advanced yet. */
         p->advanced = false;
 
         for (int port = 0; port < p->port_count; port++) {
             yk_motion *before = &p->before[port];
             const yk_motion *now = &p->values[port].motion;
 
-            /* Only a marker has more than its first component. */
+            /* Scalar ports use the first component only. */
             if (p->ports[port].kind == YK_PORT_MARKER) {
                 *before = *now;
                 continue;
@@ -255,7 +255,7 @@ void yk_system_keep_step(yk_system *system)
 {
     yk_ledger_add_step(system);
 
-    /* The start of the step is the earlier motion of the next prediction. */
+    /* The motions at the start of this step are the earlier motions of the next prediction. */
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *p = &system->participants[i];
         if (!p->earlier)

@@ -4,7 +4,7 @@
 
 #include "coupling/system.h"
 
-/* Choices that several schemes have: of yk_sequence, yk_exchange and yk_acceleration. */
+/* Options that several schemes have: choices of yk_sequence, yk_exchange and yk_acceleration. */
 extern const yk_option_choice yk_order_words[];
 extern const yk_option_choice yk_exchange_words[];
 extern const yk_option_choice yk_acceleration_words[];
@@ -14,7 +14,8 @@ yk_status yk_system_copy_options(yk_system *system, const yk_scheme_def *scheme)
 /* Creates the scheme of the system with these options. */
 yk_status yk_system_create_scheme(yk_system *system);
 
-/* The first scheme of the library with a trait, or without it, for messages that recommend one. */
+/* The first scheme of the library that has a trait, or does not have it, for messages that
+ * recommend a scheme. */
 const char *yk_scheme_name_with(unsigned trait);
 const char *yk_scheme_name_without(unsigned trait);
 

@@ -1,15 +1,15 @@
 /* The choice of the motion sides.
  *
- * A side that receives a motion must be able to make it: if its own joints, or the motions that
- * other interfaces prescribe to it, forbid a motion that its partner makes, no iteration finds a
- * wrench for it. The second side of an interface receives the motion unless it cannot follow. Then
- * the sides are exchanged, and so are those of further interfaces if that is what it takes, along a
- * chain of subsystems for example. Channels do not change: they belong to the first side that the
- * def names.
+ * A side that receives a motion must be able to follow it. If its own joints, or the motions that
+ * other interfaces prescribe to it, prevent a motion that its partner makes, no iteration finds a
+ * wrench for it. The second side of an interface receives the motion unless it cannot follow. In
+ * that case the sides are exchanged, and if necessary also those of further interfaces, for example
+ * along a chain of subsystems. Channels do not change: they belong to the first side in the def.
  *
- * Which motions a subsystem can make is read from the interface model of a copy: its mobility Y at
- * the ports, and the mobilities of its partners there. With N the directions of all motions that a
- * subsystem is given, it follows if N (Y + Y of the partners) N^T has no higher rank than N Y N^T. */
+ * The motions that a subsystem can make are found from the interface model of a copy: its mobility
+ * Y at the ports, and the mobilities of its partners at these ports. With N, the directions of all
+ * motions that a subsystem is given, it can follow if N (Y + Y of the partners) N^T has no higher
+ * rank than N Y N^T. */
 #include <math.h>
 #include <string.h>
 
@@ -35,7 +35,7 @@ typedef struct mobility {
     yk_quat *axes; /* of the ports' markers */
 } mobility;
 
-/* An interface whose second side receives a motion, and may be exchanged. */
+/* An interface whose second side receives a motion, and whose sides may be exchanged. */
 typedef struct choice {
     bool motion, visited;
 } choice;
@@ -44,12 +44,13 @@ typedef struct sides {
     yk_system *system;
     mobility *mobilities; /* per participant */
     choice *choices;      /* per interface */
-    bool *out_of_memory;  /* a mobility is unknown because memory is missing */
+    bool *out_of_memory;  /* A mobility is unknown because memory is missing. */
 } sides;
 
 /* Mobilities ----------------------------------------------------------------------------------- */
 
-/* Starts a copy with every port of an interface connected to a wrench, and asks for its model. */
+/* Initializes a copy with a wrench on every port of an interface, and evaluates its interface
+ * model. */
 static bool ask_copy(const sides *s, int participant, yk_subsystem *copy)
 {
     mobility *m = &s->mobilities[participant];
@@ -110,7 +111,7 @@ static bool ask_copy(const sides *s, int participant, yk_subsystem *copy)
     return good;
 }
 
-/* The mobilities of a participant; NULL if it cannot be asked. */
+/* The mobilities of a participant; NULL if it has no interface model. */
 static const mobility *mobility_of(const sides *s, int participant)
 {
     mobility *m = &s->mobilities[participant];
@@ -132,7 +133,7 @@ static const mobility *mobility_of(const sides *s, int participant)
         return NULL;
     }
 
-    /* One part, merged, is a copy. What it has to say the subsystem itself will say. */
+    /* A merged subsystem of one part is a copy. Warnings come from the original subsystem. */
     yk_subsystem *copy = NULL;
     const yk_merge_def merge = {.parts = &p->subsystem, .part_count = 1, .length_unit = 1};
     yk_quiet_begin(context);
@@ -159,7 +160,7 @@ typedef struct direction {
 
 enum { DIRECTIONS_MAX = 120 };
 
-/* All motions that a participant is given. */
+/* Lists all motions that a participant is given. */
 static int list_directions(const sides *s, int participant, const mobility *m,
                            direction list[DIRECTIONS_MAX])
 {
@@ -186,7 +187,7 @@ static int list_directions(const sides *s, int participant, const mobility *m,
     return count;
 }
 
-/* The rate of one motion by the wrench of another, at side 0 or 1 of both. */
+/* The rate of one motion caused by the wrench of another, at side 0 or 1 of both. */
 static double response(const mobility *m, int side, const direction *a, const direction *b)
 {
     int row = m->offset[a->port[side]] + 3 * a->rotation;
@@ -202,8 +203,8 @@ static double response(const mobility *m, int side, const direction *a, const di
     return sum;
 }
 
-/* The largest mobility of a port in translation or rotation. A port that cannot rotate counts as
- * one of a body of 1 m. */
+/* The largest mobility of a port in translation or rotation. The body of a port that cannot rotate
+ * counts as one of 1 m. */
 static double largest_mobility(const mobility *m, int port, bool rotation)
 {
     double largest[2] = {0, 0};
@@ -219,10 +220,10 @@ static double largest_mobility(const mobility *m, int port, bool rotation)
     return largest[rotation];
 }
 
-/* Motions of its partners that a participant cannot follow: how many independent ones. */
+/* Number of independent motions of its partners that a participant cannot follow. */
 static int missing_freedoms(const sides *s, int participant)
 {
-    /* Contacts may open, so only mechanisms with joints alone are judged. */
+    /* Contacts may open, so only mechanisms without contacts are tested. */
     if (!s->system->participants[participant].subsystem->ops->step_model)
         return 0;
 
@@ -239,7 +240,7 @@ static int missing_freedoms(const sides *s, int participant)
         return 0;
     }
 
-    /* Each scaled by the mobilities of both sides: its own first. */
+    /* First the own mobilities, scaled by the mobilities of both sides. */
     double *copy = sum + size;
     double scale[DIRECTIONS_MAX];
     for (int i = 0; i < n; i++) {
@@ -258,8 +259,8 @@ static int missing_freedoms(const sides *s, int participant)
         return 0;
     }
 
-    /* The partners in the same scales, each with a largest mobility of 1. One
-     * that cannot be asked may move in every way. */
+    /* Then those of the partners in the same scales, each with a largest mobility of 1. A partner
+     * without an interface model counts as free to move. */
     for (int i = 0; i < n; i++) {
         const mobility *partner = mobility_of(s, list[i].partner);
         if (!partner || partner->offset[list[i].port[1]] < 0) {
@@ -290,8 +291,8 @@ static int missing_freedoms(const sides *s, int participant)
 
 /* The choice ----------------------------------------------------------------------------------- */
 
-/* Whether a joint is the same with its sides exchanged. Its axes are those of the second side's
- * marker: they must be common to both sides, or not matter. */
+/* Whether a joint remains the same if its sides are exchanged. Its axes are those of the second
+ * side's marker. They must be common to both sides, or have no influence. */
 static bool is_symmetric(unsigned constrained)
 {
     unsigned translations = yk_translation_axes(constrained);
@@ -303,8 +304,8 @@ static bool is_symmetric(unsigned constrained)
     if (rotations == 0)
         return translations == 0 || translations == YK_AXES_TRANSLATION;
 
-    /* Two rotations leave the third axis in common: motions along it, or across it in both
-     * directions. */
+    /* Two constrained rotations leave the third axis in common: motions along it, or across it in
+     * both directions. */
     unsigned common = YK_AXES_TRANSLATION & ~rotations;
     unsigned across = translations & rotations;
     return yk_is_single_axis(common) && (across == 0 || across == rotations);
@@ -344,8 +345,8 @@ static bool can_exchange(const yk_system *system, const yk_interface_def *def)
            takes_motion(system, &other);
 }
 
-/* Exchanges sides until a participant follows all motions that it is given; false: it cannot, and
- * its interfaces are as they were. */
+/* Exchanges sides until a participant can follow all motions that it is given. false: it cannot,
+ * and its interfaces are unchanged. */
 static bool make_follow(sides *s, int participant)
 {
     yk_system *system = s->system;
@@ -412,7 +413,7 @@ static yk_status choose(sides *s)
 
 yk_status yk_system_choose_sides(yk_system *system)
 {
-    /* Schemes that merge exchange nothing. */
+    /* Schemes that merge do not need this. */
     if (system->interface_count == 0 || (system->traits & YK_SCHEME_MERGES))
         return YK_OK;
 

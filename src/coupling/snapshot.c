@@ -7,7 +7,7 @@
 #include "coupling/channels.h"
 #include "coupling/system.h"
 
-/* Before the words: what belongs to a system of another description is refused. */
+/* Header before the words. A snapshot of a system with another description is rejected. */
 typedef struct header {
     uint64_t magic;
     uint64_t state_size, data_size; /* 8-byte words */
@@ -66,7 +66,7 @@ yk_status yk_snapshot_create(yk_system *system, yk_snapshot **snapshot)
         !yk_system_has_started(system, __func__))
         return YK_ERROR_ARGUMENT;
 
-    /* The layout for states that are restored: subsystems prepare for it. */
+    /* The layout for states that are restored. Subsystems prepare for it. */
     size_t state = yk_system_state_layout(system).word_count;
     if (state == 0) {
         int without = yk_system_first_without_state(system);
@@ -155,7 +155,7 @@ const void *yk_snapshot_data(const yk_snapshot *snapshot, size_t *size)
     if (!snapshot)
         return NULL;
 
-    /* Only data that leave the process need the hash. */
+    /* The hash is needed only for data that leave the process. */
     snapshot->block->hash = hash_words(snapshot);
     return snapshot->block;
 }

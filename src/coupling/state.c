@@ -1,19 +1,20 @@
-/* The state of a system as one image, and the marks that schemes rewind to.
+/* The state of a system as one image, and the saved states to which schemes roll back.
  *
  *   continuous words of every participant, of the scheme
- *   opaque words of every participant, of the scheme, of step control, of the policy | the clock |
- *   the stamp
+ *   opaque words of every participant, of the scheme, of step control, of the failure policy | the
+ *   clock | the stamp
  *
- * The stamp is a fingerprint of what the image belongs to: the names and kinds of the participants
- * and the sizes of their states. An image of zeros, or of another system, is refused by it.
+ * The stamp is a fingerprint of the system: names and kinds of the participants and sizes of their
+ * states. An image of zeros, or of another system, is rejected because of it.
  *
- * Where the system may fall back to another scheme, there are words for the larger of the two, and
- * those in use are of the scheme that is in use. Without a policy there are no words of it.
+ * If the system has a fallback scheme, the image has room for the larger of the two schemes, and
+ * the words are those of the scheme in use. Without a policy there are no words of it.
  *
- * A participant with substeps brings, besides its subsystem's words, what the coupling remembers
- * of it: the mean wrenches of the last macro step and the motion before it.
+ * A participant with substeps has, in addition to the words of its subsystem, data of the coupling:
+ * the mean wrenches of the last macro step and the motion before it.
  *
- * What is counted, and what was shown and given last, is no state: checkpoints keep it besides. */
+ * Counters and the latest outputs and inputs are not part of the state. Checkpoints store them in
+ * addition. */
 #include "coupling/state.h"
 
 #include <math.h>
@@ -32,7 +33,7 @@
 enum {
     MOTION_WORDS = sizeof(yk_motion) / sizeof(double),
     WRENCH_WORDS = sizeof(yk_wrench) / sizeof(double),
-    CLOCK_WORDS = 2, /* the count of steps, and the stamp */
+    CLOCK_WORDS = 2, /* Count of macro steps, and stamp. */
 };
 
 bool yk_participant_can_return(const yk_participant *m)
@@ -85,8 +86,8 @@ yk_status yk_system_check_rollback(const yk_system *system)
 
 /* Use ------------------------------------------------------------------------------------------ */
 
-/* Whether the run returns a participant to earlier states, by its scheme, step control, failure
- * policy or the master of a window. */
+/* Whether the run returns a participant to earlier states: because of its scheme, step control,
+ * failure policy or time windows. */
 static bool returns_participant(const yk_system *system, int participant)
 {
     const yk_scheme_ops *ops = system->scheme->ops;
@@ -94,7 +95,7 @@ static bool returns_participant(const yk_system *system, int participant)
         yk_system_uses_time_windows(system) || (system->traits & YK_SCHEME_TRIES_STEPS))
         return true;
 
-    /* Merged systems repeat a step to close loops of wires. */
+    /* Merged systems repeat steps if wires form a cycle. */
     if (system->traits & YK_SCHEME_MERGES)
         return system->wire_count > 0 || (system->traits & YK_SCHEME_NEEDS_ROLLBACK);
     if (!(system->traits & YK_SCHEME_NEEDS_ROLLBACK))
@@ -114,7 +115,7 @@ void yk_system_announce_states(yk_system *system)
     }
 }
 
-/* Prepares all participants for a use of their states after the start. */
+/* Prepares all participants for a use of their states, after the start. */
 static yk_state_layout expect_states(yk_system *system, yk_state_use use)
 {
     if (!system)
@@ -168,7 +169,7 @@ yk_state_layout yk_scheme_state_layout(const yk_system *system)
 
 void yk_scheme_state_get(const yk_system *system, double *continuous, double *opaque)
 {
-    /* A scheme without words may have no operations for them. */
+    /* A scheme without words may lack the operations. */
     const yk_scheme_ops *ops = system->scheme->ops;
     if (ops->state_array) {
         size_t count;
@@ -193,7 +194,7 @@ void yk_scheme_state_set(yk_system *system, const double *continuous, const doub
 
 /* Of the system -------------------------------------------------------------------------------- */
 
-/* The words that there are for it. */
+/* Words reserved for the scheme. */
 static yk_state_layout scheme_reserve(const yk_system *system)
 {
     if (system->policy.def.action == YK_ON_FAILURE_FALLBACK)
@@ -201,7 +202,7 @@ static yk_state_layout scheme_reserve(const yk_system *system)
     return yk_scheme_state_layout(system);
 }
 
-/* A subsystem knows the size of its state once it has started. */
+/* A subsystem knows the size of its state after initialization. */
 yk_status yk_system_prepare_states(yk_system *system)
 {
     size_t largest = 0;
@@ -224,7 +225,7 @@ yk_status yk_system_prepare_states(yk_system *system)
             continue;
         }
 
-        /* Marks of subsystems in other processes stay there. */
+        /* Subsystems in other processes save their states there. */
         m->layout = ops->rollback->layout(m->subsystem);
         if (m->layout.word_count == 0)
             complete = false;
@@ -242,7 +243,7 @@ yk_status yk_system_prepare_states(yk_system *system)
         system->layout.word_count += m->layout.word_count;
         system->layout.continuous_count += m->layout.continuous_count;
 
-        /* What the coupling remembers of it, and the size of the step before. */
+        /* Data of the coupling, and the size of the previous step. */
         if (m->earlier) {
             size_t remembered = (size_t)m->port_count * (MOTION_WORDS + WRENCH_WORDS);
             system->layout.word_count += remembered + 1;
@@ -250,7 +251,7 @@ yk_status yk_system_prepare_states(yk_system *system)
         }
     }
 
-    /* Of two schemes each has its words where the other would have them. */
+    /* With two schemes, the room is for the larger one. */
     yk_policy *policy = &system->policy;
     yk_state_layout own = yk_scheme_state_layout(system);
     if (policy->def.action == YK_ON_FAILURE_FALLBACK) {
@@ -264,8 +265,8 @@ yk_status yk_system_prepare_states(yk_system *system)
         policy->reserve = own;
     }
 
-    /* The scheme, step control, the policy and the clock. Where a subsystem has no image, the
-     * system has none; what of it can return is only for windows (time_window.c). */
+    /* The scheme, step control, the policy and the clock. If a subsystem has no image, the system
+     * has none; then `returning` is only used for time windows (time_window.c). */
     system->layout.word_count += own.word_count;
     system->layout.continuous_count += own.continuous_count;
     system->layout.word_count += YK_CONTROLLER_WORDS + CLOCK_WORDS;
@@ -275,7 +276,7 @@ yk_status yk_system_prepare_states(yk_system *system)
     if (!complete)
         system->layout = (yk_state_layout){0};
 
-    /* Images pass through memory for the largest of them. */
+    /* Buffer for the largest image of a participant. */
     double *scratch = yk_reallocate(system->context, system->scratch, largest, sizeof *scratch);
     if (!scratch)
         return YK_ERROR_MEMORY;
@@ -309,11 +310,11 @@ yk_status yk_system_rollback_participant(yk_system *system, int participant)
     yk_participant *m = &system->participants[participant];
     const yk_subsystem_ops *ops = m->subsystem->ops;
 
-    /* A participant that was just advanced with its loop is where it has to be. */
+    /* A participant that was advanced with its loop is already in the right state. */
     if (m->loop_done)
         return YK_OK;
 
-    /* A step that was sent ahead is forgotten with the state. */
+    /* Discard a step that was sent ahead. */
     m->posted = false;
     if (ops->remote)
         m->status = ops->remote->restore_state(m->subsystem);
@@ -324,7 +325,7 @@ yk_status yk_system_rollback_participant(yk_system *system, int participant)
 
 /* The image ------------------------------------------------------------------------------------ */
 
-/* Never zero, and the same in every process that makes the same system. */
+/* The stamp. Never zero, and equal in every process that creates the same system. */
 static uint64_t image_stamp(const yk_system *system)
 {
     uint64_t stamp = YK_HASH_START;
@@ -339,7 +340,7 @@ static uint64_t image_stamp(const yk_system *system)
     return stamp | 1;
 }
 
-/* Whether an image is one of this system, before anything of it is set. */
+/* Checks that an image belongs to this system, before any part of it is set. */
 static yk_status check_image(const yk_system *system, const double *image)
 {
     uint64_t stamp;
@@ -390,14 +391,14 @@ yk_status yk_system_get_state(const yk_system *system, double *image)
         if (!m->earlier)
             continue;
 
-        /* What the coupling remembers of it. */
+        /* Data of the coupling. */
         size_t ports = (size_t)m->port_count;
         continuous = put(continuous, m->earlier, ports * MOTION_WORDS);
         continuous = put(continuous, m->mean_wrenches, ports * WRENCH_WORDS);
         opaque = put(opaque, &m->earlier_step, 1);
     }
 
-    /* The scheme, in words that are zero where it does not need them all. */
+    /* The scheme. Unused words are zero. */
     yk_state_layout own = yk_scheme_state_layout(system);
     yk_state_layout reserve = scheme_reserve(system);
     if (reserve.word_count > own.word_count) {
@@ -452,7 +453,7 @@ yk_status yk_system_set_state(yk_system *system, const double *image)
         if (!m->earlier)
             continue;
 
-        /* What the coupling remembers of it. */
+        /* Data of the coupling. */
         size_t ports = (size_t)m->port_count;
         continuous = take(m->earlier, continuous, ports * MOTION_WORDS);
         continuous = take(m->mean_wrenches, continuous, ports * WRENCH_WORDS);
@@ -463,7 +464,7 @@ yk_status yk_system_set_state(yk_system *system, const double *image)
     }
 
     /* Step control, the policy with the scheme that was in use, and the clock, which the scheme may
-     * ask for. */
+     * read. */
     yk_state_layout reserve = scheme_reserve(system);
     const double *control = opaque + (reserve.word_count - reserve.continuous_count);
     const double *policy = control + YK_CONTROLLER_WORDS;
@@ -495,7 +496,7 @@ yk_status yk_system_state_hash(yk_system *system, uint64_t *hash)
 
     *hash = YK_HASH_START;
 
-    /* Where a subsystem has no image, what its ports show stands for its state. */
+    /* For a subsystem without an image, hash the outputs of its ports. */
     if (system->layout.word_count == 0) {
         for (int i = 0; i < system->participant_count; i++) {
             const yk_participant *m = &system->participants[i];
@@ -511,7 +512,7 @@ yk_status yk_system_state_hash(yk_system *system, uint64_t *hash)
         return YK_ERROR_MEMORY;
 
     yk_system_get_state(system, image);
-    /* The stamp says nothing of the state. */
+    /* The stamp is not part of the state. */
     *hash = yk_hash_bytes(*hash, image, (system->layout.word_count - 1) * sizeof *image);
     yk_free(system->context, image);
 
@@ -558,9 +559,9 @@ int yk_system_first_without_state(const yk_system *system)
     return -1;
 }
 
-/* Calls back with all pieces of what the system knows besides the states of its subsystems and its
- * scheme, always in the same order: what is counted, and what ports, interfaces and wires showed and
- * were given last, which the next step may begin with. */
+/* Calls back with all data of the system other than the states of its subsystems and its scheme,
+ * always in the same order: statistics, and the latest values of ports, interfaces and wires, which
+ * the next step may start from. */
 static void visit_memory(const yk_system *system,
                          void (*visit)(void *piece, size_t bytes, void *user), void *user)
 {
@@ -648,7 +649,7 @@ yk_status yk_system_get_checkpoint_data(const yk_system *system, double *words)
     return YK_OK;
 }
 
-/* Whether the counts, indices and truth values of what was restored can be used. */
+/* Checks that the restored counters, indices and truth values are valid. */
 static bool is_valid_memory(const yk_system *system)
 {
     const yk_system_statistics *s = &system->statistics;

@@ -12,7 +12,7 @@ void yk_system_announce_states(yk_system *system);
 /* After the start of the participants: finds the layout and allocates memory. */
 yk_status yk_system_prepare_states(yk_system *system);
 
-/* The words that the scheme keeps between steps, and their part of an image. */
+/* The words that the scheme keeps between steps, and their part of a state image. */
 yk_state_layout yk_scheme_state_layout(const yk_system *system);
 void yk_scheme_state_get(const yk_system *system, double *continuous, double *opaque);
 void yk_scheme_state_set(yk_system *system, const double *continuous, const double *opaque);

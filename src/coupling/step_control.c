@@ -1,19 +1,20 @@
 /* Macro steps of variable size.
  *
- * Errors are those of the interface motions in one step, as velocities: a difference in position
- * counts by the speed that would make it in the step. So errors add up to the tolerance times the
- * distance that was gone: a tenth of the tolerance gives a tenth of the error at the end. Two
- * estimates are used. A scheme that has predicted the step before it takes it knows the
- * difference at no cost. Every other takes the step once as a whole and once in two halves, and
- * goes on with the halves. A step whose error is too large, or in which a subsystem fails, is
- * taken back and repeated with a smaller size; so impacts are found and passed with the smallest
+ * Errors are those of the interface motions in one step, expressed as velocities: a difference in
+ * position counts as the velocity that causes it within the step. So errors add up to the tolerance
+ * times the distance covered: a tenth of the tolerance gives a tenth of the error at the end. There
+ * are two estimates. A scheme that predicts the step before it makes it has the difference at no
+ * cost. All other schemes make the step once as a whole and once in two halves, and the run
+ * continues from the halves. A step whose error is too large, or in which a subsystem fails, is
+ * rolled back and repeated with a smaller size. So impacts are located and passed with the smallest
  * step.
  *
- * An error of order p asks for steps as its p-th root. The order is that of the coupled solvers,
- * which nobody reports; two attempts at the same step show it. Some errors no step makes smaller:
- * what iterations of a solver or of the coupling leave. Where several steps in a row are too
- * inaccurate at the smallest size this is no impact, and what they have in common is taken for
- * the floor; steps then grow again as long as their error stays near it. */
+ * For an error of order p, the step size follows from its p-th root. The order is that of the
+ * coupled solvers, which none of them reports; two attempts at the same step show it. Some errors
+ * do not decrease with the step size: the residuals of iterations of a solver or of the coupling.
+ * If several steps in a row are too inaccurate at the smallest size, the cause is not an impact,
+ * and their common error is taken as the floor. Steps then grow again as long as their error stays
+ * near the floor. */
 #include "coupling/step_control.h"
 
 #include <math.h>
@@ -23,27 +24,28 @@
 #include "coupling/system.h"
 #include "math/so3.h"
 
-/* How the size of a step follows from its error. */
+/* Safety factor and limits of the change of a step size. */
 static const double SAFETY = 0.9;
 static const double GROWTH = 2;
 static const double SHRINKAGE = 0.2;
-/* A step is not changed for less: solvers that remember steps answer every change with an error. */
+/* Smaller changes of the step size are not made: multistep solvers react to every change with an
+ * error. */
 static const double NOTABLE_GROWTH = 1.2;
-/* Of an error by whole and half steps: the power of the step by which it falls, at first, and
- * within which bounds. */
+/* Error estimate by whole and half steps: initial order, and its bounds. */
 static const double FIRST_ORDER = 2;
 static const double LEAST_ORDER = 1;
 static const double GREATEST_ORDER = 3;
-/* Steps in a row at the smallest size whose errors make the floor, by how much of it an error may
- * be larger, and how much of it is left after a step that is better than the tolerance. */
+/* Number of steps in a row at the smallest size whose errors define the floor, factor by which an
+ * error may exceed the floor, and factor by which the floor decreases after a step that is better
+ * than the tolerance. */
 enum { FUTILE_STEPS = 4 };
 static const double ABOVE_FLOOR = 2;
 static const double FADING = 0.7;
-/* Fraction of a wrench that iterations may leave in a step that is taken in spite of its error. */
+/* Fraction of a wrench that iterations may leave in a step that is accepted despite its error. */
 static const double FAR_OFF = 0.1;
 /* Fraction of the step that a step may be longer or shorter to end on the grid or an event. */
 static const double SLIVER = 1e-9;
-/* Smallest step, against the largest, where none is given; the first step, against the smallest. */
+/* Default smallest step relative to the largest, and first step relative to the smallest. */
 static const double DEFAULT_SMALLEST = 1e-4;
 static const double FIRST = 100;
 
@@ -65,7 +67,7 @@ yk_status yk_controller_create(yk_system *system, const yk_step_control *def)
     yk_context *context = system->context;
     c->def = *def;
 
-    /* Sizes that are not given follow from the macro step. */
+    /* Defaults of sizes follow from the macro step. */
     if (c->def.max_step == 0)
         c->def.max_step = system->step;
     if (c->def.min_step == 0)
@@ -101,7 +103,7 @@ yk_status yk_controller_create(yk_system *system, const yk_step_control *def)
     if (!is_controlled(system))
         return YK_OK;
 
-    /* Where whole steps led, to be compared with halves. */
+    /* Results of whole steps, to be compared with those of halves. */
     size_t sides = 2 * (size_t)system->interface_count;
     c->whole = yk_allocate(context, sides, sizeof *c->whole);
     c->middle = yk_allocate(context, sides, sizeof *c->middle);
@@ -130,7 +132,7 @@ void yk_controller_get(const yk_controller *controller, double words[YK_CONTROLL
 
 bool yk_controller_set(yk_controller *controller, const double words[YK_CONTROLLER_WORDS])
 {
-    /* Errors of a step that diverged are not finite; the size of a step and a count always are. */
+    /* Errors of a diverged step are not finite; the size of a step and a count always are. */
     const yk_step_control *def = &controller->def;
     bool in_range = words[0] >= def->min_step && words[0] <= def->max_step;
     if (!(words[5] >= 0) || (def->relative_tolerance > 0 && !in_range))
@@ -150,7 +152,7 @@ bool yk_controller_set(yk_controller *controller, const double words[YK_CONTROLL
 
 static void raise_to(double *largest, double value)
 {
-    /* Also to a value that is not a number. */
+    /* A maximum that keeps values that are not a number. */
     if (!(value <= *largest))
         *largest = value;
 }
@@ -158,7 +160,7 @@ static void raise_to(double *largest, double value)
 void yk_motion_error(yk_port_kind kind, double h, const yk_motion *a, const yk_motion *b,
                      double *speed, double *spin)
 {
-    /* A difference in position counts as the velocity that makes it in the step. */
+    /* A difference in position counts as the velocity that causes it in the step. */
     if (kind == YK_PORT_SCALAR) {
         raise_to(speed, fabs(a->velocity.x - b->velocity.x));
         raise_to(speed, fabs(a->position.x - b->position.x) / h);
@@ -172,7 +174,7 @@ void yk_motion_error(yk_port_kind kind, double h, const yk_motion *a, const yk_m
     raise_to(spin, yk_v3_norm(yk_so3_log(rotation)) / h);
 }
 
-/* The largest velocities of the interfaces up to now, which errors are compared with. */
+/* Updates the largest velocities of the interfaces so far, to which errors are relative. */
 static void observe_speeds(yk_system *system)
 {
     yk_controller *c = &system->control;
@@ -192,7 +194,7 @@ yk_status yk_controller_start(yk_system *system)
 {
     yk_controller *c = &system->control;
 
-    /* The first step is small: nothing is known of the errors. */
+    /* The first step is small because the errors are unknown. */
     c->proposal = fmin(c->def.max_step, FIRST * c->def.min_step);
     c->speed = 0;
     c->spin = 0;
@@ -201,7 +203,8 @@ yk_status yk_controller_start(yk_system *system)
     c->futile = 0;
     c->order = FIRST_ORDER;
 
-    /* Motion from rest has no size yet: what it will have after one macro step counts too. */
+    /* A motion that starts from rest has no typical velocity yet, so the velocity after one macro
+     * step counts too. */
     for (int i = 0; i < 2 * system->interface_count; i++) {
         const yk_motion *m = yk_system_interface_motion(system, i / 2, i % 2);
         if (system->interfaces[i / 2].kind == YK_PORT_SCALAR) {
@@ -231,14 +234,14 @@ yk_status yk_controller_start(yk_system *system)
 
 /* One attempt ---------------------------------------------------------------------------------- */
 
-/* The scheme once, from t over h; iterations are counted over all parts of a step. */
+/* One step of the scheme from t over h. Iterations are counted over all parts of a step. */
 static yk_status take_part(yk_system *system, double t, double h, yk_step_report *report)
 {
     yk_step_report part = {0};
     yk_system_begin_part(system, t, h);
     yk_status status = system->scheme->ops->step(system->scheme, system, &part);
 
-    /* Numbers that are not finite are an error, whatever the scheme says. */
+    /* Outputs that are not finite are an error, whatever the scheme returns. */
     if (!YK_FAILED(status)) {
         yk_status finite = yk_system_check_finite(system);
         if (finite != YK_OK)
@@ -260,7 +263,7 @@ void yk_controller_keep(yk_system *system)
 
 yk_status yk_controller_take_back(yk_system *system)
 {
-    /* The state image has the order that was believed before. */
+    /* The state image contains the previous order; restore the observed one. */
     double order = system->control.order;
     yk_status status = yk_system_set_state(system, system->control.image);
     if (status != YK_OK)
@@ -274,8 +277,8 @@ yk_status yk_controller_take_back(yk_system *system)
     return YK_OK;
 }
 
-/* The step as a whole, then in two halves, with which the run goes on; speed and spin are raised
- * to the differences. */
+/* Makes the step as a whole, then in two halves, from which the run continues. Raises speed and
+ * spin to the differences. */
 static yk_status take_twice(yk_system *system, double t, double h, yk_step_report *report,
                             double *speed, double *spin)
 {
@@ -285,7 +288,7 @@ static yk_status take_twice(yk_system *system, double t, double h, yk_step_repor
     if (YK_FAILED(whole))
         return whole;
 
-    /* Where the whole step led, and where its middle was if nothing happened in between. */
+    /* Result of the whole step, and its expected middle for a smooth motion. */
     for (int i = 0; i < sides; i++) {
         yk_port_kind kind = system->interfaces[i / 2].kind;
         const yk_motion *begin = yk_system_interface_motion_at_step_start(system, i / 2, i % 2);
@@ -299,8 +302,8 @@ static yk_status take_twice(yk_system *system, double t, double h, yk_step_repor
     if (status != YK_OK)
         return status;
 
-    /* In the middle of the step positions count alone: velocities of the cubic are of lower
-     * order. */
+    /* In the middle of the step only positions are compared: velocities of the cubic polynomial are
+     * of lower order. */
     yk_status first = take_part(system, t, h / 2, report);
     if (YK_FAILED(first))
         return first;
@@ -314,7 +317,7 @@ static yk_status take_twice(yk_system *system, double t, double h, yk_step_repor
 
     yk_system_end_part(system);
 
-    /* At the end positions and velocities count. */
+    /* At the end compare positions and velocities. */
     yk_status second = take_part(system, t + h / 2, h / 2, report);
     if (YK_FAILED(second))
         return second;
@@ -329,7 +332,8 @@ static yk_status take_twice(yk_system *system, double t, double h, yk_step_repor
     return first;
 }
 
-/* A step of size h: its error against the tolerance, and the power of h by which that falls. */
+/* Makes a step of size h and finds its error relative to the tolerance, and the power of h with
+ * which the error falls. */
 static yk_status try_step(yk_system *system, double t, double h, yk_step_report *report,
                           double *error, double *order)
 {
@@ -339,7 +343,7 @@ static yk_status try_step(yk_system *system, double t, double h, yk_step_report 
     double spin = 0;
     yk_status status;
     if (ops->estimate_error && ops->predicts_step && ops->predicts_step(system->scheme, system)) {
-        /* The scheme predicts its steps: the error is the distance from the prediction. */
+        /* The scheme predicts its steps: the error is the difference from the prediction. */
         status = take_part(system, t, h, report);
         if (YK_FAILED(status))
             return status;
@@ -371,7 +375,7 @@ static yk_status try_step(yk_system *system, double t, double h, yk_step_report 
 
 bool yk_step_is_recoverable(yk_status status)
 {
-    /* What depends on the size of the step, or on the wrenches. */
+    /* Failures that depend on the step size or on the wrenches. */
     return status == YK_NOT_CONVERGED || status == YK_ERROR_SINGULAR ||
            status == YK_ERROR_NOT_FINITE || status == YK_ERROR_DIVERGED ||
            status == YK_ERROR_NO_SOLUTION || status == YK_ERROR_SUBSYSTEM;
@@ -379,10 +383,10 @@ bool yk_step_is_recoverable(yk_status status)
 
 /* The size that follows ------------------------------------------------------------------------ */
 
-/* By how much the step is to change for its error to come to `allowed`. */
+/* Factor of the step size for which the error becomes `allowed`. */
 static double factor_for(double error, double order, double allowed)
 {
-    /* An error says how far a step is off only if it is a number. */
+    /* An error that is not finite gives no estimate. */
     if (!isfinite(error))
         return SHRINKAGE;
     if (!(error > 0))
@@ -390,7 +394,7 @@ static double factor_for(double error, double order, double allowed)
     return fmax(SHRINKAGE, fmin(GROWTH, SAFETY * pow(error / allowed, -1 / order)));
 }
 
-/* Whether iterations left so much of a wrench that the step is none. */
+/* Whether iterations left so much of a wrench that the step is invalid. */
 static bool is_far_off(const yk_system *system)
 {
     for (int i = 0; i < system->interface_count; i++) {
@@ -410,11 +414,11 @@ yk_status yk_controller_step(yk_system *system, double t, double left, double *t
     if (!is_controlled(system))
         return take_part(system, t, left, report);
 
-    /* What a step that is taken back returns to. */
+    /* Save the state for a rollback. */
     yk_controller *c = &system->control;
     yk_controller_keep(system);
 
-    /* As proposed, without leaving a sliver at the end. */
+    /* The proposed size, without a tiny remainder at the end. */
     double proposed = c->proposal;
     double h = proposed;
     if (h >= left * (1 - SLIVER))
@@ -422,7 +426,7 @@ yk_status yk_controller_step(yk_system *system, double t, double left, double *t
     else if (h > left / 2)
         h = left / 2;
 
-    /* Of the attempt before this one. */
+    /* Error and size of the previous attempt. */
     double last_h = 0;
     double last_error = 0;
 
@@ -435,8 +439,8 @@ yk_status yk_controller_step(yk_system *system, double t, double left, double *t
         if (failed && (smallest || !yk_step_is_recoverable(status)))
             return status;
 
-        /* Two attempts at one step show by which power of its size the error falls; where it
-         * hardly does, something jumps there. */
+        /* Two attempts at one step show the order of the error. If the error hardly falls, there is
+         * a discontinuity. */
         if (!failed && last_error > 1) {
             double shown = log(last_error / error) / log(last_h / h);
             double mean = 0.5 * (c->order + shown);
@@ -444,7 +448,7 @@ yk_status yk_controller_step(yk_system *system, double t, double left, double *t
                 c->order = fmax(LEAST_ORDER, fmin(GREATEST_ORDER, mean));
         }
 
-        /* Iterations that ended at their limit show in the error as far as they matter. */
+        /* Iterations that ended at their limit are part of the error. */
         double allowed = fmax(1, ABOVE_FLOOR * c->floor);
         bool good = !failed && error <= 1;
         bool tolerable = !failed && error <= allowed;
@@ -456,7 +460,7 @@ yk_status yk_controller_step(yk_system *system, double t, double left, double *t
         if (!failed)
             next = h * factor_for(error, order, allowed);
 
-        /* Again, smaller. */
+        /* Repeat with a smaller size. */
         if (!tolerable && !smallest) {
             system->statistics.steps_rejected++;
             yk_status restored = yk_controller_take_back(system);
@@ -471,8 +475,8 @@ yk_status yk_controller_step(yk_system *system, double t, double left, double *t
             continue;
         }
 
-        /* The step is taken. No growth where a larger one has just failed; else a step that was
-         * cut to end somewhere says nothing against the size that was proposed before. */
+        /* Accept the step. The step does not grow if a larger one has just failed. A step that was
+         * shortened to end at an event is no reason to reduce the proposal. */
         *taken = h;
         double before = proposed;
         if (last_h > 0) {
@@ -487,8 +491,8 @@ yk_status yk_controller_step(yk_system *system, double t, double left, double *t
             next = h;
         c->proposal = fmin(c->def.max_step, fmax(c->def.min_step, next));
 
-        /* Errors that several smallest steps in a row have in common are the floor below which no
-         * step leads; a step that is better than the tolerance lets it fade. */
+        /* If several smallest steps in a row have similar errors, these are the floor. A step that
+         * is better than the tolerance lowers the floor. */
         if (good)
             c->floor *= FADING;
         if (tolerable)
@@ -504,7 +508,7 @@ yk_status yk_controller_step(yk_system *system, double t, double left, double *t
             c->futile = 0;
         }
 
-        /* Whoever remembers steps had better forget them after one that is too inaccurate. */
+        /* Multistep methods should discard their history after a step that is too inaccurate. */
         system->statistics.steps_accepted_at_min_step += !good;
         if (!tolerable)
             yk_system_announce_event(system);

@@ -1,5 +1,5 @@
-/* The step that is being made: its start, its parts and its end (scheme_api.c). Schemes that subdivide a step use these
- * functions in addition to those of yoke/scheme_ops.h. */
+/* The step in progress: its start, its parts and its end (scheme_api.c). Schemes that subdivide a
+ * step use these functions in addition to those of yoke/scheme_ops.h. */
 #ifndef YK_COUPLING_STEP_FRAME_H
 #define YK_COUPLING_STEP_FRAME_H
 
@@ -12,9 +12,9 @@ void yk_system_prescribe_weighted(yk_system *system, int interface, const yk_inp
 
 /* Saves the present motions as those at the start of the next step. */
 void yk_system_keep_start(yk_system *system);
-/* Ends an accepted step: adds errors and work of the interfaces to the statistics, and saves the motions at its start, from
- * which participants with substeps are predicted. These belong to the state image, so that they are saved here and not at the
- * next start. */
+/* Ends an accepted step: adds gaps and work of the interfaces to the statistics, and saves the
+ * motions at its start, which are needed to predict participants with substeps. These motions
+ * belong to the state image, so they must be saved here and not at the next start. */
 void yk_system_keep_step(yk_system *system);
 /* Starts a part of the step at t with the size h, and ends it: the next part starts from its result. */
 void yk_system_begin_part(yk_system *system, double t, double h);

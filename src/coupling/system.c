@@ -1,9 +1,9 @@
-/* A coupled system: its life, its public step, and its start.
+/* Creation, initialization and public steps of a coupled system.
  *
- * yk_system_step ends at the next multiple of the macro step, whatever happens in between: the
- * clock counts whole steps, and only the time from one count to the next is cut, at events, where
- * step control asks for it (step_control.c), and where a step failed (failure_policy.c). So neither
- * the clock nor the times of results depend on them. */
+ * yk_system_step() always ends at the next multiple of the macro step. The clock counts whole macro
+ * steps. Only the time between two counts is subdivided: at events, by step control
+ * (step_control.c), and after failures (failure_policy.c). Therefore neither the clock nor the
+ * times of results depend on subdivisions. */
 #include "coupling/system.h"
 
 #include <float.h>
@@ -29,12 +29,13 @@ static const double SLIVER = 1e-9;
 
 /* Creation ------------------------------------------------------------------------------------- */
 
-/* The scheme with its options, and who takes part in it. */
+/* Sets the scheme with its options, and the participants. */
 static yk_status begin(yk_system *system, const yk_system_description *asked)
 {
     yk_context *context = system->context;
 
-    /* Without interfaces there is nothing to solve for: subsystems then step side by side. */
+    /* A scheme that needs interfaces has nothing to solve without them: subsystems then step
+     * independently. */
     yk_scheme_def scheme = asked->scheme;
     if (!scheme.ops)
         scheme.ops = yk_scheme_at(0);
@@ -69,7 +70,7 @@ static yk_status begin(yk_system *system, const yk_system_description *asked)
         system->parts[i].mass = transform.mass_unit;
     }
 
-    /* A scheme that merges sees fewer participants, and a description without interfaces. */
+    /* A scheme that merges has fewer participants, and a description without interfaces. */
     if (system->traits & YK_SCHEME_MERGES)
         return yk_merging_create(system, asked);
     return YK_OK;
@@ -81,7 +82,8 @@ static yk_status build(yk_system *system, const yk_system_description *asked)
     if (status != YK_OK)
         return status;
 
-    /* What the scheme finds is the wiring; what it needs of the participants is asked last. */
+    /* The wiring is created before the scheme, which reads it. Requirements on the participants are
+     * checked last. */
     const yk_system_description *def = asked;
     if (system->merging)
         def = &system->merging->reduced;
@@ -113,13 +115,13 @@ static yk_status build(yk_system *system, const yk_system_description *asked)
     if (status != YK_OK)
         return status;
 
-    /* Only now is it known who must be able to return to an earlier state. */
+    /* Now it is known which participants must support rollback. */
     return yk_system_check_rollback(system);
 }
 
 yk_status yk_system_make(yk_context *context, const yk_system_description *def, yk_system **system)
 {
-    /* What no part of the system can check for itself. */
+    /* Requirements that involve several parts of the system. */
     *system = NULL;
     if (def->subsystem_count < 1)
         return yk_fail(context, YK_ERROR_ARGUMENT, "a system needs at least one subsystem");
@@ -138,7 +140,7 @@ yk_status yk_system_make(yk_context *context, const yk_system_description *def, 
     made->h = def->step;
     made->failure = (yk_failure){.subsystem = -1, .interface = -1};
 
-    /* A system that was built in part knows what of it is there. */
+    /* Destroys a system that may be incomplete. */
     yk_status status = build(made, def);
     if (status != YK_OK) {
         yk_system_destroy(made);
@@ -152,7 +154,7 @@ yk_status yk_system_make(yk_context *context, const yk_system_description *def, 
 yk_status yk_system_make_copy(yk_context *context, const yk_system_description *def, int subsystem,
                               yk_subsystem **copy)
 {
-    /* As the system would merge it; nothing else of that system is made. */
+    /* Merges a subsystem without creating the rest of the system. */
     *copy = NULL;
     yk_system *system = yk_allocate(context, 1, sizeof *system);
     if (!system)
@@ -175,7 +177,7 @@ void yk_system_destroy(yk_system *system)
     if (!system)
         return;
 
-    /* In the order opposite to that of building. */
+    /* In the reverse order of creation. */
     yk_context *context = system->context;
     yk_pool_destroy(system->pool);
     yk_policy_destroy(system);
@@ -216,7 +218,7 @@ static double next_stop(const yk_system *system, double t, double end, bool *eve
     const yk_step_control *control = &system->control.def;
     double sliver = SLIVER * system->step;
 
-    /* Those that the def lists ... */
+    /* Events listed in the def ... */
     double next = INFINITY;
     int listed = 0;
 
@@ -225,8 +227,8 @@ static double next_stop(const yk_system *system, double t, double end, bool *eve
     if (listed < control->event_time_count)
         next = control->event_times[listed];
 
-    /* ... and those that subsystems announce. Where these follow each other within a macro step,
-     * as samples of a fast controller do, they are the subsystem's own affair. */
+    /* ... and events announced by subsystems. If these follow each other within a macro step, such
+     * as samples of a fast controller, they are handled by the subsystem alone. */
     for (int i = 0; i < system->participant_count; i++) {
         const yk_subsystem *subsystem = system->participants[i].subsystem;
         const yk_event_ops *events = subsystem->ops->events;
@@ -242,19 +244,19 @@ static double next_stop(const yk_system *system, double t, double end, bool *eve
             next = own;
     }
 
-    /* One that falls on the end of the step does not cut it. */
+    /* An event at the end of the step does not subdivide it. */
     *event = next <= end + sliver;
     if (*event && next < end - sliver)
         return next;
     return end;
 }
 
-/* From one count of the clock to the next. */
+/* Steps from one count of the clock to the next. */
 static yk_status make_step(yk_system *system, yk_step_report *report)
 {
     *report = (yk_step_report){0};
 
-    /* Both ends are counted, not summed up, so that the clock does not drift. */
+    /* Multiply the counts instead of adding steps, so that the clock does not drift. */
     double begin = yk_system_time(system);
     double end = system->start + (double)(system->step_count + 1) * system->step;
     double t = begin;
@@ -269,12 +271,12 @@ static yk_status make_step(yk_system *system, yk_step_report *report)
         if (t == begin && stop == end)
             left = system->step;
 
-        /* Steps end a few digits before an event and go on at it, so that functions of time are
-         * taken on its own side by both. */
+        /* Steps end slightly before an event and the next one starts at it, so that both evaluate
+         * functions of time on their own side of the event. */
         if (event)
             left -= 16 * DBL_EPSILON * fmax(fabs(stop), system->step);
 
-        /* All that is left, or what step control and failures make of it. */
+        /* Take the whole remainder, or the part that step control and the failure policy choose. */
         yk_step_report part = {0};
         double taken;
         yk_system_keep_start(system);
@@ -284,7 +286,7 @@ static yk_status make_step(yk_system *system, yk_step_report *report)
         if (status > worst)
             worst = status;
 
-        /* The step is kept, and counted. */
+        /* The step is accepted; update the statistics. */
         yk_system_keep_step(system);
         s->steps++;
         s->iterations += part.iterations;
@@ -299,7 +301,7 @@ static yk_status make_step(yk_system *system, yk_step_report *report)
         report->halved = report->halved || part.halved;
         report->wrench_change = part.wrench_change;
 
-        /* So is what its iterations left, where they ended at their limit. */
+        /* Add the residual if iterations ended at their limit. */
         if (status == YK_NOT_CONVERGED) {
             if (s->steps_not_converged++ == 0) {
                 s->first_not_converged_time = t + taken;
@@ -312,7 +314,7 @@ static yk_status make_step(yk_system *system, yk_step_report *report)
                 yk_system_report_not_converged(system, t + taken, &part);
         }
 
-        /* It ended earlier: on from there. */
+        /* The step ended early: continue from there. */
         if (taken != left) {
             t += taken;
             continue;
@@ -334,7 +336,7 @@ static yk_status make_windowed_step(yk_system *system, yk_step_report *report)
     if (!system->window)
         return make_step(system, report);
 
-    /* Another master counts its iterations, and ends them. */
+    /* The external library limits its own iterations. */
     int iterations = 0;
     yk_windows_keep(system);
     yk_status status = make_step(system, report);
@@ -345,7 +347,7 @@ static yk_status make_windowed_step(yk_system *system, yk_step_report *report)
             status = make_step(system, report);
     }
 
-    /* Those of the last one are counted. */
+    /* Report the iterations of the last repetition. */
     yk_system_statistics *s = &system->statistics;
     report->iterations += iterations;
     s->iterations += iterations;
@@ -355,7 +357,7 @@ static yk_status make_windowed_step(yk_system *system, yk_step_report *report)
     return status;
 }
 
-/* Calls a function of the program. Its outcome is YK_OK, YK_INTERRUPTED or an error. */
+/* Calls a callback of the program. The result is YK_OK, YK_INTERRUPTED or an error. */
 static yk_status call_back(yk_system *system, const yk_step_callback *callback, const char *name)
 {
     if (!callback->call)
@@ -411,7 +413,7 @@ yk_status yk_system_step(yk_system *system, yk_step_report *report)
 /* Steps to the first macro step that ends at or after `end`. */
 static yk_status step_until(yk_system *system, double end)
 {
-    /* A step that ends a few digits before `end` is the last. */
+    /* A step that ends at most a rounding error before `end` is the last one. */
     yk_status worst = YK_OK;
     double last = end - SLIVER * system->step;
     while (yk_system_time(system) < last) {
@@ -452,13 +454,12 @@ yk_status yk_system_run(yk_system *system, double end)
     return status == YK_OK ? start : status;
 }
 
-/* The start --------------------------------------------------------------------------------------
+/* Initialization ----------------------------------------------------------------------------------
  *
- * Every participant by itself, then initial wrenches and accelerations
- * that fit each other, as the scheme finds them. Without them the first step would be of lower
- * order. */
+ * Initializes every participant by itself, then finds initial wrenches and accelerations that agree
+ * with each other, as the scheme requires. Without them the first step would be of lower order. */
 
-/* Iterations that a consistent start may take, and what counts as consistent. */
+/* Largest number of iterations of a consistent start, and its tolerance. */
 enum { START_ITERATIONS = 100 };
 static const double START_TOLERANCE = 1e-12;
 
@@ -470,7 +471,7 @@ static yk_status start_participant(yk_system *system, int participant, const yk_
     if (YK_FAILED(p->status) && inputs)
         return yk_system_report_failure(system, participant);
 
-    /* By itself it can only be its own fault, and others may not have started yet. */
+    /* The failure of a participant during its own initialization is not caused by the coupling. */
     if (YK_FAILED(p->status)) {
         system->failure = (yk_failure){.status = p->status,
                                        .time = system->start,
@@ -482,7 +483,7 @@ static yk_status start_participant(yk_system *system, int participant, const yk_
                        system->start, p->name, yk_participant_message(p));
     }
 
-    /* A reservation of the first start is reported; those that follow repeat it. */
+    /* Report a warning of the first initialization; later initializations repeat it. */
     if (p->status != YK_OK && !inputs)
         yk_log(system->context, YK_LOG_WARNING, "subsystem '%s': %s", p->name,
                yk_participant_message(p));
@@ -511,8 +512,8 @@ yk_status yk_system_start_joined_loops(yk_system *system)
     return yk_loops_start_joined(system, start_with_inputs);
 }
 
-/* Starts a participant with the wrenches that are applied to it, and with the present motion of the partners that it
- * follows. */
+/* Initializes a participant with the present wrenches on it, and with the present motion of the
+ * partners that it follows. */
 static yk_status start_side(yk_system *system, int participant, void *user)
 {
     for (int i = 0; i < system->interface_count; i++) {
@@ -520,7 +521,7 @@ static yk_status start_side(yk_system *system, int participant, void *user)
         if (!yk_is_motion_side(interface, participant))
             continue;
 
-        /* In a circle the acceleration of A is an unknown as the wrenches are. */
+        /* In a cycle the acceleration of A is an unknown, like the wrenches. */
         yk_motion a = yk_value_a(system, interface)->motion;
         if (interface->lagged) {
             a.acceleration = interface->given.acceleration;
@@ -534,8 +535,8 @@ static yk_status start_side(yk_system *system, int participant, void *user)
     return start_with_inputs(system, participant, user);
 }
 
-/* Wrench sides first, each with the wrench applied to it; then motion sides with the acceleration
- * that follows. */
+/* Wrench sides first, each with the wrench applied to it; then motion sides with the resulting
+ * acceleration. */
 static yk_status start_sweep(yk_system *system)
 {
     for (int index = 0; index < system->participant_count; index++) {
@@ -557,7 +558,7 @@ yk_status yk_system_initialize_wrenches(yk_system *system)
     if (system->interface_count + system->wire_count == 0)
         return YK_OK;
 
-    /* From no wrenches at all. */
+    /* The iteration starts with zero wrenches. */
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
         if (yk_both_take_wrench(interface))
@@ -568,8 +569,8 @@ yk_status yk_system_initialize_wrenches(yk_system *system)
         yk_system_apply_wrench(system, i, &none);
     }
 
-    /* Fixed-point iterations of wrenches and signals, accelerated. In the first sweep wires may
-     * carry what their sources had before they started. */
+    /* Fixed-point iterations of wrenches and signals, with acceleration. In the first sweep, wires
+     * may have values from before the start of their sources. */
     double change = 0;
     for (int iteration = 0; iteration < START_ITERATIONS; iteration++) {
         yk_status status = start_sweep(system);
@@ -581,7 +582,7 @@ yk_status yk_system_initialize_wrenches(yk_system *system)
             yk_unknowns *w = &system->start_unknowns[i];
             yk_unknowns_read(system, w);
 
-            /* How far H(x) is from x, against its size. */
+            /* Difference of H(x) and x, relative to the wrenches. */
             double difference = 0;
             double size = 0;
             for (int k = 0; k < w->size; k++) {
@@ -591,7 +592,7 @@ yk_status yk_system_initialize_wrenches(yk_system *system)
 
             change = fmax(change, difference / (1 + size));
 
-            /* What the motion sides needed, to the wrench sides. */
+            /* Apply the reaction wrenches of the motion sides to the wrench sides. */
             if (iteration == 0)
                 yk_accelerator_restart(w->accelerator);
             yk_accelerator_next(w->accelerator, w->applied, w->fresh, w->next);
@@ -603,7 +604,7 @@ yk_status yk_system_initialize_wrenches(yk_system *system)
             return YK_OK;
     }
 
-    /* The run is possible all the same. */
+    /* The run is possible nevertheless, so this is only a warning. */
     yk_log(system->context, YK_LOG_WARNING,
            "the initial wrenches and signals did not settle (relative change %g); the first steps "
            "are less accurate",
@@ -633,8 +634,8 @@ static yk_status start_system(yk_system *system)
 
     yk_system_announce_states(system);
 
-    /* Each participant by itself. Gaps are looked at before anything closes them: the assembly of
-     * merged parts, and motion sides that go at once where they are prescribed to be. */
+    /* Each participant by itself. Check the gaps before the assembly of merged parts or a motion
+     * side that moves to its prescribed position closes them. */
     yk_status status = YK_OK;
     if (system->merging)
         status = yk_merging_check_start(system);
@@ -650,7 +651,8 @@ static yk_status start_system(yk_system *system)
         yk_interface *interface = &system->interfaces[i];
         const yk_interface_gap *gap = &interface->statistics.max_gap;
 
-        /* Where partners of another master are is known when they are met. */
+        /* The initial motions of subsystems under external control are known when they are
+         * initialized. */
         if (yk_windows_meet(system, interface))
             continue;
 
@@ -661,15 +663,15 @@ static yk_status start_system(yk_system *system)
             return status;
     }
 
-    /* All together. A scheme to fall back to starts first: the run begins where the one in use
-     * leaves the subsystems. */
+    /* All together. A fallback scheme starts first, because the run begins in the state in which
+     * the scheme in use leaves the subsystems. */
     status = yk_policy_start(system);
     if (status == YK_OK)
         status = system->scheme->ops->initialize(system->scheme, system);
     if (status != YK_OK)
         return status;
 
-    /* Subsystems that have started know the size of their states. */
+    /* Initialized subsystems know the size of their states. */
     status = yk_system_prepare_states(system);
     if (status != YK_OK)
         return status;
@@ -682,13 +684,13 @@ static yk_status start_system(yk_system *system)
     if (status != YK_OK)
         return status;
 
-    /* Gaps and energies that the run begins with. */
+    /* Initial gaps and energies. */
     for (int i = 0; i < system->interface_count; i++)
         yk_ledger_add_gap(system, &system->interfaces[i], system->start);
 
     yk_ledger_start(system);
 
-    /* The wrenches that a rollback to the start returns to. */
+    /* The wrenches that a rollback to the start restores. */
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *p = &system->participants[i];
         if (!p->mean_wrenches)
@@ -711,7 +713,7 @@ yk_status yk_system_initialize(yk_system *system)
             "%s: a function that runs before or after a step cannot initialize the system",
             __func__);
 
-    /* A start that fails leaves states that belong to no time. */
+    /* A failed start leaves inconsistent states. */
     yk_system_clear_wrenches(system);
     system->started = false;
     yk_status status = start_system(system);

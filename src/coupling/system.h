@@ -1,11 +1,8 @@
-/* The inside of a coupled system, and the verbs that the schemes of this module use besides those
- * of yoke/scheme_ops.h.
+/* Internal structs of a coupled system.
  *
- * A scheme is an object with a table of operations (yoke/scheme_ops.h) that carries all subsystems
- * from t to t + h. It owns what it keeps between steps: nothing in this header belongs to one
- * scheme, and nothing outside a scheme's files asks which one it is.
- *
- * Types first, then the functions by the file that has them. */
+ * A scheme is an object with a table of operations (yoke/scheme_ops.h) that advances all subsystems
+ * from t to t + h. A scheme owns all data that it keeps between steps: this header contains no data
+ * of a particular scheme, and only the files of a scheme know which scheme it is. */
 #ifndef YK_COUPLING_SYSTEM_H
 #define YK_COUPLING_SYSTEM_H
 
@@ -17,38 +14,41 @@
 typedef struct yk_wire {
     yk_wire_def def;
 
-    /* The source's value now, and at the start of the macro step. */
+    /* Value of the source at present, and at the start of the macro step. */
     double now, before;
 
-    /* Memory for the whole channel; NULL: the source is a port. */
+    /* Buffer for the whole channel; NULL: the source is a port. */
     double *channel;
 
-    /* From the units of the channel to SI. */
+    /* Factor from the units of the channel to SI. */
     double factor;
 
-    /* In the sequence that has A sides first, the source comes after the target: what the target
-     * is then given for t + h in a sweep of iterations over wrenches. */
+    /* In the wrench sequence, the source comes after the target. `given` is then the value at t + h
+     * that the target receives in a sweep. */
     bool lagged;
     double given;
 
-    /* Both ends are in one algebraic loop that is solved (loops.c). While the wire is torn, its
-     * target is given `torn_end` for the end of the step. */
+    /* `looped`: both ends belong to one algebraic loop that loops.c solves. `torn`: Newton's method
+     * prescribes the value at the end of the step, `torn_end`, to the target. */
     bool looped, torn;
     double torn_end;
 } yk_wire;
 
 /* An algebraic loop over wires, see loops.c. */
 typedef struct yk_loop {
-    char *text; /* the wires of the loop by their ports, for messages */
+    char *text; /* Wires of the loop by their ports, for messages. */
     int *wires, wire_count;
 
-    bool solvable;              /* by Newton's method inside a step */
-    bool only_at_start;         /* in steps, the scheme itself solves for its wires, or they lag */
-    int *members, member_count; /* participants in the order of evaluation */
-    int *torn, torn_count;      /* wires against this order */
+    bool solvable; /* Newton's method can solve the loop inside a step. */
+    /* The loop is solved at the start only. During steps the iterations of the scheme solve it, or
+     * its wires lag by a step. */
+    bool only_at_start;
+    int *members, member_count; /* Participants in the order of evaluation. */
+    int *torn, torn_count;      /* Wires against this order. */
     double *memory;
     int *pivot;
-    yk_status status; /* of the last solution; an error has its message */
+    /* Status of the last solution. If it is an error, the context has a message. */
+    yk_status status;
     int64_t solved, evaluations;
 } yk_loop;
 
@@ -59,79 +59,79 @@ typedef struct yk_participant {
     const yk_port *ports;
     int substeps;
 
-    /* Its units and axes; NULL: those of the system. */
+    /* Units and axes of the subsystem; NULL: those of the system. */
     yk_transform *transform;
 
-    /* The scheme gives its inputs substep by substep (substep_input). */
+    /* The scheme computes the inputs for each substep (substep_input). */
     bool shaped;
 
-    /* Per port: the input in the system's units and axes, and as the subsystem takes it. */
+    /* Per port: the input in the system's units and axes, and in those of the subsystem. */
     yk_input *inputs;
     yk_input *own_inputs;
 
-    /* Per port: outputs at the end of the last step or trial; motion at the start of the macro
+    /* Per port: outputs at the end of the last step or trial, and motion at the start of the macro
      * step. */
     yk_port_value *values;
     yk_motion *before;
 
-    /* Its outputs are those of a step or trial that ends with the macro step. */
+    /* The outputs are those of a step or trial that ends with the macro step. */
     bool advanced;
 
-    /* With substeps only, and part of the state image. Per port: the mean wrench over the macro
-     * step, and the motion at the start of the macro step before; the size of that step, 0 before
-     * the first (s). */
+    /* With substeps only, part of the state image. Per port: mean wrench over the macro step, and
+     * motion at the start of the previous macro step. earlier_step is the size of the previous
+     * macro step (s), 0 in the first one. */
     yk_wrench *mean_wrenches;
     yk_motion *earlier;
     double earlier_step;
 
-    /* With substeps only, per port, see energy_balance.c: the motion at the start of the substep, and the
-     * work of the wrenches over the macro step, substep by substep (J). */
+    /* With substeps only, per port (energy_balance.c): motion at the start of the substep, and work
+     * of the wrenches over the macro step, summed over the substeps (J). */
     yk_motion *substep_start;
     double *port_work;
 
-    /* At the start of the run. */
+    /* Energies at the start of the run. */
     yk_energy start_energy;
 
-    /* Of its state, zero if it cannot be rolled back; the state image at the last mark. */
+    /* Layout of the state, zero if the subsystem cannot be rolled back, and the saved state image. */
     yk_state_layout layout;
     double *mark;
     yk_state_use state_use;
 
-    /* All wrenches that it takes as one vector: as applied, and as the motion sides now need
-     * them. */
+    /* All wrenches on the wrench ports of the participant as one vector: the applied ones, and the
+     * latest reaction wrenches of the motion sides. */
     int wrench_size;
     double *applied, *fresh;
 
-    /* Those that it is the source of. */
+    /* Wires whose source is this participant. */
     yk_wire **wires;
     int wire_count;
 
-    /* The algebraic loop that it is solved with, NULL: none; the loop was solved for another of its
-     * participants, and the next advance of this one has nothing to do. */
+    /* The algebraic loop of the participant, NULL: none. `loop_done`: the loop was solved when
+     * another participant of it was advanced, so the next advance of this one does nothing. */
     yk_loop *loop;
     bool loop_done;
 
-    /* Its step was sent ahead; of the last advance. */
+    /* `posted`: the step was sent ahead to another process. `status`: status of the last advance. */
     bool posted;
     yk_status status;
-    /* The scheme failed before the step of the subsystem, and has left the reason in the context. */
+    /* The scheme failed before the step of the subsystem. The context has the message. */
     bool failed_in_scheme;
     yk_subsystem_statistics statistics;
     int64_t timed_calls;
 } yk_participant;
 
-/* A signal port that the program sets, see inputs.c. */
+/* A signal port that the program sets (inputs.c). */
 typedef struct yk_external_input {
     const char *name;
     int participant, port;
 } yk_external_input;
 
-/* Wrenches on bodies that the program has applied for the next macro step, see access.c: the total on each body, in the
- * units and axes of the participant. */
+/* Wrenches on bodies that the program has applied for the next macro step (access.c): the total on
+ * each body, in the units and axes of the participant. */
 typedef struct yk_pending_wrench {
     int participant, body;
     yk_wrench wrench;
-    /* The part of it that the function before_step has applied for the step that is being made. */
+    /* The part of it that the callback before_step has applied for the current step. */
     yk_wrench from_callback;
 } yk_pending_wrench;
 
@@ -140,7 +140,7 @@ typedef struct yk_pending_wrenches {
     int count, capacity;
 } yk_pending_wrenches;
 
-/* What a system does at present: the functions of the program may not step it. */
+/* Phase of a macro step. The callbacks of the program must not step the system. */
 typedef enum yk_step_phase {
     YK_PHASE_IDLE,
     YK_PHASE_BEFORE_STEP,
@@ -153,77 +153,78 @@ typedef struct yk_step_callback {
     void *user;
 } yk_step_callback;
 
-/* Side A takes the wrench, side B the motion. */
+/* Interface. Side A receives the wrench, side B the motion. */
 typedef struct yk_interface {
     yk_interface_def def;
     yk_port_kind kind;
 
-    /* What side B takes: a wrench, where the scheme applies it to both sides. */
+    /* What side B receives: a motion, or a wrench if the scheme applies the wrench to both sides. */
     yk_causality takes;
 
-    /* Of the two sides in the Gauss-Seidel sequence. */
+    /* Positions of the two sides in the Gauss-Seidel sequence. */
     int a_index, b_index;
 
-    /* In the sequence that has A sides first, A comes after B nevertheless, for interfaces run in
-     * a circle: the motion of A at t + h that B is then given in a sweep of iterations over
-     * wrenches. */
+    /* The interface belongs to a cycle, and side A comes after B in the wrench sequence. `given` is
+     * then the motion of A at t + h that B receives in a sweep. */
     bool lagged;
     yk_motion given;
 
-    /* On A in this macro step. */
+    /* Wrench on A in this macro step. */
     yk_wrench applied;
 
-    /* Of A's marker at t + h as B was given it: there B's wrench belongs. */
+    /* Origin of A's marker at t + h in the motion that was prescribed to B. The wrench of B refers
+     * to this point. */
     yk_vec3 origin;
 
-    /* What the iterations of this step left of the wrench's change (N, N m). */
+    /* Change of the wrench that the iterations of this step left (N, N m). */
     double residual;
 
-    /* Between the two sides before anything closed it (m). */
+    /* Distance of the two sides before the assembly or the first step closes it (m). */
     double start_gap;
 
-    /* Over the run; as they were before a step that may be taken back. */
+    /* Statistics of the run, and their values before a step that may be rolled back. */
     yk_interface_statistics statistics;
     yk_interface_statistics kept;
 } yk_interface;
 
-/* A subsystem of the def as the system has it: its participant, and where its ports and channels
- * begin there. */
+/* A subsystem of the def: its participant, and the indices of its first port, channel and body in
+ * the participant. */
 typedef struct yk_system_part {
     const char *name;
     int participant, port, channel, body;
     int port_count;
     int body_count; /* -1: all bodies of the participant */
 
-    /* It stands for the participant in energies and statistics: the first of those merged. */
+    /* The subsystem represents the participant in energies and statistics, because it is the first
+     * of the merged subsystems. */
     bool shows;
 
-    /* Units of the subsystem's own numbers, channels included (m, kg). */
+    /* Units of the subsystem's own numbers, including channels (m, kg). */
     double length, mass;
 } yk_system_part;
 
-/* Step control; all but the definition and the workspace is part of the state image. */
+/* Step control. Everything except the definition and the workspace is part of the state image. */
 typedef struct yk_controller {
     yk_step_control def;
 
-    /* The next step (s). */
+    /* Proposed size of the next step (s). */
     double proposal;
 
-    /* Largest of any interface so far (m/s, rad/s). */
+    /* Largest velocities of all interfaces so far (m/s, rad/s). */
     double speed, spin;
 
-    /* By which power of the step the error falls. */
+    /* Power of the step size with which the error falls. */
     double order;
 
-    /* Error, against the tolerance, that smaller steps do not remove. */
+    /* Error relative to the tolerance that smaller steps do not reduce. */
     double floor;
 
-    /* Steps in a row that were too inaccurate at the smallest size, and the smallest of their
-     * errors. */
+    /* Number of steps in a row that were too inaccurate at the smallest size, and the smallest of
+     * their errors. */
     double futile, least;
 
-    /* Workspace: the image of the whole system at the start of a step; per interface and side,
-     * where one whole step led, and where its middle would be. */
+    /* Workspace: image of the whole system at the start of a step; per interface and side, the
+     * result of one whole step, and the expected motion in its middle. */
     double *image;
     yk_motion *whole;
     yk_motion *middle;
@@ -231,7 +232,7 @@ typedef struct yk_controller {
 
 enum { YK_CONTROLLER_WORDS = 7 };
 
-/* A scheme that the system has besides the one in use, with all that is known of it. */
+/* The scheme of the system that is not in use, with its options. */
 typedef struct yk_scheme_slot {
     yk_scheme *scheme;
     yk_scheme_def def;
@@ -240,20 +241,21 @@ typedef struct yk_scheme_slot {
     unsigned traits;
     void (*substep)(yk_scheme *scheme, yk_system *system, int participant, int number);
 
-    /* Per participant. */
+    /* Per participant: yk_participant.shaped. */
     bool *shaped;
 } yk_scheme_slot;
 
-/* What happens where a step fails. Level, good and fallen are part of the state image of systems
- * whose failures do not stop them. */
+/* Failure policy. level, good and fallen are part of the state image if the policy is not to stop. */
 typedef struct yk_policy {
     yk_failure_policy def;
 
-    /* The macro step is halved so many times now; good steps in a row since that changed. */
+    /* Number of times that the macro step is halved at present, and number of good steps in a row
+     * since the last change. */
     int level, good;
 
-    /* The other scheme, and whether it is the first one that is waiting now. What it keeps over
-     * steps, as it was after the start; words that the image has for either of them. */
+    /* The scheme that is not in use. `fallen`: the fallback scheme is in use, and the first scheme
+     * waits. other_start is the state of the fallback scheme after the start. other_layout is the
+     * layout of the waiting scheme, `reserve` the room in the image for the larger of the two. */
     yk_scheme_slot other;
     bool fallen;
     double *other_start;
@@ -267,25 +269,24 @@ enum { YK_POLICY_WORDS = 3 };
 struct yk_system {
     yk_context *context;
 
-    /* The subsystems have found their initial states, so that they may be asked and stepped. */
+    /* All subsystems have been initialized, so that they can be read and stepped. */
     bool started;
     yk_scheme *scheme;
 
-    /* With the copy of the options, and of the lists in them. */
+    /* The scheme with copies of its options and of the lists in them. */
     yk_scheme_def scheme_def;
     void *options;
     int *option_items;
     unsigned traits;
 
-    /* Of the scheme's operations, beside the participants that call it at every step; NULL: it
-     * has none. */
+    /* Operation after_substep of the scheme; NULL: none. */
     void (*substep)(yk_scheme *scheme, yk_system *system, int participant, int number);
 
-    /* The macro clock. */
+    /* The macro clock: start time, macro step, number of macro steps made. */
     double start, step;
     int64_t step_count;
 
-    /* Of the step that is being taken: the macro step, or a part of it. */
+    /* The step in progress: the macro step, or a part of it. */
     double t, h;
 
     int participant_count;
@@ -305,44 +306,45 @@ struct yk_system {
     yk_step_callback before_step, after_step;
     yk_step_phase phase;
 
-    /* Signals were last carried with those that are given, see yk_system_carry_given_signals. */
+    /* The signals were last updated by yk_system_carry_given_signals(). */
     bool carries_given;
 
-    /* Gauss-Seidel: B sides before their A sides; and A sides before their B sides, for iterations
-     * over wrenches. */
+    /* Order of the participants. `sequence`: B sides before their A sides (Gauss-Seidel).
+     * `wrench_sequence`: A sides before their B sides, for iterations over wrenches. */
     int *sequence;
     int *wrench_sequence;
 
-    /* Of the consistent start. */
+    /* Unknowns of the consistent start. */
     int start_unknowns_count;
     struct yk_unknowns *start_unknowns;
 
-    /* Where the scheme merges. */
+    /* Set if the scheme merges subsystems. */
     struct yk_merging *merging;
 
-    /* One for each subsystem of the def. */
+    /* One part for each subsystem of the def. */
     int subsystem_count;
     yk_subsystem **owned; /* destroyed with the system */
     int owned_count;
     yk_system_part *parts;
 
-    /* Of schemes that advance several participants at the same time. */
+    /* Threads of schemes that advance several participants at the same time. */
     yk_pool *pool;
     yk_controller control;
     yk_policy policy;
 
-    /* The failure that was reported last; its subsystem is the participant. */
+    /* The failure that was reported last. Its subsystem is the index of the participant. */
     yk_failure failure;
 
-    /* Of the state; the same without the participants that cannot return; the image of one
-     * participant. */
+    /* Layout of the state image; layout without the participants that cannot be rolled back; buffer
+     * for the image of one participant. */
     yk_state_layout layout, returning;
     double *scratch;
     /* Some participants have not been asked for the size of their images, because none is used. */
     bool states_deferred;
     yk_system_statistics statistics;
 
-    /* At the start of the macro step, where another master may ask for it again; else NULL. */
+    /* State image at the start of the macro step if an external coupling library may repeat the
+     * step; otherwise NULL. */
     double *window;
 };
 
@@ -358,7 +360,7 @@ static inline yk_participant *yk_interface_b(const yk_system *system, const yk_i
     return &system->participants[interface->def.motion_subsystem];
 }
 
-/* What their ports show, and what they are given. */
+/* Outputs and inputs of the ports of the two sides. */
 static inline yk_port_value *yk_value_a(const yk_system *system, const yk_interface *interface)
 {
     return &yk_interface_a(system, interface)->values[interface->def.wrench_port];
@@ -379,7 +381,7 @@ static inline yk_input *yk_input_b(const yk_system *system, const yk_interface *
     return &yk_interface_b(system, interface)->inputs[interface->def.motion_port];
 }
 
-/* Where they were at the start of the macro step. */
+/* Motions of the two sides at the start of the macro step. */
 static inline yk_motion *yk_before_a(const yk_system *system, const yk_interface *interface)
 {
     return &yk_interface_a(system, interface)->before[interface->def.wrench_port];
@@ -390,14 +392,14 @@ static inline yk_motion *yk_before_b(const yk_system *system, const yk_interface
     return &yk_interface_b(system, interface)->before[interface->def.motion_port];
 }
 
-/* One wrench on both sides, found by the scheme: neither is prescribed a motion. */
+/* The scheme applies one wrench to both sides; no side receives a motion. */
 static inline bool yk_both_take_wrench(const yk_interface *interface)
 {
     return interface->takes == YK_CAUSALITY_WRENCH_INPUT;
 }
 
-/* Whether a participant is side B and is prescribed the motion of A, or side A and takes the wrench
- * that this needed. */
+/* Whether a participant is side B and receives the motion of A, or side A and receives the reaction
+ * wrench. */
 static inline bool yk_is_motion_side(const yk_interface *interface, int participant)
 {
     return interface->def.motion_subsystem == participant && !yk_both_take_wrench(interface);

@@ -1,9 +1,10 @@
-/* Subsystems that another master carries (yk_time_window_ops), and macro steps that it asks for again.
+/* Subsystems controlled by an external coupling library (yk_time_window_ops), and macro steps that
+ * the library repeats.
  *
- * Such a subsystem comes last in its macro step, so that the other master is given what was reached.
- * In an implicit coupling of that master the macro step is one of its time windows: while its
- * iterations have not converged, all that can return goes back to the start of the step, and makes it
- * again with what the master now offers. */
+ * Such a subsystem steps last in a macro step, so that the library receives motions that were
+ * reached. In an implicit coupling of the library, the macro step is one of its time windows: while
+ * its iterations have not converged, everything that can be rolled back returns to the start of the
+ * step, which is repeated with the new data of the library. */
 #include "coupling/time_window.h"
 
 #include "coupling/participant.h"
@@ -14,10 +15,10 @@
 #include <math.h>
 #include <string.h>
 
-/* Statistics of a participant, and its calls that were timed. */
+/* Statistics of a participant, with the count of its timed calls. */
 enum { COUNT_WORDS = sizeof(yk_subsystem_statistics) / sizeof(double) + 1 };
 
-/* Fraction of a macro step that a window may differ from it, by rounding. */
+/* Relative difference between a macro step and a window that counts as rounding error. */
 static const double SLIVER = 1e-9;
 
 bool yk_windows_meet(const yk_system *system, const yk_interface *interface)
@@ -39,7 +40,7 @@ bool yk_system_uses_time_windows(const yk_system *system)
 
 void yk_windows_prescribe(yk_system *system, int number, bool a_advanced)
 {
-    /* What the other master knows of the end of the step. */
+    /* The motion at the end of the step, as far as it is known. */
     if (!a_advanced) {
         yk_motion end;
         yk_system_predict_motion(system, number, &end);
@@ -47,7 +48,7 @@ void yk_windows_prescribe(yk_system *system, int number, bool a_advanced)
         return;
     }
 
-    /* Both ends as they were reached, with their velocities. */
+    /* Both ends with their velocities. */
     yk_interface *interface = &system->interfaces[number];
     const yk_motion *end = &yk_value_a(system, interface)->motion;
     interface->origin = end->position;
@@ -94,7 +95,7 @@ yk_status yk_windows_start(yk_system *system)
     if (!master)
         return YK_OK;
 
-    /* All others go back. */
+    /* Roll back all other participants. */
     for (int i = 0; i < system->participant_count; i++) {
         const yk_participant *p = &system->participants[i];
         if (p->subsystem->ops->time_windows || yk_participant_can_return(p))
@@ -106,7 +107,7 @@ yk_status yk_windows_start(yk_system *system)
                        p->subsystem->ops->kind);
     }
 
-    /* The state, what is remembered, and what was counted of every participant. */
+    /* State, coupling data and statistics of every participant. */
     size_t words = system->returning.word_count + yk_system_checkpoint_size(system);
     words += COUNT_WORDS * (size_t)system->participant_count;
     double *window = yk_reallocate(system->context, system->window, words, sizeof *window);
@@ -141,7 +142,7 @@ yk_status yk_windows_return(yk_system *system)
     if (YK_FAILED(status))
         return status;
 
-    /* Calls that were made stay counted. */
+    /* Calls remain counted. */
     double *counts = memory + yk_system_checkpoint_size(system);
     for (int i = 0; i < system->participant_count; i++) {
         const yk_participant *p = &system->participants[i];
@@ -153,7 +154,7 @@ yk_status yk_windows_return(yk_system *system)
     if (YK_FAILED(status))
         return status;
 
-    /* What the other master offers is new. */
+    /* Read the new data of the library. */
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *p = &system->participants[i];
         memcpy(&p->statistics, counts + i * COUNT_WORDS, sizeof p->statistics);

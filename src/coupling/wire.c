@@ -1,9 +1,9 @@
 /* Wires: numbers without power from one subsystem to another.
  *
- * A wire remembers its source's value at the start of the macro step and the present one. Its
- * target sees a line between the two where the source has advanced, and the former where it has
- * not; so what a scheme knows decides, and schemes only say when: carry before advance. Nothing
- * of a wire is state: both values follow from the source's. */
+ * A wire stores the value of its source at the start of the macro step and the present value. Its
+ * target receives a line between the two if the source has advanced, otherwise the value at the
+ * start. Schemes only call the update before each advance. Wires have no state: both values follow
+ * from the source. */
 #include "coupling/wire.h"
 
 #include <math.h>
@@ -15,7 +15,7 @@
 
 /* Creation ------------------------------------------------------------------------------------- */
 
-/* There is such a port, it takes a signal, and no other wire ends there. */
+/* Checks that the port exists, receives a signal, and is not the end of another wire. */
 static yk_status check_target(const yk_system *system, int number, const yk_wire_def *def)
 {
     yk_context *context = system->context;
@@ -36,7 +36,7 @@ static yk_status check_target(const yk_system *system, int number, const yk_wire
                        "at signal ports",
                        def->name, port->name, to->name);
 
-    /* One wire for a port. */
+    /* A port can have only one wire. */
     for (int i = 0; i < number; i++) {
         const yk_wire_def *other = &system->wires[i].def;
         if (other->target_subsystem == def->target_subsystem &&
@@ -50,7 +50,7 @@ static yk_status check_target(const yk_system *system, int number, const yk_wire
     return YK_OK;
 }
 
-/* The subsystem that a channel of a participant belongs to: of merged subsystems the last one whose
+/* The subsystem that owns a channel of a participant: for merged subsystems, the last one whose
  * channels begin at or before it. */
 static const yk_system_part *part_of_channel(const yk_system *system, int participant, int channel)
 {
@@ -65,7 +65,7 @@ static const yk_system_part *part_of_channel(const yk_system *system, int partic
     return found;
 }
 
-/* Checks that the source exists. For a channel, sets its size, else 0, and the factor from its
+/* Checks that the source exists. For a channel, sets its size (otherwise 0) and the factor from its
  * units to SI. */
 static yk_status check_source(const yk_system *system, const yk_wire_def *def, int *size,
                               double *factor)
@@ -76,7 +76,7 @@ static yk_status check_source(const yk_system *system, const yk_wire_def *def, i
         return yk_fail(context, YK_ERROR_ARGUMENT, "wire '%s': there is no subsystem %d", def->name,
                        source);
 
-    /* A port gives all of its motion and wrench, a channel what it lists. */
+    /* A port offers all components of its motion and wrench, a channel its listed components. */
     const yk_participant *from = &system->participants[source];
     int components = sizeof(yk_port_value) / sizeof(double);
     *size = 0;
@@ -109,7 +109,7 @@ static yk_status check_source(const yk_system *system, const yk_wire_def *def, i
         *factor = yk_unit_factor(channels[def->source_channel].unit, part->length, part->mass);
     }
 
-    /* One number of it. */
+    /* One component of the source. */
     if (def->component_index >= 0 && def->component_index < components)
         return YK_OK;
     return yk_fail(context, YK_ERROR_ARGUMENT, "wire '%s': its source has no component %d",
@@ -126,7 +126,7 @@ yk_status yk_wires_create(yk_system *system, const yk_system_description *def)
             "scheme %s does not carry wires between subsystems; choose another scheme, such as %s",
             yk_system_scheme_name(system), yk_scheme_name_with(YK_SCHEME_CARRIES_SIGNALS));
 
-    /* Each participant may be the source of all of them. */
+    /* Each participant may be the source of all wires. */
     size_t count = (size_t)def->wire_count;
     system->wires = yk_allocate(system->context, count, sizeof *system->wires);
     if (!system->wires)
@@ -162,7 +162,7 @@ yk_status yk_wires_create(yk_system *system, const yk_system_description *def)
                 return YK_ERROR_MEMORY;
         }
 
-        /* The source reads it after every step, the target takes it as an input. */
+        /* The source reads the wire after every step, the target receives it as an input. */
         yk_participant *from = &system->participants[wire->def.source_subsystem];
         from->wires[from->wire_count++] = wire;
         yk_subsystem *target = system->participants[wire->def.target_subsystem].subsystem;
@@ -191,7 +191,7 @@ void yk_wires_read(yk_participant *p)
         yk_wire *wire = p->wires[i];
         const yk_wire_def *def = &wire->def;
 
-        /* A value of a port is an array of numbers, as a channel is. */
+        /* A port value is an array of numbers, like a channel. */
         const double *values = wire->channel;
         if (values)
             p->subsystem->ops->channels->read(p->subsystem, def->source_channel, wire->channel);
@@ -199,7 +199,7 @@ void yk_wires_read(yk_participant *p)
             values = (const double *)&p->values[def->source_port];
         wire->now = wire->factor * values[def->component_index];
 
-        /* Most wires carry the number as it is. */
+        /* Most wires have gain 1 and offset 0. */
         if (def->gain != 0)
             wire->now *= def->gain;
         if (def->offset != 0)
@@ -207,11 +207,11 @@ void yk_wires_read(yk_participant *p)
     }
 }
 
-/* The input of a wire's target over the step; returns the relative change of its end since it was
- * last set. */
+/* Sets the input of a wire's target over the step. Returns the relative change of its end value
+ * since it was last set. */
 static double set_input(yk_system *system, const yk_wire *wire, double begin, double end)
 {
-    /* Where the input ended when it was last set. */
+    /* End value of the input when it was last set. */
     const yk_participant *to = &system->participants[wire->def.target_subsystem];
     yk_input *input = &to->inputs[wire->def.target_port];
     double last = input->linear[0].x;
@@ -235,8 +235,8 @@ static double carry(yk_system *system, int participant, bool with_given)
         if (wire->def.target_subsystem != participant)
             continue;
 
-        /* What is known of the end of the step: nothing, the source's own value, or what wires
-         * that run against the sequence are given. */
+        /* Value at the end of the step: none, the source's own value, or the given value of a wire
+         * against the sequence. */
         const yk_participant *from = &system->participants[wire->def.source_subsystem];
         double end = wire->before;
         if (from->advanced && !wire->def.sample_and_hold)
@@ -278,11 +278,11 @@ void yk_wires_carry_start(yk_system *system, int participant)
     }
 }
 
-/* A source that starts after its target has given it an old value, whatever the order of the
- * participants is. */
+/* Returns the largest relative difference between the present value of a wire and the value that
+ * its target was initialized with. It is not zero if a target is initialized before its source. */
 double yk_wires_start_change(const yk_system *system)
 {
-    /* A wire that was carried before its source started has an old value. */
+    /* A wire that was updated before its source was initialized has an old value. */
     double largest = 0;
     for (int i = 0; i < system->wire_count; i++) {
         const yk_wire *wire = &system->wires[i];

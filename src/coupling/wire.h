@@ -1,4 +1,4 @@
-/* Wires and inputs of the program: numbers that are carried to signal ports. */
+/* Wires and inputs of the program: numbers that are passed to signal ports. */
 #ifndef YK_COUPLING_WIRE_H
 #define YK_COUPLING_WIRE_H
 
@@ -12,14 +12,16 @@ yk_status yk_inputs_create(yk_system *system, const yk_system_description *def);
 
 /* Reads the values of all wires with this source. */
 void yk_wires_read(yk_participant *participant);
-/* As yk_system_update_signals(), but wires against the sequence carry their given value at the end of the step. */
+/* Like yk_system_update_signals(), but wires against the sequence carry their given value at the
+ * end of the step. */
 double yk_system_carry_given_signals(yk_system *system, int participant);
-/* Carries signals in the same way as the scheme did last, for participants of a loop that the scheme has not reached yet. */
+/* Updates the signals in the same way as the last call of the scheme did, for participants of a
+ * loop that the scheme has not reached yet. */
 void yk_wires_carry_again(yk_system *system, int participant);
-/* At the start: carries the present values. */
+/* At the start: passes the present values to the targets. */
 void yk_wires_carry_start(yk_system *system, int participant);
-/* At the start: the largest difference between a wire and the value that its target started with, relative to its size or
- * to 1. */
+/* At the start: the largest difference between the value of a wire and the value that its target
+ * was initialized with, relative to the value or to 1. */
 double yk_wires_start_change(const yk_system *system);
 
 #endif

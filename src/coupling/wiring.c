@@ -1,5 +1,5 @@
-/* Creation of what a system consists of: every mistake in the wiring, and in the tables of a
- * subsystem, is found here, before anything moves. */
+/* Creation of participants, interfaces and wires. All errors in the wiring, and in the operation
+ * tables of subsystems, are found here, before the run. */
 #include "coupling/wiring.h"
 
 #include <math.h>
@@ -14,7 +14,8 @@
 
 /* Participants --------------------------------------------------------------------------------- */
 
-/* A subsystem with memory for its inputs and outputs, its substeps, and its units and axes. */
+/* Creates a participant: a subsystem with memory for its inputs and outputs, its substeps, and its
+ * units and axes. */
 static yk_status create_participant(yk_system *system, const yk_system_description *def, int number)
 {
     yk_context *context = system->context;
@@ -34,14 +35,14 @@ static yk_status create_participant(yk_system *system, const yk_system_descripti
     if (!p->inputs || !p->own_inputs || !p->values || !p->before)
         return YK_ERROR_MEMORY;
 
-    /* Orientations that nobody fills are rotations all the same. */
+    /* Orientations that are never filled must be valid rotations. */
     for (size_t i = 0; i < count; i++) {
         p->values[i].motion.orientation.w = 1;
         p->inputs[i].base_orientation.w = 1;
         p->own_inputs[i].base_orientation.w = 1;
     }
 
-    /* With several substeps the coupling sees means and sums over them. */
+    /* With several substeps the coupling uses means and sums over them. */
     p->substeps = 1;
     if (def->substeps)
         p->substeps = def->substeps[number];
@@ -84,13 +85,12 @@ static yk_status create_participant(yk_system *system, const yk_system_descripti
 
 /* Interfaces ----------------------------------------------------------------------------------- */
 
-/* One end of an interface: whether there is such a port, whether it has power, and whether no
- * other interface uses it. */
+/* Checks one end of an interface: the port exists, has power, and no other interface uses it. */
 static yk_status check_port(yk_system *system, int number, int participant, int port)
 {
     yk_context *context = system->context;
     const char *name = system->interfaces[number].def.name;
-    /* There is such a port, with power. */
+    /* The port exists and has power. */
     if (participant < 0 || participant >= system->participant_count)
         return yk_fail(context, YK_ERROR_ARGUMENT, "interface '%s': there is no subsystem %d", name,
                        participant);
@@ -105,7 +105,7 @@ static yk_status check_port(yk_system *system, int number, int participant, int 
                        "power; join it by a wire",
                        name, p->ports[port].name, p->name);
 
-    /* A port can be joined once. */
+    /* A port can be connected only once. */
     for (int i = 0; i < number; i++) {
         const yk_interface_def *other = &system->interfaces[i].def;
         bool first = other->wrench_subsystem == participant;
@@ -125,7 +125,7 @@ static yk_status check_port(yk_system *system, int number, int participant, int 
 static yk_status check_causality(yk_system *system, const char *name, const yk_participant *p,
                                  int port, yk_causality causality)
 {
-    /* What helps depends on what the port can take instead. */
+    /* The remedy depends on the causalities that the port allows. */
     yk_context *context = system->context;
     const yk_port *end = &p->ports[port];
     if (end->allowed_causalities & causality)
@@ -141,7 +141,8 @@ static yk_status check_causality(yk_system *system, const char *name, const yk_p
                        "the two sides",
                        name, end->name, p->name);
 
-    /* It takes motions only, which a scheme with wrenches on both sides prescribes to no marker. */
+    /* The port receives motions only, but a scheme with wrenches on both sides prescribes no motion
+     * to markers. */
     if (system->traits & YK_SCHEME_IS_FORCE_FORCE && end->kind == YK_PORT_MARKER)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "interface '%s': port '%s' of subsystem '%s' cannot take a wrench; let it "
@@ -158,7 +159,7 @@ static yk_status check_causality(yk_system *system, const char *name, const yk_p
 static yk_status connect_port(yk_system *system, const yk_interface_def *def, yk_participant *p,
                               int port, yk_causality causality)
 {
-    /* A subsystem may refuse; it knows neither the interface nor its own name. */
+    /* A subsystem may refuse. Its message does not name the interface or the subsystem. */
     yk_subsystem *subsystem = p->subsystem;
     yk_status status = subsystem->ops->connect(subsystem, port, causality, def->constrained_axes);
     if (!YK_FAILED(status))
@@ -177,7 +178,7 @@ static yk_status create_interface(yk_system *system, int number)
     const yk_interface_def *def = &interface->def;
     const char *name = def->name;
 
-    /* What the second side takes is the scheme's choice. */
+    /* The scheme chooses what the second side receives. */
     yk_participant *a = yk_interface_a(system, interface);
     yk_participant *b = yk_interface_b(system, interface);
     const yk_port_pair joined = {
@@ -190,7 +191,7 @@ static yk_status create_interface(yk_system *system, int number)
     if (ops->second_side_causality)
         interface->takes = ops->second_side_causality(system->options, &joined);
 
-    /* Whether both sides can do that. */
+    /* Check that both sides support it. */
     yk_status status =
         check_causality(system, name, a, def->wrench_port, YK_CAUSALITY_WRENCH_INPUT);
     if (status != YK_OK)
@@ -232,7 +233,7 @@ static yk_status create_interface(yk_system *system, int number)
                        "interface '%s' joins a scalar port with a marker: '%s.%s' and '%s.%s'",
                        name, a->name, a_port->name, b->name, b_port->name);
 
-    /* The subsystems have the last word. */
+    /* Finally ask the subsystems. */
     status = connect_port(system, def, a, def->wrench_port, YK_CAUSALITY_WRENCH_INPUT);
     if (status != YK_OK)
         return status;
@@ -241,24 +242,24 @@ static yk_status create_interface(yk_system *system, int number)
 
 /* Sequences ------------------------------------------------------------------------------------ */
 
-/* What the order of Gauss-Seidel gives up first where it would go in a circle. All wires: motion
- * sides come before wrench sides, sources of wires before their targets. Wires of commands:
- * without those from wrench sides, whose motion is known at the start. Nothing: the order of the
- * def. */
+/* Levels of the Gauss-Seidel order, from strict to none. All wires: motion sides come before wrench
+ * sides, sources of wires before their targets. Command wires: without wires from wrench sides,
+ * whose motion is known at the start. None: the order of the def. If the dependencies form a cycle,
+ * the next level is used. */
 enum { ALL_WIRES, WIRES_OF_COMMANDS, NO_WIRES, NOTHING };
 
-/* True if everything that the participant takes from outside its algebraic loop comes from
- * participants that are in the sequence already. */
+/* Whether all inputs of the participant from outside its algebraic loop come from participants that
+ * are in the sequence already. */
 static bool can_follow_alone(const yk_system *system, int participant, bool wrenches_first,
                              const bool *listed, int level)
 {
-    /* Of interfaces one side waits for the other, unless both take a wrench that is known. */
+    /* One side of an interface waits for the other, unless both receive a wrench that is known. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface_def *def = &system->interfaces[i].def;
         if (yk_both_take_wrench(&system->interfaces[i]))
             continue;
 
-        /* Motion sides that another master carries wait for the motion that was reached. */
+        /* Motion sides under external control wait for the motion that was reached. */
         const yk_participant *b = &system->participants[def->motion_subsystem];
         int later = def->wrench_subsystem;
         int earlier = def->motion_subsystem;
@@ -271,7 +272,7 @@ static bool can_follow_alone(const yk_system *system, int participant, bool wren
             return false;
     }
 
-    /* Wires, as far as they are kept at this level. */
+    /* Wires that count at this level. */
     for (int i = 0; i < system->wire_count && level < NO_WIRES; i++) {
         const yk_wire_def *def = &system->wires[i].def;
         int source = def->source_subsystem;
@@ -280,7 +281,7 @@ static bool can_follow_alone(const yk_system *system, int participant, bool wren
         if (system->wires[i].looped)
             continue;
 
-        /* A wrench side's motion is known at the start. */
+        /* The motion of a wrench side is known at the start. */
         bool commands = true;
         for (int k = 0; k < system->interface_count; k++)
             if (system->interfaces[k].def.wrench_subsystem == source)
@@ -292,8 +293,8 @@ static bool can_follow_alone(const yk_system *system, int participant, bool wren
     return true;
 }
 
-/* The participants of an algebraic loop are advanced together, so they wait for each other's
- * sources. */
+/* The participants of an algebraic loop are advanced together, so each waits for the sources of
+ * all. */
 static bool can_follow(const yk_system *system, int participant, bool wrenches_first,
                        const bool *listed, int level)
 {
@@ -308,8 +309,8 @@ static bool can_follow(const yk_system *system, int participant, bool wrenches_f
     return true;
 }
 
-/* Motion sides before their wrench sides, or the other way round; sources of wires before their
- * targets. */
+/* Finds the order of the participants: motion sides before their wrench sides or the reverse, and
+ * sources of wires before their targets. */
 static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequence)
 {
     size_t count = (size_t)system->participant_count;
@@ -321,8 +322,8 @@ static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequ
         return YK_ERROR_MEMORY;
     }
 
-    /* One after the other: the first that waits for none of those left, at the strictest level at
-     * which there is one. */
+    /* Repeatedly append the first participant that waits for none of the remaining ones, at the
+     * strictest level at which there is one. */
     for (int n = 0; n < system->participant_count;) {
         int chosen = -1;
         for (int level = ALL_WIRES; chosen < 0 && level < NOTHING; level++)
@@ -330,12 +331,12 @@ static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequ
                 if (!listed[i] && can_follow(system, i, wrenches_first, listed, level))
                     chosen = i;
 
-        /* All that are left wait for each other. */
+        /* All remaining participants wait for each other. */
         if (chosen < 0)
             for (chosen = 0; listed[chosen];)
                 chosen++;
 
-        /* With all others of its loop. */
+        /* Together with the others of its loop. */
         const yk_loop *loop = system->participants[chosen].loop;
         for (int i = 0; i < system->participant_count; i++) {
             if (i != chosen && (!loop || system->participants[i].loop != loop))
@@ -347,7 +348,7 @@ static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequ
         }
     }
 
-    /* Where interfaces and wires go in a circle, some run against it. */
+    /* If interfaces and wires form a cycle, some run against the order. */
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
         int a = index[interface->def.wrench_subsystem];
@@ -392,7 +393,7 @@ yk_status yk_wiring_create(yk_system *system, const yk_system_description *def)
     if (!system->sequence || !system->wrench_sequence)
         return YK_ERROR_MEMORY;
 
-    /* What is coupled, and by what. */
+    /* Interfaces. */
     yk_status status = YK_OK;
     for (int i = 0; i < def->subsystem_count; i++) {
         status = create_participant(system, def, i);
@@ -429,7 +430,7 @@ yk_status yk_wiring_create(yk_system *system, const yk_system_description *def)
     if (status != YK_OK)
         return status;
 
-    /* In which order. */
+    /* Sequences. */
     status = find_sequence(system, false, system->sequence);
     if (status != YK_OK)
         return status;
@@ -442,7 +443,7 @@ yk_status yk_wiring_create(yk_system *system, const yk_system_description *def)
     if (status != YK_OK)
         return status;
 
-    /* Memory for the wrenches of every wrench side, and for a consistent start. */
+    /* Allocate the wrench vectors of every wrench side, and the unknowns of a consistent start. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         yk_participant *a = yk_interface_a(system, interface);
@@ -474,7 +475,7 @@ void yk_wiring_destroy(yk_system *system)
 {
     yk_context *context = system->context;
 
-    /* Where creation failed, some of it was not made. */
+    /* If creation failed, some members do not exist. */
     for (int i = 0; system->participants && i < system->participant_count; i++) {
         yk_participant *p = &system->participants[i];
         yk_free(context, p->transform);
@@ -499,17 +500,17 @@ void yk_wiring_destroy(yk_system *system)
     yk_unknowns_destroy(context, system->start_unknowns, system->start_unknowns_count);
 }
 
-/* The contract -----------------------------------------------------------------------------------
+/* Operation tables --------------------------------------------------------------------------------
  *
- * Whether the tables of a subsystem are such that this library can call them. */
+ * Checks that this library can call the tables of a subsystem. */
 
 #define GROUP(member, type, operation)                                                       \
     {                                                                                        \
 #member, offsetof(yk_subsystem_ops, member), sizeof(type), offsetof(type, operation) \
     }
 
-/* Groups of capabilities: where the table of each hangs, how large that is, and where its operations
- * begin. */
+/* Groups of capabilities: offset of the pointer to each table, size of the table, and offset of its
+ * first operation. */
 static const struct {
     const char *name;
     size_t offset; /* in yk_subsystem_ops */
@@ -556,7 +557,7 @@ yk_status yk_contract_check(yk_context *context, const yk_subsystem *subsystem, 
     if (status != YK_OK)
         return status;
 
-    /* What every subsystem does. */
+    /* Required operations. */
     const char *kind = "unknown kind";
     if (ops->kind)
         kind = ops->kind;
@@ -567,7 +568,7 @@ yk_status yk_contract_check(yk_context *context, const yk_subsystem *subsystem, 
                        "step, output or destroy",
                        name, kind);
 
-    /* What it may do besides, each group absent or whole. */
+    /* Optional groups, each absent or complete. */
     for (size_t i = 0; i < sizeof groups / sizeof *groups; i++) {
         const char *table;
         memcpy(&table, (const char *)ops + groups[i].offset, sizeof table);

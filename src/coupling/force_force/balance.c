@@ -11,7 +11,7 @@
 /* Weights of g / h^2, g' / h and g'' in the condition at the end of a step. */
 static const double CONDITION[1][YK_LEVELS] = {{1, 1, 0}};
 
-/* Side 0 takes the wrench, side 1 the motion. */
+/* Side 0 is the wrench side, side 1 the second side. */
 static int port_on(const yk_interface *interface, int side)
 {
     if (side == 0)
@@ -33,7 +33,7 @@ void yk_balance_directions(yk_balance_interface *own, double t, const yk_motion 
     yk_constraint_kinematics kinematics;
     yk_constraint_kinematics_at(&own->constraint, t, a, b, &kinematics);
 
-    /* What one side receives the other gives. */
+    /* Unit wrenches on both sides, equal and opposite. */
     for (int row = 0; row < own->constraint.row_count; row++) {
         yk_wrench unit[2];
         yk_constraint_unit_wrenches(&own->constraint, &kinematics, row, unit);
@@ -57,7 +57,7 @@ void yk_balance_apply(yk_system *system, yk_balance_interface *own)
     yk_interface *interface = &system->interfaces[own->interface];
     yk_port_kind kind = interface->kind;
 
-    /* On the later side, carried on by a part of the change since the last step. */
+    /* The wrench on the later side is extrapolated by a part of its change since the last step. */
     for (int side = 0; side < 2; side++) {
         yk_wrench wrench = wrench_of(own, side);
         yk_wrench change = yk_wrench_combine(kind, &wrench, -1, &own->wrench[side]);
@@ -72,8 +72,8 @@ void yk_balance_apply(yk_system *system, yk_balance_interface *own)
 
 /* Models of the step --------------------------------------------------------------------------- */
 
-/* Of a subsystem that reports its mechanism only: its velocities follow the wrenches over the whole
- * step. */
+/* Step model of a subsystem that reports an interface model only: its velocities follow the
+ * wrenches over the whole step. */
 static yk_status ask_for_interface_model(yk_balance *balance, yk_system *system, int participant)
 {
     yk_participant *p = &system->participants[participant];
@@ -92,12 +92,12 @@ static yk_status ask_for_interface_model(yk_balance *balance, yk_system *system,
     if (YK_FAILED(status))
         return status;
 
-    /* Many steps follow a wrench as a method of second order does in one. */
+    /* A subsystem with many substeps follows a wrench like a method of second order. */
     double lead = 0.5 + (given.theta - 0.5) / p->substeps;
     model->theta = lead;
     model->wrench_point = 1 - lead;
 
-    /* From the velocities now, in the units of the participant ... */
+    /* From the present velocities, in the units of the participant ... */
     for (int port = 0; port < p->port_count; port++) {
         int offset = own->offsets[port];
         if (offset < 0)
@@ -136,7 +136,7 @@ static yk_vec3 take3(const double *array)
     return yk_v3(array[0], array[1], array[2]);
 }
 
-/* Where the model says that a side will be at the end of the step. */
+/* Predicted motion of a side at the end of the step, from the model. */
 static yk_motion end_of(const yk_balance *balance, const yk_system *system,
                         const yk_interface *interface, int side)
 {
@@ -146,7 +146,7 @@ static yk_motion end_of(const yk_balance *balance, const yk_system *system,
     const double *velocity = own->model.velocity + own->offsets[port];
     const double *displacement = own->model.displacement + own->offsets[port];
 
-    /* On from where it is. */
+    /* Start from the present motion. */
     yk_motion end = p->before[port];
     if (interface->kind == YK_PORT_SCALAR) {
         end.position.x += displacement[0];
@@ -154,7 +154,7 @@ static yk_motion end_of(const yk_balance *balance, const yk_system *system,
         return end;
     }
 
-    /* The displacement of a rotation is its vector in the global frame. */
+    /* The displacement of a rotation is its rotation vector in the global frame. */
     yk_quat rotation = yk_so3_exp(take3(displacement + 3));
     end.position = yk_v3_add(end.position, take3(displacement));
     end.orientation = yk_q_unit(yk_q_mul(rotation, end.orientation));
@@ -166,8 +166,8 @@ static yk_motion end_of(const yk_balance *balance, const yk_system *system,
 
 /* Conditions ----------------------------------------------------------------------------------- */
 
-/* The motions of a subsystem's ports at the end of the step by the multipliers: rows and columns
- * as in jacobian.h. */
+/* Derivatives of the motions of a subsystem's ports at the end of the step with respect to the
+ * multipliers; rows and columns as in jacobian.h. */
 static void fill_response(yk_balance *balance, double h, int participant)
 {
     const yk_balance_participant *own = &balance->participants[participant];
@@ -185,7 +185,7 @@ static void fill_response(yk_balance *balance, double h, int participant)
         }
     }
 
-    /* Column by column: a unit of one multiplier at one port moves all ports. */
+    /* For each column: a unit of one multiplier at one port moves all ports. */
     for (int i = 0; i < r->connection_count; i++) {
         const yk_connection *by = &r->connections[i];
         const yk_balance_interface *pushed = &balance->interfaces[by->interface];
@@ -210,7 +210,7 @@ static void fill_response(yk_balance *balance, double h, int participant)
 
                     velocity *= carried / h;
 
-                    /* Positions, and velocities a level below. */
+                    /* Rows of positions, and rows of velocities scaled one level lower. */
                     double *entry = r->matrix + (of->row + k) * r->columns + by->column + row;
                     entry[0] = model->theta * velocity;
                     entry[size * r->columns] = velocity;
@@ -226,13 +226,13 @@ static const yk_constraint_gradient *gradient_of(void *user, int interface)
     return &balance->interfaces[interface].gradient;
 }
 
-/* The conditions where the models are, into the residual, and their derivatives. */
+/* Evaluates the conditions at the predicted motions into the residual, and their derivatives. */
 static yk_status linearise(yk_balance *balance, yk_system *system)
 {
     double h = system->h;
     double *residual = balance->residual;
 
-    /* g / h^2 + g' / h at the end of the step, and its gradient there. */
+    /* g / h^2 + g' / h at the end of the step, and its gradient. */
     for (int i = 0; i < balance->count; i++) {
         yk_balance_interface *own = &balance->interfaces[i];
         const yk_interface *interface = &system->interfaces[own->interface];
@@ -248,7 +248,7 @@ static yk_status linearise(yk_balance *balance, yk_system *system)
             *residual++ = CONDITION[0][0] * g[0][row] / (h * h) + CONDITION[0][1] * g[1][row] / h;
     }
 
-    /* By all multipliers at once. */
+    /* With respect to all multipliers. */
     yk_jacobian_renew(balance->jacobian);
     yk_status status =
         yk_jacobian_assemble(balance->jacobian, gradient_of, balance, CONDITION, CONDITION, h);
@@ -263,7 +263,7 @@ static yk_status linearise(yk_balance *balance, yk_system *system)
 
 /* Before the step ------------------------------------------------------------------------------ */
 
-/* A motion after the time h, with its acceleration now. */
+/* A motion after the time h, with its present acceleration. */
 static yk_motion carried_on(yk_port_kind kind, const yk_motion *from, double h)
 {
     /* x + h v + h^2 a / 2; rotations by the mean angular velocity. */
@@ -280,8 +280,8 @@ static yk_motion carried_on(yk_port_kind kind, const yk_motion *from, double h)
     return to;
 }
 
-/* The step model of a participant, its own or made of its interface model; the status is the
- * participant's. */
+/* The step model of a participant: its own, or one derived from its interface model. Errors are
+ * stored in the participant's status. */
 static void ask_for_step_model(yk_balance *balance, yk_system *system, int participant)
 {
     yk_participant *m = &system->participants[participant];
@@ -310,7 +310,7 @@ void yk_balance_take_over(yk_balance *balance, yk_system *system)
 
 yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_input_weights *weights)
 {
-    /* What is known of the other inputs before anything has moved. */
+    /* Set the other inputs to their predictions; no subsystem has advanced yet. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         int motion_side = interface->def.motion_subsystem;
@@ -320,8 +320,8 @@ yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_inpu
         yk_system_prescribe_weighted(system, i, weights, false);
     }
 
-    /* Directions of the wrenches where the earlier side takes them, and by how much they are
-     * carried on to the other. Then the inputs are those of the multipliers of the last step. */
+    /* Directions of the wrenches at the time at which the earlier side evaluates them, and
+     * extrapolation to the later side. Then set the inputs from the multipliers of the last step. */
     for (int i = 0; i < balance->count; i++) {
         yk_balance_interface *own = &balance->interfaces[i];
         const yk_interface *interface = &system->interfaces[own->interface];
@@ -339,8 +339,8 @@ yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_inpu
         yk_balance_apply(system, own);
     }
 
-    /* What the next step of every subsystem will do with these, and how it follows changes; those in
-     * other processes begin before those that are here, and are waited for after them. */
+    /* Request the step models for these inputs from all subsystems. Requests to other processes are
+     * sent first and waited for last. */
     for (int i = 0; i < system->participant_count; i++) {
         yk_balance_participant *own = &balance->participants[i];
         own->model.substep_count = system->participants[i].substeps;
@@ -366,12 +366,12 @@ yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_inpu
 
     balance->asked = true;
 
-    /* The joints at its end, and their derivatives. */
+    /* Evaluate the joints at the end of the step, and their derivatives. */
     yk_status status = linearise(balance, system);
     if (status != YK_OK)
         return status;
 
-    /* With the multipliers that close the joints. */
+    /* Apply the multipliers that satisfy the joints. */
     double *held = balance->held;
     for (int i = 0; i < balance->count; i++)
         for (int row = 0; row < balance->interfaces[i].constraint.row_count; row++)
@@ -395,8 +395,7 @@ yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_inpu
 
 /* Creation ---------------------------------------------------------------------------------------
  *
- * Which interfaces are balanced, memory for their models, and what the state image keeps of
- * them. */
+ * Selection of the balanced interfaces, memory for their models, and their part of the state image. */
 
 enum { WRENCH_WORDS = sizeof(yk_wrench) / sizeof(double) };
 
@@ -405,7 +404,7 @@ yk_causality yk_balance_second_side(yk_exchange exchange, const yk_port_pair *jo
     if (exchange == YK_EXCHANGE_FORCE_MOTION)
         return YK_CAUSALITY_MOTION_INPUT;
 
-    /* Both sides must take a wrench, and say what their next step will do with it. */
+    /* Both sides must be able to receive a wrench, and to predict their next step. */
     for (int side = 0; side < 2; side++) {
         const yk_subsystem *subsystem = joined->subsystem[side];
         const yk_subsystem_ops *ops = subsystem->ops;
@@ -423,7 +422,8 @@ yk_causality yk_balance_second_side(yk_exchange exchange, const yk_port_pair *jo
     return YK_CAUSALITY_WRENCH_INPUT;
 }
 
-/* All wrench ports of a participant have velocities in its model, in their own order. */
+/* All connected wrench ports of a participant have velocities in its model, in the order of the
+ * ports. */
 static yk_status create_participant(yk_balance *balance, yk_system *system, int participant)
 {
     yk_context *context = system->context;
@@ -435,7 +435,7 @@ static yk_status create_participant(yk_balance *balance, yk_system *system, int 
 
     own->size = yk_system_number_velocities(system, participant, own->offsets);
 
-    /* The model of its step, and what that is made of where it has an interface model only. */
+    /* The step model, and the buffers to derive it from an interface model. */
     size_t n = (size_t)own->size;
     double *memory = yk_allocate(context, 4 * n + 2 * n * n, sizeof *memory);
     if (!memory)
@@ -454,7 +454,7 @@ static yk_status create_participant(yk_balance *balance, yk_system *system, int 
 
 yk_status yk_balance_create(yk_system *system, yk_balance **made)
 {
-    /* Most systems have none. */
+    /* Most systems have no balanced interfaces. */
     yk_context *context = system->context;
     int count = 0;
     for (int i = 0; i < system->interface_count; i++)
@@ -484,7 +484,7 @@ yk_status yk_balance_create(yk_system *system, yk_balance **made)
         own->interface = i;
         own->constraint = yk_constraint_make(interface->kind, def->constrained_axes, def->drive);
 
-        /* Both sides with all of their wrench ports. */
+        /* Both participants, with all of their wrench ports. */
         const int sides[2] = {def->wrench_subsystem, def->motion_subsystem};
         for (int side = 0; side < 2; side++) {
             if (balance->participants[sides[side]].size > 0)
@@ -556,7 +556,7 @@ void yk_balance_destroy(yk_balance *balance, yk_system *system)
 
 yk_state_layout yk_balance_layout(const yk_balance *balance)
 {
-    /* Multipliers and wrenches, which the next step carries on. */
+    /* Multipliers and wrenches, from which the next step extrapolates. */
     size_t words = 0;
     for (int i = 0; balance && i < balance->count; i++)
         words += (size_t)balance->interfaces[i].constraint.row_count + 2 * WRENCH_WORDS;
@@ -580,7 +580,7 @@ double *yk_balance_get(const yk_balance *balance, double *words)
 const double *yk_balance_set(yk_balance *balance, const double *words)
 {
     for (int i = 0; balance && i < balance->count; i++) {
-        /* In the order of yk_balance_get. */
+        /* In the order of yk_balance_get(). */
         yk_balance_interface *own = &balance->interfaces[i];
         size_t rows = (size_t)own->constraint.row_count;
         memcpy(own->multiplier, words, rows * sizeof *words);

@@ -1,28 +1,29 @@
-/* Interfaces in balance: one wrench on both sides, found before any subsystem moves.
+/* Force-force exchange: one wrench on both sides of an interface, computed before any subsystem
+ * steps. Such interfaces are called balanced.
  *
- * A motion that is prescribed to one side comes back as a wrench of its mass times the error of
- * the motion; the other side makes an error of that wrench over its own mass. So an exchange of
- * motion and wrench multiplies errors by the ratio of masses, whatever the step. Here both sides
- * take the wrench, and every subsystem says what its next step will do (step_model of the
- * contract, linear in the wrenches):
+ * If a motion is prescribed to one side, an error of the motion causes a wrench error proportional
+ * to its mass, and the other side turns that into a motion error divided by its own mass. So a
+ * force-motion exchange multiplies errors by the mass ratio, whatever the step size. Here both
+ * sides receive the wrench, and every subsystem predicts its next step (step model, linear in the
+ * wrenches f):
  *
  *   w = w0 + Y (f - f0)        x = x0 + lead h Y (f - f0)         at the end of the step
  *
- * The joints' equations g hold at the end of the step, on position and velocity level together,
+ * The joint equations g hold at the end of the step, on position and velocity level together,
  *
- *   g' + g / h = 0             of all balanced interfaces at once
+ *   g' + g / h = 0             for all balanced interfaces at once
  *
- * which is one small linear system for the multipliers. Y of both sides adds up in it, so an
- * error of a model is divided by the sum of both and multiplied by one of them: the ratio of
- * masses does not matter. For linear subsystems that step by one implicit method, the outcome is
- * that of the method applied to the joined whole.
+ * which is one small linear system for the multipliers. Its matrix contains the sum of Y of both
+ * sides, so that a model error is divided by the sum and multiplied by one of the terms: the mass
+ * ratio does not matter. For linear subsystems that use the same one-step implicit method, the
+ * result is that of the method applied to the merged system.
  *
- * What is left of g after the step is a term of higher order, and is closed by the next step.
- * Each subsystem is called once; all of them may run at the same time.
+ * The remaining g after the step is of higher order and is removed by the next step. Each subsystem
+ * is called once; all of them may run at the same time.
  *
- * Methods take a constant wrench at different points of the step (`sample`). A wrench of the
- * earlier of both sides is carried on to the later side along its last change: without that, the
- * sides would act on each other with a delay, which adds energy to every swing. */
+ * Methods evaluate a constant wrench at different points of the step (`sample`). The wrench on the
+ * side that evaluates it later is extrapolated to that point along its last change. Otherwise the
+ * sides would act on each other with a delay, which adds energy to every oscillation. */
 #ifndef YK_COUPLING_BALANCE_H
 #define YK_COUPLING_BALANCE_H
 
@@ -32,33 +33,33 @@
 
 /* One subsystem with balanced interfaces. */
 typedef struct yk_balance_participant {
-    /* Velocities of its wrench ports that are connected, balanced or not; 0: none is balanced. */
+    /* Number of velocities of its connected wrench ports, balanced or not; 0: none is balanced. */
     int size;
 
-    /* Per port: its first velocity, or -1. */
+    /* Per port: index of its first velocity, or -1. */
     int *offsets;
 
     /* In the system's units and axes. */
     yk_step_model model;
 
-    /* Of those that have an interface model only, and the wrenches on it. */
+    /* Only for subsystems without a step model: their interface model, and the wrenches on it. */
     double *inverse_mass, *rate, *wrenches;
 } yk_balance_participant;
 
 typedef struct yk_balance_interface {
-    int interface; /* of the system */
+    int interface; /* Index in the system. */
     yk_constraint constraint;
 
-    /* Wrench of a unit multiplier on either side. */
+    /* Wrenches of a unit multiplier on both sides. */
     yk_wrench unit[2][YK_JOINT_ROWS_MAX];
 
-    /* By how much of its last change the wrench of a side is carried on. */
+    /* Factor of the last change with which the wrench of a side is extrapolated. */
     double shift[2];
 
-    /* At the end of the step. */
+    /* Gradient of the constraint at the end of the step. */
     yk_constraint_gradient gradient;
 
-    /* Part of the state: of the last step, the wrenches before they were carried on. */
+    /* Part of the state: multipliers and wrenches of the last step, before extrapolation. */
     double multiplier[YK_JOINT_ROWS_MAX];
     yk_wrench wrench[2];
 } yk_balance_interface;
@@ -69,41 +70,43 @@ typedef struct yk_balance {
     yk_balance_interface *interfaces;
     double *residual, *held;
 
-    /* Of all conditions by all multipliers. */
+    /* Derivatives of all conditions with respect to all multipliers. */
     yk_jacobian *jacobian;
 
-    /* The models are those of an earlier step, which says when each side takes its wrench. */
+    /* The step models have been requested before, so that it is known at which point each side
+     * evaluates its wrench. */
     bool asked;
 } yk_balance;
 
-/* A balance is a part of the schemes that use it; NULL where no interface is balanced,
- * and then all of these do what is left to do without. */
+/* A balance belongs to the scheme that uses it. It is NULL if no interface is balanced; functions
+ * that take a balance accept NULL. */
 
-/* What the second side of an interface takes: a wrench, where it is to be balanced and both
- * subsystems can be. */
+/* Causality of the second side of an interface: a wrench, if the exchange asks for it and both
+ * subsystems support it. */
 yk_causality yk_balance_second_side(yk_exchange exchange, const yk_port_pair *joined);
-/* Of all interfaces whose second side takes a wrench. */
+/* Creates the balance for all interfaces whose second side receives a wrench. */
 yk_status yk_balance_create(yk_system *system, yk_balance **balance);
 void yk_balance_destroy(yk_balance *balance, yk_system *system);
-/* Its part of the state image, all of it continuous; get and set return the word behind. */
+/* Part of the state image, all of it continuous. get and set return the address after their last
+ * word. */
 yk_state_layout yk_balance_layout(const yk_balance *balance);
 double *yk_balance_get(const yk_balance *balance, double *words);
 const double *yk_balance_set(yk_balance *balance, const double *words);
 
-/* start.c: wrenches with which the accelerations of both sides fit each other, together with
- * those of all other interfaces. */
+/* start.c: finds wrenches with which the accelerations of both sides agree, together with those of
+ * all other interfaces. */
 yk_status yk_balance_start(yk_balance *balance, yk_system *system);
 
-/* The wrenches of the step that follows, as inputs of both sides. Other interfaces are
- * known to have the inputs of the explicit scheme with the given weights. */
+/* Computes the wrenches of the next step and sets them as inputs of both sides. Other interfaces
+ * have the inputs of the explicit scheme with the given weights. */
 yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_input_weights *weights);
-/* After the state of a later step was set in a system that has made none: asks the subsystems what
- * a step before would have asked. */
+/* After the state of a later step was set in a system that has made no step: requests the step
+ * models that a previous step would have requested. */
 void yk_balance_take_over(yk_balance *balance, yk_system *system);
-/* Unit wrenches where both sides are at a time, from their motions there. */
+/* Wrenches of unit multipliers at a time, for the given motions of both sides. */
 void yk_balance_directions(yk_balance_interface *own, double t, const yk_motion *a,
                            const yk_motion *b);
-/* The wrenches of the multipliers, carried on, as inputs of both sides. */
+/* Sets the wrenches of the multipliers, extrapolated, as inputs of both sides. */
 void yk_balance_apply(yk_system *system, yk_balance_interface *own);
 
 #endif

@@ -1,9 +1,9 @@
-/* A consistent start of balanced interfaces: multipliers with which the joints hold on
- * acceleration level.
+/* A consistent start of balanced interfaces: multipliers that satisfy the joints on acceleration
+ * level.
  *
- * Initial accelerations depend linearly on the multipliers, so one Newton step from zero solves
- * it; the second removes rounding. The derivatives come from starts with one multiplier changed
- * at a time. */
+ * Initial accelerations depend linearly on the multipliers, so one Newton step from zero solves the
+ * problem; the second step removes rounding errors. Derivatives are differences of starts with one
+ * multiplier changed at a time. */
 #include <math.h>
 #include <string.h>
 
@@ -12,8 +12,8 @@
 
 enum { CORRECTIONS = 3 };
 static const double CHANGE = 1; /* N, N m */
-/* Relative accelerations that are left (m/s^2, rad/s^2), against the largest, and worth a
- * message. */
+/* Relative accelerations that remain (m/s^2, rad/s^2), relative to the largest, above which a
+ * message is set. */
 static const double NOTABLE = 1e-6;
 static const double CONDITION[1][YK_LEVELS] = {{0, 0, 1}};
 
@@ -30,14 +30,15 @@ static const yk_constraint_gradient *gradient_of(void *user, int interface)
     return &balance->interfaces[interface].gradient;
 }
 
-/* Accelerations of a participant's ports by each multiplier. */
+/* Derivatives of the accelerations of a participant's ports with respect to each multiplier. */
 static yk_status start_with_response(yk_balance *balance, yk_system *system, int participant)
 {
     yk_port_response *r = yk_jacobian_response(balance->jacobian, participant);
     int count = r->connection_count;
     memset(r->matrix, 0, (size_t)r->rows * (size_t)r->columns * sizeof *r->matrix);
 
-    /* paper index1 (3): with one multiplier changed at a time; what that led to is kept. */
+    /* Meyer et al. 2018, equation 3: initialize with one multiplier changed at a time, and store
+     * the results. */
     for (int i = 0; i < count; i++) {
         const yk_connection *by = &r->connections[i];
         yk_balance_interface *pushed = &balance->interfaces[by->interface];
@@ -59,12 +60,12 @@ static yk_status start_with_response(yk_balance *balance, yk_system *system, int
         }
     }
 
-    /* The plain start, which all of them are compared with. */
+    /* The start without a change, with which all others are compared. */
     yk_status status = yk_system_start_participant(system, participant);
     if (status != YK_OK)
         return status;
 
-    /* What the changes did, column by column. */
+    /* Difference quotients, column by column. */
     for (int column = 0; column < r->columns; column++) {
         const yk_motion *changed = r->motion + column * count;
         for (int j = 0; j < count; j++) {
@@ -79,16 +80,16 @@ static yk_status start_with_response(yk_balance *balance, yk_system *system, int
     return YK_OK;
 }
 
-/* Relative accelerations into the residual; returns the largest, against those of the sides. *scale
- * is the largest acceleration of a side in all evaluations: a system in equilibrium has none left
- * once its wrenches are found. */
+/* Stores the relative accelerations in the residual and returns the largest, relative to those of
+ * the sides. *scale is the largest acceleration of a side in all evaluations, because a system in
+ * equilibrium has no accelerations once its wrenches are found. */
 static double evaluate(yk_balance *balance, yk_system *system, double *scale)
 {
     double *residual = balance->residual;
     double largest = 0;
 
     for (int i = 0; i < balance->count; i++) {
-        /* What accelerations of the sides are large. */
+        /* The scale of accelerations of the sides. */
         yk_balance_interface *own = &balance->interfaces[i];
         for (int side = 0; side < 2; side++) {
             const yk_motion *m = motion_of(balance, system, i, side);
@@ -101,7 +102,7 @@ static double evaluate(yk_balance *balance, yk_system *system, double *scale)
             *scale = fmax(*scale, yk_v3_norm(m->angular_acceleration));
         }
 
-        /* How far the joint is from holding. */
+        /* Residual of the joint on acceleration level. */
         const yk_motion *a = motion_of(balance, system, i, 0);
         const yk_motion *b = motion_of(balance, system, i, 1);
         yk_constraint_kinematics kinematics;
@@ -119,14 +120,14 @@ static double evaluate(yk_balance *balance, yk_system *system, double *scale)
     return largest / *scale;
 }
 
-/* Newton's method on acceleration level for the balanced interfaces, with all others as they
- * are. */
+/* Newton's method on acceleration level for the balanced interfaces; all other wrenches are
+ * constant. */
 static yk_status solve(yk_balance *balance, yk_system *system)
 {
     double left = 0;
     double scale = 1e-300;
     for (int i = 0; i <= CORRECTIONS; i++) {
-        /* The first time with derivatives, which hold for all corrections. */
+        /* Compute derivatives in the first iteration only; the problem is linear. */
         for (int participant = 0; participant < system->participant_count; participant++) {
             if (balance->participants[participant].size == 0)
                 continue;
@@ -144,7 +145,7 @@ static yk_status solve(yk_balance *balance, yk_system *system)
         if (i == CORRECTIONS)
             break;
 
-        /* Where the accelerations do not follow the wrenches they are left as they are. */
+        /* If the accelerations do not depend on the wrenches, they remain as they are. */
         if (i == 0) {
             yk_jacobian_renew(balance->jacobian);
             yk_status status = yk_jacobian_assemble(balance->jacobian, gradient_of, balance,
@@ -170,7 +171,7 @@ static yk_status solve(yk_balance *balance, yk_system *system)
                "the accelerations at the interfaces do not fit each other at the start; the first "
                "steps are less accurate");
 
-    /* What the first step carries on from. */
+    /* The first step extrapolates from these wrenches. */
     for (int i = 0; i < balance->count; i++) {
         yk_balance_interface *own = &balance->interfaces[i];
         const yk_interface *interface = &system->interfaces[own->interface];
@@ -188,7 +189,7 @@ yk_status yk_balance_start(yk_balance *balance, yk_system *system)
     if (!balance)
         return yk_system_initialize_wrenches(system);
 
-    /* From no wrenches at all. */
+    /* The iteration starts with zero wrenches. */
     for (int i = 0; i < balance->count; i++) {
         yk_balance_interface *own = &balance->interfaces[i];
         memset(own->multiplier, 0, sizeof own->multiplier);
@@ -203,7 +204,7 @@ yk_status yk_balance_start(yk_balance *balance, yk_system *system)
     if (system->wire_count == 0 && balance->count == system->interface_count)
         return solve(balance, system);
 
-    /* Balanced interfaces are found with the others as they are, and the others with these. */
+    /* Alternate: balanced interfaces with the others fixed, then the others. */
     enum { ROUNDS = 3 };
     for (int round = 0; round < ROUNDS; round++) {
         yk_status status = yk_system_initialize_wrenches(system);

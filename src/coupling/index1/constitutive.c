@@ -1,28 +1,30 @@
-/* Relations and wires in the scheme index1: what is solved for beside the multipliers. A wire is one
- * where it closes a loop within the step (below). A relation is an interface whose side B cannot
- * take a wrench, such as a hydraulic cylinder, and answers a motion with one.
+/* Relations and wires in the scheme index1: unknowns in addition to the multipliers. A wire is an
+ * unknown if it closes a loop within the step (see below). A relation is an interface whose side B
+ * cannot receive a wrench, such as a hydraulic cylinder: it receives a motion and answers with a
+ * wrench.
  *
- * Nothing is to be held there: the position of A is what B is given. Yet the wrench of a stiff
- * relation follows the motion at once, so it is solved for with the constraints, by the same
- * Newton iteration. A receives a polynomial lambda of the shapes of a multiplier. B is given the
- * parabola from where it is to the position and velocity of A at the end of the step, and answers
- * with its wrench f on A after each of its substeps. The conditions are on moments of both,
+ * A relation has no constraint: the position of A is prescribed to B. But the wrench of a stiff
+ * relation depends directly on the motion, so it is solved together with the constraints, by the
+ * same Newton iteration. A receives a polynomial lambda with the shapes of a multiplier. B receives
+ * the parabola from its present position to the position and velocity of A at the end of the step,
+ * and answers with its wrench f on A after each of its substeps. The conditions are on moments of
+ * both,
  *
  *   L1 = int (1 - tau) lambda = f(1/3) / 2,   L2 = int lambda = int f,   L3 = lambda(1) = f(1)
  *
- * by which a free mass under lambda comes to its position, velocity and acceleration at the end of
- * the step. L2 hands over the impulse. L1 is a quadrature at the nodes of Radau, 1/3 and 1: for
- * linear relations this is the method Radau IIA of third order, which takes stiff springs to
- * their rest in one step; the exact first moment would throw them farther each time. The shapes
- * of wrench.c are dual to the moments, so that their part of the Jacobian is one. Integrals
- * over substeps are Gregory's; a relation that makes one step only is taken by its wrench at the
- * end. Relations have wrenches of at most the second degree: a cubic that has to begin where the
- * last one ended can swing about a stiff relation from step to step. */
+ * which determine the position, velocity and acceleration of a free mass under lambda at the end of
+ * the step. L2 transfers the impulse. L1 is a quadrature at the Radau nodes 1/3 and 1: for linear
+ * relations this is the method Radau IIA of third order, which brings stiff springs to rest in one
+ * step; with the exact first moment they would overshoot more in each step. The shapes of wrench.c
+ * are dual to the moments, so that their part of the Jacobian is the identity. Integrals over
+ * substeps use Gregory's rule; for a relation with a single substep, its wrench at the end is used.
+ * Wrenches of relations have at most degree 2: a cubic that has to continue the previous one can
+ * oscillate about a stiff relation from step to step. */
 #include <math.h>
 
 #include "coupling/index1/index1.h"
 
-/* Change of a motion for finite differences, against its size. */
+/* Change of a motion for finite differences, relative to its size. */
 static const double CHANGE = 1e-7;
 
 /* Moments -------------------------------------------------------------------------------------- */
@@ -44,8 +46,8 @@ static double gregory(int i, int n)
     return weight;
 }
 
-/* The same without sample 0, which is extrapolated: the parabola that is given may begin with
- * another velocity than the last one ended with, and the wrench with a jump. */
+/* The same without sample 0, which is extrapolated: the prescribed parabola may begin with another
+ * velocity than the last one ended with, so the wrench may jump. */
 static double mean_weight(int i, int n)
 {
     static const double by_line[] = {2, -1, 0};
@@ -54,21 +56,21 @@ static double mean_weight(int i, int n)
     if (n < 3)
         extrapolation = by_line;
 
-    /* The weight of sample 0 goes to those that extrapolate it. */
+    /* The weight of sample 0 is distributed to the samples from which it is extrapolated. */
     double weight = gregory(i, n);
     if (i <= 3)
         weight += gregory(0, n) * extrapolation[i - 1];
     return weight / n;
 }
 
-/* Weight of sample i of 1 to n, n >= 2, in the parabola (n = 2: the line) through those near a
- * third of the step. */
+/* Weight of sample i of 1 to n, n >= 2, in the interpolation at 1/3 of the step: the parabola (n =
+ * 2: the line) through the nearest samples. */
 static double third_weight(int i, int n)
 {
     if (n == 2)
         return i == 1 ? 4.0 / 3 : -1.0 / 3;
 
-    /* In intervals, from the middle one of the three. */
+    /* In intervals, relative to the middle sample of the three. */
     int middle = (int)fmax(2, fmin(n - 1, round(n / 3.0)));
     double x = n / 3.0 - middle;
     if (i == middle - 1)
@@ -118,7 +120,7 @@ void yk_index1_predict_relation(yk_system *system, int number)
     const yk_index1 *x = yk_index1_of(system);
     yk_index1_interface *own = &x->interfaces[number];
     const yk_motion *now = yk_before_a(system, &system->interfaces[number]);
-    /* With a jerk as over the last step. */
+    /* Extrapolate with the jerk of the last step. */
     double h = system->h;
     double a = now->acceleration.x;
     double jerk = 0;
@@ -132,7 +134,7 @@ void yk_index1_predict_relation(yk_system *system, int number)
 void yk_index1_motion_input(const yk_system *system, int number, const double given[2],
                             yk_input *input)
 {
-    /* The parabola from where B is to the position and velocity that it is given. */
+    /* The parabola from the position of B to the given position and velocity. */
     double h = system->h;
     double start = yk_before_b(system, &system->interfaces[number])->position.x;
     double rate = (given[0] - start) / h;
@@ -144,7 +146,7 @@ void yk_index1_motion_input(const yk_system *system, int number, const double gi
 
 double yk_index1_motion_change(const yk_system *system, int number)
 {
-    /* As an acceleration, whose displacement over the step stands out from rounding. */
+    /* As an acceleration whose displacement over the step is larger than rounding errors. */
     const yk_motion *start = yk_before_a(system, &system->interfaces[number]);
     double h = system->h;
     double size = fabs(start->position.x);
@@ -163,7 +165,7 @@ double *yk_index1_evaluate_relation(const yk_system *system, int number, double 
     const yk_index1_interface *own = &yk_index1_of(system)->interfaces[number];
     const yk_index1_basis *basis = own->basis;
 
-    /* The moments of lambda, and of the wrench that B answered with. */
+    /* The moments of lambda, and of the answer of B. */
     const yk_motion answer = yk_index1_answer(system, number, 1);
     const double wrench[YK_LEVELS] = {
         answer.position.x,
@@ -187,7 +189,7 @@ double *yk_index1_evaluate_relation(const yk_system *system, int number, double 
         *residual++ = sum;
     }
 
-    /* The motion that B was given, and that of A. */
+    /* The motion that B was given, and the motion of A. */
     const yk_motion *a = &yk_value_a(system, &system->interfaces[number])->motion;
     double h = system->h;
     double position = (own->given[0] - a->position.x) / (h * h);
@@ -211,7 +213,8 @@ void yk_index1_relation_work(const yk_system *system, int number, yk_interface_w
     double h = system->h;
     yk_path path = yk_path_between(YK_PORT_SCALAR, h, from, to);
 
-    /* Power at the nodes, times their weights: A along its path, B along what it was given. */
+    /* Power at the nodes, times their weights: for A along its path, for B along its prescribed
+     * motion. */
     for (int node = 0; node <= basis->degree; node++) {
         double tau = basis->node[node];
         double t = tau * h;
@@ -226,17 +229,18 @@ void yk_index1_relation_work(const yk_system *system, int number, yk_interface_w
     work->energy_created = work->work[0] + work->work[1];
 }
 
-/* Wires that are solved for ----------------------------------------------------------------------
+/* Wires whose values are unknowns -----------------------------------------------------------------
  *
- * A controller that measures a motion and commands a valve closes a loop within the step.
- * Followed run by run, such a loop would be a fixed point of its own beside Newton's method for
- * the wrenches, and need not converge. So the value of a wire at the end of the step is an
- * unknown as the wrenches are, where both its ends are differenced; the condition is that its
- * source gives it. Between the ends of the step the value is a straight line. Wires that hold,
- * that end where they begin, or that touch a participant that gives its sensitivities (which have
- * no signals) are followed run by run. */
+ * A controller that measures a motion and commands a valve closes a loop within the step. If its
+ * signals were only updated after each run, the loop would be a fixed-point iteration next to
+ * Newton's method for the wrenches, and might not converge. So the value of a wire at the end of
+ * the step is an unknown like the wrenches, if the responses of both of its ends are computed by
+ * finite differences; the condition is that the source has this value. Between the ends of the step
+ * the value is a straight line. The other wires are updated after each run: wires that hold, that
+ * end at the participant where they begin, or that touch a participant that reports sensitivities
+ * (which do not cover signals). */
 
-/* Change of a value for finite differences: relative, and where it is nothing. */
+/* Change of a value for finite differences: relative, and for values near zero. */
 static const double SIGNAL_CHANGE = 1e-6;
 static const double LEAST_SIGNAL_CHANGE = 1e-8;
 
@@ -247,7 +251,7 @@ yk_status yk_index1_create_wires(yk_system *system)
     if (!x->wires)
         return YK_ERROR_MEMORY;
 
-    /* Which of them can be solved for. */
+    /* Select the wires that can be unknowns. */
     for (int i = 0; i < system->wire_count; i++) {
         const yk_wire_def *def = &system->wires[i].def;
         int source = def->source_subsystem;
@@ -268,7 +272,7 @@ void yk_index1_predict_wires(yk_system *system)
 {
     yk_index1 *x = yk_index1_of(system);
     for (int i = 0; i < x->wire_count; i++) {
-        /* On the line through the starts of this step and the last. */
+        /* Extrapolate the line through the starts of this step and the last. */
         double now = system->wires[x->wires[i].wire].before;
         double earlier = x->wires[i].earlier;
         x->wires[i].end = now;
@@ -298,7 +302,7 @@ void yk_index1_carry_signals(yk_system *system, int participant)
 {
     const yk_index1 *x = yk_index1_of(system);
 
-    /* Those that are followed first, then those that are solved for. */
+    /* The wires that are updated after each run first, then the unknowns. */
     yk_system_update_signals(system, participant);
     for (int i = 0; i < x->wire_count; i++) {
         const yk_wire_def *def = &system->wires[x->wires[i].wire].def;

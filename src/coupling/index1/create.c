@@ -1,5 +1,4 @@
-/* What the scheme index1 keeps: made with the system, its part of the state image, and how it
- * starts. */
+/* Creation, state image and consistent start of the scheme index1. */
 #include <math.h>
 #include <string.h>
 
@@ -7,7 +6,7 @@
 #include "coupling/index1/index1.h"
 #include "coupling/participant.h"
 
-/* A Jacobian of the interfaces and of so many of the wires that are solved for. */
+/* A Jacobian of the interfaces and of the first `wires` wires that are unknowns. */
 static yk_status create_jacobian(yk_system *system, const yk_jacobian_def *sizes, int wires,
                                  yk_jacobian **jacobian)
 {
@@ -58,7 +57,7 @@ static yk_status create_jacobian(yk_system *system, const yk_jacobian_def *sizes
     return status;
 }
 
-/* Memory for the sensitivities of those that give them, for one step per macro step. */
+/* Allocate the sensitivities of participants that report them, for one step per macro step. */
 static yk_status create_sensitivities(yk_system *system)
 {
     yk_index1 *x = yk_index1_of(system);
@@ -69,11 +68,11 @@ static yk_status create_sensitivities(yk_system *system)
         return YK_ERROR_MEMORY;
 
     for (int i = 0; i < system->participant_count; i++) {
-        /* Those of the others are found by finite differences. */
+        /* The responses of the others are found by finite differences. */
         if (!yk_index1_has_sensitivity(system, i))
             continue;
 
-        /* Its rows by all coefficients of all of its wrenches. */
+        /* Rows by all coefficients of all of its wrenches. */
         const yk_port_response *r = yk_jacobian_response(x->jacobian, i);
         int width = 0;
         for (int c = 0; c < r->connection_count; c++) {
@@ -110,14 +109,14 @@ yk_status yk_index1_create(yk_system *system, const void *options, yk_scheme **s
     if (!x->interfaces || !x->moments || !x->difference_runs)
         return YK_ERROR_MEMORY;
 
-    /* Substeps of participants that do not follow polynomials get straight lines or means
-     * instead, so that both sides of an interface receive the same impulse. */
+    /* Substeps of participants that do not follow polynomials get straight lines or means instead,
+     * so that both sides of an interface receive the same impulse. */
     for (int i = 0; i < system->participant_count; i++) {
         yk_participant *p = &system->participants[i];
         p->shaped = !yk_subsystem_can_follow_polynomials(p->subsystem);
     }
 
-    /* Constraints, and memory for the moments of what is behind relations. */
+    /* Constraints, and moments of relations. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         const yk_interface_def *def = &interface->def;
@@ -160,7 +159,7 @@ yk_status yk_index1_create(yk_system *system, const void *options, yk_scheme **s
     if (status != YK_OK)
         return status;
 
-    /* Newton's method, and threads for the runs of all subsystems. */
+    /* Vectors of Newton's method, and threads for the runs of all subsystems. */
     size_t size = (size_t)yk_jacobian_size(x->jacobian);
     x->correction = yk_allocate(context, size, sizeof *x->correction);
     x->applied = yk_allocate(context, size, sizeof *x->applied);
@@ -175,7 +174,7 @@ void yk_index1_destroy(yk_scheme *scheme, yk_system *system)
 {
     yk_index1 *x = (yk_index1 *)scheme;
 
-    /* Where creation failed, some of it was not made. */
+    /* If creation failed, some members do not exist. */
     for (int i = 0; x->moments && i < system->participant_count; i++)
         yk_free(system->context, x->moments[i]);
 
@@ -199,7 +198,7 @@ void yk_index1_destroy(yk_scheme *scheme, yk_system *system)
 
 /* State ---------------------------------------------------------------------------------------- */
 
-/* The scalars of the state, as the image holds them. */
+/* The scalars of the state, in the order of the image. */
 enum { LAST_STEP, JACOBIAN_STEP, JACOBIAN_DEGREE, LAST_RATE, JUMPED, SCALARS };
 enum {
     EARLIER_WORDS = 2 * sizeof(yk_motion) / sizeof(double),
@@ -216,7 +215,7 @@ yk_state_layout yk_index1_layout(const yk_scheme *scheme, const yk_system *syste
         layout.word_count += EARLIER_WORDS + rows + 1;
     }
 
-    /* Responses that are kept were learned, and cannot be computed again. */
+    /* Kept responses contain Broyden updates and cannot be recomputed. */
     if (x->options.jacobian_update == YK_JACOBIAN_UPDATE_REUSE)
         layout.word_count += yk_jacobian_words(x->jacobian);
     layout.word_count += layout.continuous_count;
@@ -244,7 +243,7 @@ void yk_index1_get(const yk_scheme *scheme, const yk_system *system, double *con
         *opaque++ = own->repeats;
     }
 
-    /* What decides on the next prediction and on the Jacobian. */
+    /* Data for the next prediction and for the decision about the Jacobian. */
     opaque[LAST_STEP] = x->last_step;
     opaque[JACOBIAN_STEP] = x->jacobian_step;
     opaque[JACOBIAN_DEGREE] = x->jacobian_degree;
@@ -271,7 +270,7 @@ bool yk_index1_is_valid(const yk_scheme *scheme, const yk_system *system, const 
 void yk_index1_set(yk_scheme *scheme, yk_system *system, const double *continuous,
                    const double *opaque)
 {
-    /* In the order of yk_index1_get. */
+    /* In the order of yk_index1_get(). */
     yk_index1 *x = (yk_index1 *)scheme;
     for (int i = 0; i < system->interface_count; i++) {
         yk_index1_interface *own = &x->interfaces[i];
@@ -303,26 +302,25 @@ void yk_index1_set(yk_scheme *scheme, yk_system *system, const double *continuou
         yk_jacobian_set(x->jacobian, opaque);
 }
 
-/* A consistent start -----------------------------------------------------------------------------
+/* Consistent start --------------------------------------------------------------------------------
  *
- * Multipliers with which the constraints hold on
- * acceleration level.
+ * Finds multipliers that satisfy the constraints on acceleration level.
  *
- * Initial accelerations depend linearly on the multipliers, so one Newton step from zero solves
- * it; the second removes rounding. The derivatives come from starts with one multiplier changed
- * at a time, as in paper index1 (3) for the oscillator, for any subsystems. Sides that are
- * prescribed their motion are given accelerations in the same way, and their wrenches are the
- * unknowns of their partners. */
+ * Initial accelerations depend linearly on the multipliers, so one Newton step from zero solves the
+ * problem; the second step removes rounding errors. Derivatives are differences of starts with one
+ * multiplier changed at a time, as in Meyer et al. 2018 (3) for the oscillator, here for any
+ * subsystems. Sides with a prescribed motion are given accelerations in the same way, and their
+ * wrenches are the unknowns of their partners. */
 
 enum { START_CORRECTIONS = 3 };
 static const double CHANGE = 1; /* N, N m */
-/* Relative accelerations that are left (m/s^2, rad/s^2), against the largest, and worth a
- * message. */
+/* Relative accelerations that remain (m/s^2, rad/s^2), relative to the largest, above which a
+ * message is set. */
 static const double NOTABLE = 1e-6;
-/* Keeps a ratio of zeros from being none. */
+/* Avoids a division of zero by zero. */
 static const double LEAST = 1e-300;
 
-/* Side B of a relation is given the motion of A with an acceleration of its own, given[0] here. */
+/* Side B of a relation is given the motion of A with the acceleration given[0]. */
 static void give_acceleration(const yk_system *system, int number, double acceleration)
 {
     const yk_interface *interface = &system->interfaces[number];
@@ -331,7 +329,7 @@ static void give_acceleration(const yk_system *system, int number, double accele
     yk_input_taylor(YK_PORT_SCALAR, &motion, yk_input_b(system, interface));
 }
 
-/* Starts a participant; what relations answer has no moments yet but its value. */
+/* Initializes a participant. At the start the answers of relations are values, not moments. */
 static yk_status start_participant(yk_system *system, int participant)
 {
     yk_participant *p = &system->participants[participant];
@@ -343,7 +341,7 @@ static yk_status start_participant(yk_system *system, int participant)
     return status;
 }
 
-/* Starts with one multiplier, or one acceleration, changed at a time; then as it is. */
+/* Starts with one multiplier, or one acceleration, changed at a time; then without a change. */
 static yk_status start_with_response(yk_system *system, int participant)
 {
     yk_index1 *x = yk_index1_of(system);
@@ -372,7 +370,7 @@ static yk_status start_with_response(yk_system *system, int participant)
             if (status != YK_OK)
                 return status;
 
-            /* The answers, to be compared with those of the plain start. */
+            /* Store the answers for comparison with those of the start without a change. */
             yk_motion *motion = r->motion + (by->column + row) * r->connection_count;
             for (int k = 0; k < r->connection_count; k++) {
                 const yk_connection *c = &r->connections[k];
@@ -381,7 +379,7 @@ static yk_status start_with_response(yk_system *system, int participant)
         }
     }
 
-    /* The plain start. */
+    /* The start without a change. */
     yk_status status = start_participant(system, participant);
     if (status != YK_OK)
         return status;
@@ -402,7 +400,7 @@ static yk_status start_with_response(yk_system *system, int participant)
 
 static yk_status start_all(yk_system *system, bool response)
 {
-    /* Wrenches of the multipliers, and accelerations that relations are given. */
+    /* Sets wrenches from the multipliers, and the accelerations that relations are given. */
     yk_index1_set_inputs(system);
     for (int i = 0; i < system->interface_count; i++)
         if (yk_index1_is_relation(&system->interfaces[i]))
@@ -423,9 +421,9 @@ static yk_status start_all(yk_system *system, bool response)
 
 /* Newton's method on acceleration level -------------------------------------------------------- */
 
-/* Relative accelerations, and what relations leave; returns the largest, against those of the
- * sides. *scale is the largest acceleration of a side in all evaluations: a system in equilibrium
- * has none left once its wrenches are found. */
+/* Residuals: relative accelerations, and those of relations. Returns the largest, relative to the
+ * accelerations of the sides. *scale is the largest acceleration of a side in all evaluations,
+ * because a system in equilibrium has no accelerations once its wrenches are found. */
 static double index1_evaluate_start(const yk_system *system, double *residual, double *scale)
 {
     double largest = 0;
@@ -434,7 +432,7 @@ static double index1_evaluate_start(const yk_system *system, double *residual, d
     for (int i = 0; i < system->interface_count; i++) {
         const yk_index1_interface *own = &yk_index1_of(system)->interfaces[i];
 
-        /* A relation: the wrench, and the acceleration that it was given. */
+        /* A relation: the wrench, and the prescribed acceleration. */
         if (yk_index1_is_relation(&system->interfaces[i])) {
             double wrench = yk_index1_answer(system, i, 1).acceleration.x;
             double applied = own->multiplier[0].power[0];
@@ -460,7 +458,7 @@ static double index1_evaluate_start(const yk_system *system, double *residual, d
             largest = fmax(largest, fabs(g[2][row]));
         }
 
-        /* What accelerations are large. */
+        /* The scale of accelerations. */
         double linear = yk_v3_norm(at.a.acceleration) + yk_v3_norm(at.b.acceleration);
         double angular =
             yk_v3_norm(at.a.angular_acceleration) + yk_v3_norm(at.b.angular_acceleration);
@@ -501,7 +499,7 @@ static yk_mobility port_mobility(const yk_participant *p, const yk_interface_mod
         largest[k / 3] = fmax(largest[k / 3], mobility);
     }
 
-    /* From the units of the subsystem. */
+    /* Convert from the units of the subsystem. */
     yk_mobility mobility = {largest[0], largest[1]};
     if (p->transform) {
         double length = p->transform->length_unit;
@@ -512,7 +510,7 @@ static yk_mobility port_mobility(const yk_participant *p, const yk_interface_mod
     return mobility;
 }
 
-/* Stores the mobility of every marker port of a participant. Connections of wires have none. */
+/* Stores the mobility of every marker port of a participant. Wires have no ports with mobility. */
 static void set_mobilities(yk_system *system, int participant, yk_jacobian *jacobian,
                            const yk_interface_model *model, const int *offsets)
 {
@@ -534,8 +532,8 @@ static void set_mobilities(yk_system *system, int participant, yk_jacobian *jaco
 }
 
 /* Responses are known for the directions of the interfaces only. If none of these moves a
- * subsystem, it takes the other directions to see that they are rounding errors. A subsystem
- * without an interface model is judged by its responses alone. */
+ * subsystem, the other directions are needed to detect that the responses are rounding errors. A
+ * subsystem without an interface model is judged by its responses alone. */
 static yk_status find_mobilities(yk_system *system, int participant)
 {
     yk_index1 *x = yk_index1_of(system);
@@ -567,7 +565,7 @@ static yk_status find_mobilities(yk_system *system, int participant)
             set_mobilities(system, participant, x->start_jacobian, &model, offsets);
         }
 
-        /* A subsystem that has no model now is judged by its responses. */
+        /* A subsystem that has no model at present is judged by its responses. */
         if (status != YK_ERROR_MEMORY)
             status = YK_OK;
     }
@@ -580,7 +578,7 @@ static yk_status find_mobilities(yk_system *system, int participant)
 
 yk_status yk_index1_start(yk_scheme *scheme, yk_system *system)
 {
-    /* Nothing is remembered of an earlier run. */
+    /* Discard the data of an earlier run. */
     yk_index1 *x = (yk_index1 *)scheme;
     x->jacobians = 0;
     memset(x->difference_runs, 0, (size_t)system->participant_count * sizeof *x->difference_runs);
@@ -591,7 +589,7 @@ yk_status yk_index1_start(yk_scheme *scheme, yk_system *system)
     x->basis = &x->bases[0];
     clear_wrenches(system);
 
-    /* Directions at the start, as those of a constant. */
+    /* Directions at the start, for a constant wrench. */
     for (int i = 0; i < system->interface_count; i++) {
         yk_index1_interface *own = &x->interfaces[i];
         own->basis = x->basis;
@@ -606,7 +604,7 @@ yk_status yk_index1_start(yk_scheme *scheme, yk_system *system)
         }
     }
 
-    /* Newton's method. Where the accelerations do not follow the wrenches it finds none. */
+    /* Newton's method. It fails if the accelerations do not depend on the wrenches. */
     static const double accelerations[1][YK_LEVELS] = {{0, 0, 1}};
     bool consistent = false;
     double scale = LEAST;
@@ -650,7 +648,7 @@ yk_status yk_index1_start(yk_scheme *scheme, yk_system *system)
     if (consistent)
         return YK_OK;
 
-    /* Without them the first step has to find its wrenches as after a jump. */
+    /* Without initial wrenches, the first step has to find its wrenches as after a jump. */
     yk_log(system->context, YK_LOG_WARNING,
            "the accelerations at the interfaces do not fit each other at the start; the first step "
            "finds wrenches without those of the start");

@@ -1,19 +1,20 @@
-/* The scheme index1: coupling wrenches as polynomials, with the constraints enforced on position,
- * velocity and acceleration level at the end of every macro step.
+/* The scheme index1: coupling wrenches as polynomials, with the constraints satisfied on position,
+ * velocity and acceleration level at the end of every macro step (Meyer et al. 2018, sections 2.2
+ * and 3).
  *
- * paper index1, sections 2.2 and 3. All sides take wrenches. A step is
+ * All sides receive wrenches. A step consists of
  *
- *   predict   the multipliers of the last step, extrapolated (8); all subsystems advance with
- *             them, in parallel
+ *   predict   extrapolate the multipliers of the last step (8); all subsystems advance with them,
+ *             in parallel
  *   correct   Newton's method on the scaled conditions g/H^2, g'/H, g'' (22) for the free
- *             parameters of the polynomials (36), (38); the subsystems are rewound and advance
+ *             parameters of the polynomials (36), (38); the subsystems are rolled back and advance
  *             again
  *
- * with one correction as in the paper, or until the wrenches do not change any more. The Jacobian
- * (37) is that of jacobian.h, for any graph of subsystems and interfaces. Where there is nothing
- * to extrapolate from (the first step, and after an event) the step is always iterated: a single
- * correction of a poor prediction would cost orders. After an event the multipliers may jump, so
- * a cubic, which continues the last one, gives way to a quadratic for one step. */
+ * with one correction as in the paper, or until the wrenches converge. The Jacobian (37) is that of
+ * jacobian.h, for any graph of subsystems and interfaces. If there is nothing to extrapolate from
+ * (in the first step, and after an event), the step is always iterated, because a single correction
+ * of a poor prediction would reduce the order. After an event the multipliers may jump, so a cubic,
+ * which continues the previous polynomial, is replaced by a quadratic for one step. */
 #include "coupling/index1/index1.h"
 
 #include <float.h>
@@ -25,39 +26,40 @@
 #include "coupling/step_control.h"
 #include "math/polynomial.h"
 
-/* Limit of corrections where the scheme must iterate although one correction was asked for. */
+/* Limit of corrections if the scheme must iterate although a single correction was requested. */
 enum { FIRST_ITERATIONS = 20 };
-/* Corrections of a step that may be taken back because they led away. */
+/* Number of corrections in a step that may be undone because they increased the residual. */
 enum { RETREATS = 6 };
-/* A correction that shrinks less than this is not Newton's any more: the Jacobian is renewed. */
+/* If the residual decreases by less than this factor, Newton's method is not converging properly,
+ * and the Jacobian is recomputed. */
 static const double SLOW = 0.3;
-/* Factor by which the corrections of a kept Jacobian may shrink, in the mean, before the next
- * step renews it: several corrections more are cheaper than the runs of a new one. */
+/* Mean factor per correction above which the next step recomputes a kept Jacobian: below it,
+ * several more corrections are cheaper than the runs for a new one. */
 static const double RENEWAL_RATE = 0.05;
-/* Scaled conditions, against what they are differences of, that the solvers of subsystems may
- * leave. */
+/* Scaled conditions, relative to the numbers of which they are differences, that the solvers of
+ * subsystems may leave. */
 static const double UNKNOWABLE = 1e-10;
-/* A wrench (N, N m) that is none: what rounding leaves of a system at rest. */
+/* A wrench (N, N m) that counts as zero: rounding errors of a system at rest. */
 static const double NOTHING = 1e-100;
-/* Relative change of the wrenches with which an iterate is not taken. */
+/* Relative change of the wrenches above which an iterate is not accepted. */
 static const double FAR = 0.01;
-/* Difference, relative to 1 + |signal|, up to which the source of a wire gives what its target was
- * given. */
+/* Tolerance for the difference between the source of a wire and the value that its target was
+ * given, relative to 1 + |signal|. */
 static const double SIGNAL_TOLERANCE = 1e-9;
-/* Ratio of step sizes beyond which a Jacobian is not tried: scaled as it is, it depends on the
- * step only as far as the subsystems' own dynamics are felt in it. */
+/* Ratio of step sizes beyond which a kept Jacobian is not used. The scaled Jacobian depends on the
+ * step size only through the dynamics of the subsystems. */
 static const double OTHER_STEP = 10;
-/* Relative size at which corrections that do not shrink are rounding, or what is left by wires
- * that follow the motions run by run. */
+/* Relative size below which corrections that do not decrease are regarded as rounding errors, or as
+ * the effect of wires that are updated after each run. */
 static const double ROUNDING = 1e-7;
 static const double WIRED = 1e-6;
 
 /* Prediction ----------------------------------------------------------------------------------- */
 
-/* A polynomial of the last step on a step that follows it, `ratio` times as long. */
+/* The polynomial of the last step as a polynomial of the next one, which is `ratio` times as long. */
 static yk_index1_multiplier extrapolated(const yk_index1_multiplier *last, double ratio)
 {
-    /* In tau from the end of the last step on, then in the tau of the next one. */
+    /* Shift to tau at the end of the last step, then scale to the tau of the next one. */
     yk_index1_multiplier next = *last;
     yk_poly_shift(next.power, YK_INPUT_DEGREE_MAX, 1);
     double scale = 1;
@@ -69,9 +71,9 @@ static yk_index1_multiplier extrapolated(const yk_index1_multiplier *last, doubl
     return next;
 }
 
-/* One row of the prediction: the last polynomial extrapolated, or the same bends again. A solver of
- * first order misses the position at the end of every step, and wrenches that bring it there bend
- * in every step alike, however small it is. */
+/* Prediction of one row: the last polynomial extrapolated, or its shape repeated. A solver of first
+ * order misses the position at the end of every step, and the wrenches that correct this have the
+ * same curvature in every step, however small the step is. */
 static yk_index1_multiplier predicted(const yk_index1_interface *interface, int row, double ratio,
                                       bool repeat)
 {
@@ -81,7 +83,7 @@ static yk_index1_multiplier predicted(const yk_index1_interface *interface, int 
     if (!repeat) {
         next = extrapolated(last, ratio);
     } else {
-        /* Cubics continue where the last one ended, others follow the means. */
+        /* Cubics continue at the end of the last one, others continue the trend of the means. */
         next = *last;
         if (degree == 3)
             next.power[0] = yk_poly_value(next.power, YK_INPUT_DEGREE_MAX, 1);
@@ -89,24 +91,25 @@ static yk_index1_multiplier predicted(const yk_index1_interface *interface, int 
             next.power[0] += ratio * interface->trend[row];
     }
 
-    /* A shorter polynomial cannot hold the last terms of a longer one. */
+    /* A polynomial of lower degree cannot contain the highest terms of a longer one. */
     for (int power = degree + 1; power < YK_INPUT_COEFFICIENT_COUNT; power++)
         next.power[power] = 0;
 
     return next;
 }
 
-/* The multipliers of the step, the directions of their wrenches, and what else is an input. */
+/* Predicts the multipliers of the step, the directions of their wrenches, and all other inputs. */
 static void predict(yk_system *system)
 {
-    /* After a jump, and for relations always, no cubic that would have to continue the last one. */
+    /* After a jump, and always for relations, do not use a cubic that would have to continue the
+     * last one. */
     yk_index1 *x = yk_index1_of(system);
     int degree = x->options.polynomial_degree;
     if (degree == 3 && x->jumped)
         degree = 2;
     x->basis = &x->bases[degree];
 
-    /* The multipliers, by what would have predicted the last step better. */
+    /* Predict the multipliers in the way that would have been better in the last step. */
     for (int i = 0; i < system->interface_count; i++) {
         yk_index1_interface *own = &x->interfaces[i];
         own->basis = x->basis;
@@ -122,7 +125,7 @@ static void predict(yk_system *system)
             own->multiplier[row] = predicted(own, row, ratio, own->repeats);
     }
 
-    /* Motions, signals and directions, and all of it as inputs. */
+    /* Predict motions, signals and directions, and set the inputs. */
     for (int i = 0; i < system->interface_count; i++)
         if (yk_index1_is_relation(&system->interfaces[i]))
             yk_index1_predict_relation(system, i);
@@ -141,8 +144,8 @@ static double mean_of(const yk_index1_multiplier *multiplier)
     return mean;
 }
 
-/* Which prediction would have been the better one of the step that is done, and the trend of the
- * means, for predictions that repeat the shape of the last step. */
+/* Determines which prediction would have been better in the finished step, and the trend of the
+ * means, which is needed to repeat the shape of the last step. */
 static void compare_predictions(const yk_system *system, yk_index1_interface *own)
 {
     const yk_index1 *x = yk_index1_of(system);
@@ -154,7 +157,7 @@ static void compare_predictions(const yk_system *system, yk_index1_interface *ow
         return;
     }
 
-    /* The largest difference at the nodes, extrapolated and repeated. */
+    /* The largest error at the nodes of the extrapolated and of the repeated polynomial. */
     double error[2] = {0, 0};
     for (int row = 0; row < rows; row++) {
         for (int repeat = 0; repeat < 2; repeat++) {
@@ -196,7 +199,7 @@ static yk_status run_participant(yk_system *system, int participant)
     return yk_system_advance_participant(system, participant);
 }
 
-/* All subsystems over the step, at the same time; the first that failed is reported. */
+/* Advances all subsystems over the step at the same time; reports the first failure. */
 static yk_status run_all(yk_system *system, bool rewind, bool response)
 {
     yk_index1 *x = yk_index1_of(system);
@@ -205,7 +208,7 @@ static yk_status run_all(yk_system *system, bool rewind, bool response)
     for (int i = 0; i < system->participant_count; i++)
         yk_index1_carry_signals(system, i);
 
-    /* Those in other processes begin before anybody waits for them. */
+    /* Requests to other processes are sent before waiting for any of them. */
     for (int i = 0; i < system->participant_count && !response; i++) {
         if (!system->participants[i].subsystem->ops->remote)
             continue;
@@ -213,7 +216,7 @@ static yk_status run_all(yk_system *system, bool rewind, bool response)
             yk_system_post(system, i);
     }
 
-    /* Each by itself, on as many threads as there are. */
+    /* In parallel, with the available threads. */
     yk_system_advance_all(system, run_participant);
 
     for (int i = 0; i < system->participant_count; i++)
@@ -225,38 +228,38 @@ static yk_status run_all(yk_system *system, bool rewind, bool response)
 
 /* Conditions ----------------------------------------------------------------------------------- */
 
-/* A step that is being iterated. */
+/* State of the iteration of a step. */
 typedef struct newton {
     int corrections, limit;
 
-    /* Corrections that were taken back, or half of them. */
+    /* Number of corrections that were undone completely or by half. */
     int retreats;
 
-    /* One correction, as it comes. */
+    /* The present correction has its full length. */
     bool single;
 
-    /* The Jacobian is of this step; the next run brings a new one. */
+    /* The Jacobian was computed in this step; the next run computes a new one. */
     bool renewed, response;
 
-    /* Largest change of a multiplier at a node by the present correction, by the first, and by the
-     * one before; the largest multiplier there. */
+    /* Largest change of a multiplier at a node: by the present correction, by the first one, and by
+     * the previous one; largest multiplier at a node. */
     double change, first_change, last_change;
     double size;
 
-    /* By which corrections have shrunk in the mean, as long as they were of weight. */
+    /* Mean factor by which corrections decreased, as long as they were significant. */
     double rate;
 
-    /* The size of what is left of the conditions, and of the numbers that they are differences of:
-     * of the scaled conditions on motions, of these motions, and of the wrenches of relations (N). */
+    /* Residuals of the conditions, and the numbers of which they are differences: of the scaled
+     * conditions on motions, of these motions, and of the wrenches of relations (N). */
     double condition, motion, force;
 
-    /* Largest difference between the end of a wire that is solved for and its source, relative to
+    /* Largest difference between the value of a wire that is an unknown and its source, relative to
      * 1 + |source|, now and before the last correction. */
     double signal, last_signal;
 } newton;
 
-/* The size of the numbers that the scaled conditions are differences of: they cannot be known
- * better than its rounding. */
+/* The size of the numbers of which the scaled conditions are differences. The conditions cannot be
+ * more accurate than the rounding errors of these numbers. */
 static double motion_size(yk_port_kind kind, const yk_motion *m, double h)
 {
     if (kind == YK_PORT_SCALAR) {
@@ -275,7 +278,7 @@ static double motion_size(yk_port_kind kind, const yk_motion *m, double h)
     return fmax(moved, rotated);
 }
 
-/* The scaled conditions of paper index1 (22). */
+/* The scaled conditions of Meyer et al. 2018 (22). */
 static void index1_evaluate(const yk_system *system, double *residual, newton *n)
 {
     const yk_index1 *x = yk_index1_of(system);
@@ -293,7 +296,7 @@ static void index1_evaluate(const yk_system *system, double *residual, newton *n
         n->motion = fmax(n->motion, motion_size(constraint->kind, &at.a, h));
         n->motion = fmax(n->motion, motion_size(constraint->kind, &at.b, h));
 
-        /* Relations have conditions of their own. */
+        /* Relations have their own conditions. */
         if (yk_index1_is_relation(&system->interfaces[i])) {
             residual = yk_index1_evaluate_relation(system, i, residual, &n->condition, &n->force);
             continue;
@@ -302,7 +305,7 @@ static void index1_evaluate(const yk_system *system, double *residual, newton *n
         double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
         yk_constraint_value(constraint, &at, g);
 
-        /* Each is a sum over the levels, with weights of the degree. */
+        /* Each is a sum over the levels, with the weights of the basis. */
         for (int e = 0; e < basis->parameters; e++) {
             for (int row = 0; row < constraint->row_count; row++) {
                 double sum = 0;
@@ -330,13 +333,13 @@ static yk_motion motion_of(void *user, int interface, int side)
     return yk_index1_answer(user, interface, side);
 }
 
-/* The Jacobian where the subsystems now are, from responses that are new, or that the last
- * correction has improved. */
+/* Assembles the Jacobian at the present motions, from responses that are new or that the last
+ * correction has updated. */
 static yk_status find_jacobian(yk_system *system)
 {
     yk_index1 *x = yk_index1_of(system);
 
-    /* Gradients of the constraints where the sides are now. */
+    /* Gradients of the constraints at the present motions. */
     for (int i = 0; i < system->interface_count; i++) {
         yk_index1_interface *own = &x->interfaces[i];
         if (yk_index1_is_relation(&system->interfaces[i]))
@@ -352,7 +355,7 @@ static yk_status find_jacobian(yk_system *system)
     if (status == YK_OK)
         return status;
 
-    /* The next step does not begin with such a one. */
+    /* The next step needs no new Jacobian. */
     x->jacobian_step = 0;
     return yk_fail(system->context, status,
                    "at t = %g s scheme index1 has no coupling Jacobian: the motions at the "
@@ -364,9 +367,10 @@ static yk_status find_jacobian(yk_system *system)
 
 /* Corrections ---------------------------------------------------------------------------------- */
 
-/* The parameters of all multipliers as they are. A shape has one of the scaled position, velocity
- * and acceleration that a polynomial leads a free unit mass to, and none of the other two, so these
- * are the parameters; what a cubic has of the step before leads to none of them. */
+/* The present parameters of all multipliers. Each shape determines one of the scaled position,
+ * velocity and acceleration that a polynomial causes for a free unit mass, and has no effect on the
+ * other two. So these three numbers are the parameters. The part of a cubic that continues the step
+ * before has no effect on any of them. */
 static void hold_parameters(const yk_system *system, double *held)
 {
     const yk_index1 *x = yk_index1_of(system);
@@ -393,7 +397,7 @@ static void hold_parameters(const yk_system *system, double *held)
     }
 }
 
-/* What the correction would do to the multipliers. */
+/* Effect of the correction on the multipliers. */
 static void measure(yk_system *system, newton *n)
 {
     const yk_index1 *x = yk_index1_of(system);
@@ -401,7 +405,7 @@ static void measure(yk_system *system, newton *n)
     n->change = 0;
     n->size = 0;
 
-    /* At all nodes of all rows, where directions are taken too. */
+    /* At all nodes of all rows, at which directions are evaluated too. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_index1_interface *own = &x->interfaces[i];
         const yk_index1_basis *basis = own->basis;
@@ -427,13 +431,13 @@ static void measure(yk_system *system, newton *n)
             }
         }
 
-        /* What is left of the wrench there, if this is the last correction. */
+        /* Residual of the wrench if this is the last correction. */
         system->interfaces[i].residual = left;
         correction += yk_jacobian_interface_size(x->jacobian, i);
     }
 }
 
-/* Subtracts the correction from all unknowns, and makes inputs of them. */
+/* Subtracts the correction from all unknowns, and sets the inputs. */
 static void apply(yk_system *system)
 {
     yk_index1 *x = yk_index1_of(system);
@@ -442,7 +446,7 @@ static void apply(yk_system *system)
     for (int i = 0; i < yk_jacobian_size(x->jacobian); i++)
         x->applied[i] = -correction[i];
 
-    /* Parameters of the multipliers, in powers of tau. */
+    /* Convert parameters of the multipliers to powers of tau. */
     for (int i = 0; i < system->interface_count; i++) {
         yk_index1_interface *own = &x->interfaces[i];
         const yk_index1_basis *basis = own->basis;
@@ -466,13 +470,14 @@ static void apply(yk_system *system)
         correction += yk_jacobian_interface_size(x->jacobian, i);
     }
 
-    /* Directions follow where the sides will come to. */
+    /* Evaluate directions at the predicted motions. */
     yk_index1_correct_wires(system, correction);
     yk_index1_update_directions(system, x->applied);
     yk_index1_set_inputs(system);
 }
 
-/* Whether a correction is more than what rounding leaves, and wires that are not solved for. */
+/* Whether a correction is larger than rounding errors, and than the effect of wires that are not
+ * unknowns. */
 static bool has_weight(const yk_system *system, double change, double size)
 {
     bool followed = system->wire_count > yk_index1_of(system)->wire_count;
@@ -488,7 +493,7 @@ static bool has_converged(const yk_system *system, const newton *n)
     if (!(n->signal <= SIGNAL_TOLERANCE))
         return false;
 
-    /* Within the tolerance, or as exact as numbers are. */
+    /* Within the tolerance, or as accurate as the arithmetic allows. */
     double relative = options->relative_tolerance * n->size;
     double limit = NOTHING + options->tolerance + relative;
     bool motions = n->condition <= 4 * DBL_EPSILON * n->motion;
@@ -496,8 +501,8 @@ static bool has_converged(const yk_system *system, const newton *n)
     if (n->change <= limit || (motions && forces))
         return true;
 
-    /* Corrections that do not shrink any more are what rounding and the subsystems' own solvers
-     * leave. */
+    /* Corrections that do not decrease any more are caused by rounding errors and by the
+     * subsystems' own solvers. */
     bool stalls = n->corrections >= 2 && n->change > 0.5 * n->last_change;
     bool unknowable = n->condition <= UNKNOWABLE * n->motion;
     bool small = !has_weight(system, n->change, n->size);
@@ -507,7 +512,7 @@ static bool has_converged(const yk_system *system, const newton *n)
     return stalls && small;
 }
 
-/* The last iterate is taken where it is near; wrenches that are far off would tear the subsystems
+/* Accept the last iterate if it is near the solution; wrong wrenches would tear the subsystems
  * apart. */
 static yk_status give_up(const yk_system *system, const newton *n)
 {
@@ -531,9 +536,9 @@ static yk_status give_up(const yk_system *system, const newton *n)
                    n->change, n->size);
 }
 
-/* Takes a part of the last correction back. A Jacobian that was kept is then renewed where it
- * began to fail; with a new one the wrenches are tried halfway, and at most a few times: contacts
- * that open and close bend every path. */
+/* Undoes a part of the last correction. A kept Jacobian is then recomputed at the iterate before
+ * the failure. With a new Jacobian, only half of the correction is applied, and only a few times,
+ * because contacts that open and close make the residual nonsmooth. */
 static void retreat(yk_system *system, newton *n)
 {
     yk_index1 *x = yk_index1_of(system);
@@ -549,7 +554,7 @@ static void retreat(yk_system *system, newton *n)
     n->response = !n->renewed;
     n->retreats++;
 
-    /* What the next one is compared with. */
+    /* Reference for the next iterate. */
     n->change = INFINITY;
     if (n->renewed)
         n->change = n->last_change;
@@ -565,8 +570,7 @@ static yk_status index1_iterate(yk_system *system, newton *n)
         bool last = n->corrections == n->limit;
         bool can_retreat = !first && !last && !n->single && n->retreats < RETREATS;
 
-        /* Wrenches that are far off may be too much for a subsystem; those halfway there need not
-         * be. */
+        /* Inaccurate wrenches may make a subsystem fail; try half of the correction. */
         yk_status status = run_all(system, !first, n->response);
         if (status != YK_OK && can_retreat && yk_step_is_recoverable(status)) {
             retreat(system, n);
@@ -576,14 +580,14 @@ static yk_status index1_iterate(yk_system *system, newton *n)
         if (status != YK_OK)
             return status;
 
-        /* The prediction, which step control compares with the result. */
+        /* Save the prediction, which step control compares with the result. */
         for (int i = 0; first && i < system->interface_count; i++)
             for (int side = 0; side < 2; side++)
                 x->interfaces[i].predicted[side] = *yk_system_interface_motion(system, i, side);
         if (n->single && n->corrections == 1)
             return YK_OK;
 
-        /* What the run taught about the responses of the subsystems. */
+        /* Update the responses with the results of the run. */
         if (n->response) {
             n->response = false;
             n->renewed = true;
@@ -598,7 +602,7 @@ static yk_status index1_iterate(yk_system *system, newton *n)
             yk_jacobian_learn(x->jacobian, x->applied, system->h, motion_of, system);
         }
 
-        /* The correction: J^-1 of the residual. */
+        /* The correction: J^-1 times the residual. */
         status = find_jacobian(system);
         if (status != YK_OK)
             return status;
@@ -620,7 +624,7 @@ static yk_status index1_iterate(yk_system *system, newton *n)
         if (last)
             return give_up(system, n);
 
-        /* A correction that led farther away: the next one would be larger than it was. */
+        /* The correction increased the residual; the next one would be even larger. */
         bool worse = !(n->change <= n->last_change) && (weighs || !isfinite(n->change));
         if (worse && can_retreat) {
             retreat(system, n);
@@ -630,7 +634,7 @@ static yk_status index1_iterate(yk_system *system, newton *n)
         if (!isfinite(n->change))
             return give_up(system, n);
 
-        /* The next run; where corrections shrink slowly, with a new Jacobian. */
+        /* The next run, with a new Jacobian if corrections decrease slowly. */
         bool slow = !first && weighs && n->change > SLOW * n->last_change;
         slow =
             slow || (!first && n->signal > SIGNAL_TOLERANCE && n->signal > SLOW * n->last_signal);
@@ -653,7 +657,7 @@ static yk_quat rotation_of(void *user, int participant, int port)
     return yk_q_mul(p->values[port].motion.orientation, yk_q_conjugate(before));
 }
 
-/* Whether there is something to extrapolate from. */
+/* Whether there is a previous step to extrapolate from. */
 static bool foretells(const yk_scheme *scheme, const yk_system *system)
 {
     (void)system;
@@ -667,15 +671,15 @@ static yk_status index1_step(yk_scheme *scheme, yk_system *system, yk_step_repor
     predict(system);
     yk_system_save_participants(system);
 
-    /* One correction is enough where there was something to predict from. */
+    /* A single correction is sufficient if there was a prediction. */
     newton n = {.limit = x->options.max_iterations};
     if (n.limit == 1) {
         n.limit = FIRST_ITERATIONS;
         n.single = foretells(scheme, system);
     }
 
-    /* A single correction must be a good one. A Jacobian of another step or degree does not serve;
-     * one that served badly is renewed. */
+    /* A single correction must be accurate, so the Jacobian must be from the same step size and
+     * degree, and is recomputed if it converged poorly. */
     double ratio = system->h / x->jacobian_step;
     bool kept =
         x->options.max_iterations != 1 && x->options.jacobian_update == YK_JACOBIAN_UPDATE_REUSE;
@@ -688,14 +692,14 @@ static yk_status index1_step(yk_scheme *scheme, yk_system *system, yk_step_repor
     if (YK_FAILED(status))
         return status;
 
-    /* What is within the tolerance counts as nothing. */
+    /* Residuals within the tolerance count as converged. */
     for (int i = 0; status == YK_OK && i < system->interface_count; i++)
         yk_system_set_interface_residual(system, i, 0);
 
     report->iterations = n.corrections + 1;
     report->wrench_change = n.change;
 
-    /* What the next step begins with. */
+    /* Save the data for the prediction of the next step. */
     x->last_rate = n.rate;
     if (x->options.jacobian_update == YK_JACOBIAN_UPDATE_REUSE)
         yk_jacobian_rotate(x->jacobian, rotation_of, system);
@@ -716,8 +720,8 @@ static yk_status index1_step(yk_scheme *scheme, yk_system *system, yk_step_repor
 
 /* Step control --------------------------------------------------------------------------------- */
 
-/* Solvers that do not follow polynomials leave wrenches that bend as the steps change, and a
- * prediction that says nothing of errors. */
+/* With solvers that do not follow polynomials, the curvature of the wrenches changes with the step
+ * size, and the prediction says nothing about the error. */
 static bool is_exact(const yk_system *system)
 {
     for (int i = 0; i < system->participant_count; i++)
@@ -730,8 +734,8 @@ static double index1_order(const yk_scheme *scheme, const yk_system *system)
 {
     const yk_index1 *x = (const yk_index1 *)scheme;
 
-    /* The error of one step falls one power faster than that of the run, which is of order 5 for
-     * the degree 2 and 6 for 3. */
+    /* The error of one step is one order higher than the error of the run, which is of order 5 for
+     * degree 2 and 6 for degree 3. */
     if (!is_exact(system))
         return 0;
     return x->options.polynomial_degree + 4;
@@ -742,8 +746,8 @@ static bool predicts_errors(const yk_scheme *scheme, const yk_system *system)
     return is_exact(system) && foretells(scheme, system);
 }
 
-/* The difference of prediction and result is the error of the prediction, which is of lower order
- * than the result's and therefore errs on the safe side. */
+/* The difference of prediction and result is the error of the prediction. It is of lower order than
+ * the error of the result, so it is a conservative estimate. */
 static double index1_estimate_error(const yk_scheme *scheme, const yk_system *system, double *speed,
                                     double *spin)
 {
@@ -760,12 +764,12 @@ static double index1_estimate_error(const yk_scheme *scheme, const yk_system *sy
     return x->options.polynomial_degree + 2;
 }
 
-/* What was learned before a jump says nothing about what follows. */
+/* Updates from before a jump are not valid after it. */
 static void index1_handle_event(yk_scheme *scheme, yk_system *system)
 {
     yk_index1 *x = (yk_index1 *)scheme;
 
-    /* The multipliers go on from where they ended, as constants. */
+    /* Continue the multipliers from their end values, as constants. */
     for (int i = 0; i < system->interface_count && x->last_step > 0; i++) {
         yk_index1_interface *interface = &x->interfaces[i];
         for (int row = 0; row < interface->constraint.row_count; row++)
@@ -834,9 +838,9 @@ static void index1_tolerances(const void *own, double *absolute, double *relativ
     *relative = o->relative_tolerance;
 }
 
-/* One step that does not follow a wrench which changes within it cannot choose position, velocity
- * and acceleration at its end apart from each other; a wrench of the given degree meets the
- * constraints on its levels with so many. */
+/* Smallest number of substeps with which a participant can satisfy all constraint levels (*fewest:
+ * without an error), and the recommended number. A single step that does not follow variations of
+ * the wrench within it cannot set position, velocity and acceleration at its end independently. */
 static int substeps(const void *own, const yk_subsystem *subsystem, int *fewest)
 {
     enum { USUAL = 4 };
@@ -851,8 +855,8 @@ static int substeps(const void *own, const yk_subsystem *subsystem, int *fewest)
     return USUAL;
 }
 
-/* Wrenches on both sides. A scalar port that takes motion only is given one: a relation and no
- * constraint. */
+/* Wrenches on both sides. A scalar port that receives motion only is given one: it is a relation,
+ * not a constraint. */
 static yk_causality index1_second_side_causality(const void *own, const yk_port_pair *joined)
 {
     (void)own;

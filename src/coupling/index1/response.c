@@ -1,9 +1,10 @@
-/* How the motions of a subsystem's ports follow the parameters of the coupling wrenches.
+/* Derivatives of the motions of a subsystem's ports with respect to the parameters of the coupling
+ * wrenches (Meyer et al. 2018, equations 17 and 37).
  *
- * paper index1 (17), (37). A subsystem that knows its own sensitivities gives them with the step.
- * Of the others the step is repeated with one parameter changed at a time; the plain step comes
- * last, so that the subsystem stands where it should. The subsystems do this independently of
- * each other, each with the parameters of its own interfaces. */
+ * A subsystem with sensitivities returns them with the step. For other subsystems the step is
+ * repeated with one parameter changed at a time; the step without a change comes last, so that the
+ * subsystem is in the right state afterwards. The subsystems do this independently of each other,
+ * each with the parameters of its own interfaces. */
 #include <float.h>
 #include <math.h>
 #include <string.h>
@@ -11,14 +12,15 @@
 #include "coupling/index1/index1.h"
 #include "coupling/participant.h"
 
-/* Changes of a parameter, relative to the largest multiplier: large against the rounding of
- * motions, and so small that the rotation of bodies under it does not show. What is left of that
- * is felt the more the longer a chain is. */
+/* Changes of a parameter, relative to the largest multiplier: large compared with the rounding
+ * errors of motions, and so small that the rotation of bodies caused by the change has little
+ * effect. The remaining effect grows with the length of a chain. */
 static const double CHANGE = 1e-5;
-/* Relative errors of a motion that a subsystem computes twice. */
+/* Relative differences between two computations of the same motion. */
 static const double ROUNDING = 4 * DBL_EPSILON;
-/* How far a change may move a port over the step (m, rad), and how far it does if another change is
- * chosen for that reason: there rounding and bending of the path are of the same size. */
+/* Displacement of a port over the step (m, rad) that a change may cause at most, and displacement
+ * for which a change is chosen if it exceeds this limit: there, rounding errors and the curvature
+ * of the path have similar effects. */
 static const double LEAST_MOTION = 1e-15;
 static const double LARGEST_MOTION = 1e-3;
 static const double USUAL_MOTION = 1e-8;
@@ -35,7 +37,7 @@ static void unit_parameter(const yk_index1_interface *own, int column,
 
 /* Sensitivities -------------------------------------------------------------------------------- */
 
-/* The degree of the wrenches that a participant sees. */
+/* The degree of the wrenches that a participant can follow. */
 static int degree_for(const yk_system *system, const yk_participant *p)
 {
     if (p->shaped)
@@ -43,8 +45,8 @@ static int degree_for(const yk_system *system, const yk_participant *p)
     return yk_index1_of(system)->basis->degree;
 }
 
-/* The wrench of a unit parameter as the subsystem takes it, in the order of step_sensitivity's
- * columns; returns how many coefficients it has. */
+/* The wrench of a unit parameter in the units of the subsystem, in the order of the columns of
+ * step_sensitivity; returns the number of coefficients. */
 static int unit_coefficients(const yk_system *system, const yk_participant *p,
                              const yk_connection *by, int column, double *coefficients)
 {
@@ -53,7 +55,7 @@ static int unit_coefficients(const yk_system *system, const yk_participant *p,
     yk_index1_multiplier multiplier[YK_JOINT_ROWS_MAX];
     unit_parameter(own, column, multiplier);
 
-    /* As it would reach the subsystem: in lines over substeps, in its own units and axes. */
+    /* As the subsystem receives it: as lines over substeps, in its own units and axes. */
     yk_input input = {.base_orientation = yk_q_identity()};
     yk_index1_input(own, by->side, system->h, multiplier, &input);
     if (p->shaped) {
@@ -88,7 +90,7 @@ static yk_status advance_with_sensitivities(yk_system *system, int participant)
     if (YK_FAILED(status))
         return status;
 
-    /* Columns of the sensitivities: the coefficients of the wrench of one port after the other. */
+    /* Columns of the sensitivities: the coefficients of the wrench of one port after another. */
     int width = 0;
     for (int i = 0; i < r->connection_count; i++) {
         int interface = r->connections[i].interface;
@@ -118,7 +120,7 @@ static yk_status advance_with_sensitivities(yk_system *system, int participant)
         offset += yk_port_freedoms(constraint->kind) * (degree + 1);
     }
 
-    /* Rows from the subsystem's units and axes to those of the system. */
+    /* Convert rows from the subsystem's units and axes to those of the system. */
     for (int i = 0; p->transform && i < r->connection_count; i++) {
         const yk_connection *c = &r->connections[i];
         yk_port_kind kind = x->interfaces[c->interface].constraint.kind;
@@ -145,7 +147,7 @@ static bool takes_motion(const yk_system *system, const yk_connection *by)
     return yk_index1_is_relation(&system->interfaces[by->interface]);
 }
 
-/* Whether the parameters of an interface are those of torques, row by row. */
+/* Whether the parameters of an interface are torques, row by row. */
 static bool is_torque(const yk_system *system, const yk_connection *by, int column)
 {
     const yk_constraint *constraint = &yk_index1_of(system)->interfaces[by->interface].constraint;
@@ -154,16 +156,16 @@ static bool is_torque(const yk_system *system, const yk_connection *by, int colu
     return constraint->row[column % constraint->row_count].kind == YK_ROW_AXES;
 }
 
-/* By how much a parameter of a connection is changed. */
+/* The change of a parameter of a connection. */
 static double change_of(const yk_system *system, const yk_connection *by, int column)
 {
-    /* Each kind by what is large for it. */
+    /* Relative to the typical size of its kind. */
     if (is_wire(system, by))
         return yk_index1_wire_change(system, by->interface - system->interface_count);
     if (takes_motion(system, by))
         return yk_index1_motion_change(system, by->interface);
 
-    /* The largest multiplier of the whole system at the ends of the step; 1 where there is none. */
+    /* The largest multiplier of the whole system at the ends of the step; 1 if all are zero. */
     double largest = 0;
     for (int i = 0; i < system->interface_count; i++) {
         const yk_index1_interface *own = &yk_index1_of(system)->interfaces[i];
@@ -182,10 +184,10 @@ static double change_of(const yk_system *system, const yk_connection *by, int co
     if (largest > 0 && isfinite(largest))
         change = CHANGE * largest;
 
-    /* A change that moves the port by less than rounding, or so far that the motion is another one,
-     * says nothing: rounding errors are the largest multipliers of a system at rest without loads,
-     * and 1 N m turns a box of some grams around. A mobility that is a rounding error would make the
-     * change larger than any load of the model. */
+    /* A change that moves the port by less than rounding errors, or very far, is useless: for a
+     * system at rest without loads the largest multipliers are rounding errors, and 1 N m makes a
+     * box of some grams tumble. A mobility that is a rounding error would make the change larger
+     * than any load of the model. */
     const yk_index1_interface *changed = &yk_index1_of(system)->interfaces[by->interface];
     yk_mobility known = yk_mobility_of_model(changed->mobility, changed->gradient.distance);
     double mobility = is_torque(system, by, column) ? known.rotation : known.translation;
@@ -208,7 +210,7 @@ static void change_input(const yk_system *system, const yk_connection *by, int c
         return;
     }
 
-    /* A motion that is given, at its end. */
+    /* A prescribed motion, at its end. */
     const yk_index1_interface *own = &x->interfaces[by->interface];
     if (takes_motion(system, by)) {
         double given[YK_INDEX1_MOTIONS];
@@ -239,7 +241,7 @@ static yk_status advance_with_differences(yk_system *system, int participant)
     yk_port_response *r = yk_jacobian_response(x->jacobian, participant);
     int count = r->connection_count;
 
-    /* With one parameter changed at a time; what that led to is kept. */
+    /* Runs with one parameter changed at a time, whose results are stored. */
     for (int i = 0; i < count; i++) {
         const yk_connection *by = &r->connections[i];
         int first;
@@ -268,13 +270,13 @@ static yk_status advance_with_differences(yk_system *system, int participant)
         }
     }
 
-    /* The plain step, which all of them are compared with. */
+    /* The run without a change, with which all others are compared. */
     yk_status status = yk_system_advance_participant(system, participant);
     if (YK_FAILED(status))
         return status;
 
-    /* Rounding errors of positions and rotations, scaled as the response will be; accelerations are
-     * differences of them over a step of the subsystem. */
+    /* Rounding errors of positions and rotations, scaled as the response will be. Accelerations are
+     * differences of them over a substep. */
     double own_step = system->h / p->substeps;
     for (int i = 0; i < count; i++) {
         yk_connection *c = &r->connections[i];
@@ -293,7 +295,7 @@ static yk_status advance_with_differences(yk_system *system, int participant)
         }
     }
 
-    /* What the changes did, column by column. */
+    /* Difference quotients, column by column. */
     for (int i = 0; i < count; i++) {
         const yk_connection *by = &r->connections[i];
         int first;
@@ -305,7 +307,7 @@ static yk_status advance_with_differences(yk_system *system, int participant)
             for (int k = 0; k < count; k++) {
                 const yk_connection *c = &r->connections[k];
 
-                /* The target of a wire answers nothing. */
+                /* The target of a wire has no answer. */
                 if (is_wire(system, c) && c->side == 1)
                     continue;
 
@@ -333,7 +335,7 @@ yk_status yk_index1_advance_with_response(yk_system *system, int participant)
     if (YK_FAILED(status))
         return status;
 
-    /* For steps of other sizes too. */
+    /* Scale, so that the response can be used for other step sizes. */
     yk_port_response *r = yk_jacobian_response(x->jacobian, participant);
     yk_response_scale(x->jacobian, r, system->h);
 

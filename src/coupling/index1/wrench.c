@@ -1,13 +1,13 @@
-/* The wrenches of the scheme index1: from multipliers to inputs of both sides, and the polynomials
- * that both are.
+/* Wrenches of the scheme index1: from multipliers to inputs of both sides, and their polynomials
+ * (Meyer et al. 2018, equations 28 to 31).
  *
- * paper index1 (28)-(31). A subsystem takes its wrench as a polynomial in global axes, but the
- * direction of a constraint may rotate with either side. The paper approximates the partner's frame
- * by further coupling variables of the same degree, which would cost orders where directions rotate
- * fast. Here the frames of both sides are known to sixth order from their motion at both ends of
- * the step, and direction times multiplier is met at quadrature nodes, which keeps
- * the order of the scheme. Both sides use the same directions and multipliers, so that no
- * momentum is created. */
+ * A subsystem receives its wrench as a polynomial in global axes, but the direction of a constraint
+ * may rotate with either side. The paper approximates the partner's frame by further coupling
+ * variables of the same degree, which would reduce the order if directions rotate fast. Here the
+ * frames of both sides are known to sixth order from their motion at both ends of the step, and the
+ * polynomial interpolates direction times multiplier at quadrature nodes, which preserves the order
+ * of the scheme. Both sides use the same directions and multipliers, so that no momentum is
+ * created. */
 #include "coupling/index1/index1.h"
 
 #include <string.h>
@@ -32,7 +32,7 @@ static void directions_along(const yk_system *system, yk_index1_interface *own,
 {
     const yk_index1_basis *basis = own->basis;
     for (int node = 0; node <= basis->degree; node++) {
-        /* Where both sides are then, and the frame that a drive moves. */
+        /* Motions of both sides at the node, and the frame moved by a drive. */
         double time = basis->node[node] * system->h;
         yk_motion a;
         yk_motion b;
@@ -51,12 +51,12 @@ static void directions_along(const yk_system *system, yk_index1_interface *own,
     }
 }
 
-/* From a motion on with its acceleration. */
+/* The path from a motion with its constant acceleration. */
 static yk_path path_onward(yk_port_kind kind, const yk_motion *from)
 {
     yk_path path = {.kind = kind, .orientation = yk_q_identity()};
 
-    /* The Taylor series that the motion is known by. */
+    /* Taylor series of the motion. */
     path.linear[0] = from->position;
     path.linear[1] = from->velocity;
     path.linear[2] = yk_v3_scale(0.5, from->acceleration);
@@ -77,7 +77,7 @@ void yk_index1_predict_directions(yk_system *system)
         yk_index1_interface *own = &x->interfaces[i];
         yk_port_kind kind = own->constraint.kind;
 
-        /* The path of the last step goes on, where there was one and it matters. */
+        /* Extrapolate the path of the last step, if there is one and it is relevant. */
         bool extended = x->last_step > 0 && own->constraint.rotates;
         double offset = 0;
         if (extended)
@@ -105,7 +105,7 @@ void yk_index1_update_directions(yk_system *system, const double *step)
         if (!own->constraint.rotates)
             continue;
 
-        /* From the start of the step to where the correction will lead. */
+        /* From the start of the step to the predicted motion after the correction. */
         yk_path path[2];
         for (int side = 0; side < 2; side++) {
             const yk_motion *start = yk_system_interface_motion_at_step_start(system, i, side);
@@ -143,7 +143,7 @@ void yk_index1_input(const yk_index1_interface *own, int side, double h,
     }
 
     if (own->constraint.rotates) {
-        /* The polynomial that meets direction times multiplier at the nodes. */
+        /* The polynomial that interpolates direction times multiplier at the nodes. */
         for (int node = 0; node <= degree; node++) {
             const double *lagrange = basis->lagrange[node];
             for (int row = 0; row < rows; row++) {
@@ -155,7 +155,7 @@ void yk_index1_input(const yk_index1_interface *own, int side, double h,
             }
         }
     } else {
-        /* Directions that stay: the powers of the multipliers are those of the wrench. */
+        /* For constant directions, the powers of the multipliers are those of the wrench. */
         for (int row = 0; row < rows; row++) {
             const yk_wrench *unit = &own->unit[side][0][row];
             for (int power = 0; power <= degree; power++)
@@ -163,7 +163,7 @@ void yk_index1_input(const yk_index1_interface *own, int side, double h,
         }
     }
 
-    /* From powers of tau to those of time. */
+    /* From powers of tau to powers of time. */
     double scale = 1;
     for (int power = 1; power <= degree; power++) {
         scale /= h;
@@ -175,14 +175,14 @@ void yk_index1_input(const yk_index1_interface *own, int side, double h,
 yk_input yk_index1_substep_line(const yk_system *system, const yk_participant *p, double offset,
                                 const yk_input *input, const yk_wrench *last)
 {
-    /* In the first substep the one before it is the last of the last macro step. */
+    /* For the first substep, the previous mean is that of the last substep of the last macro step. */
     double h = system->h / p->substeps;
     double last_h = h;
     if (!(offset > 0))
         last_h = yk_index1_of(system)->last_step / p->substeps;
 
-    /* Cubics continue each other from one macro step to the next, so that their own lines have
-     * the same sum. The first step, and one after a jump, has no mean before it. */
+    /* Cubics continue each other from one macro step to the next, so their own lines have the right
+     * sum. The first step, and a step after a jump, have no previous mean. */
     if (input->degree == 3 || last_h == 0)
         return yk_input_reduce(input, h, 1);
 
@@ -206,7 +206,7 @@ yk_input yk_index1_substep_input(yk_scheme *scheme, yk_system *system, int numbe
     yk_index1_interface *own = &((yk_index1 *)scheme)->interfaces[number];
     const yk_interface *interface = &system->interfaces[number];
 
-    /* The side's own port, and the mean that it had before. */
+    /* The side's own port, and its previous mean. */
     const yk_participant *p = yk_interface_a(system, interface);
     int port = interface->def.wrench_port;
     if (side == 1) {
@@ -220,7 +220,7 @@ yk_input yk_index1_substep_input(yk_scheme *scheme, yk_system *system, int numbe
         last = &own->mean[side];
     yk_input line = yk_index1_substep_line(system, p, offset, &input, last);
 
-    /* The substep that follows goes on from this mean. */
+    /* The next substep extrapolates from this mean. */
     yk_input mean = yk_input_reduce(&input, system->h / p->substeps, 0);
     own->mean[side] = (yk_wrench){mean.linear[0], mean.angular[0]};
 
@@ -237,7 +237,7 @@ void yk_index1_set_inputs(yk_system *system)
         yk_input *b = yk_input_b(system, interface);
         yk_index1_input(own, 0, system->h, own->multiplier, a);
 
-        /* Behind a relation a motion is given in place of the second wrench. */
+        /* For a relation, side B receives a motion instead of a wrench. */
         if (yk_index1_is_relation(interface))
             yk_index1_motion_input(system, i, own->given, b);
         else
@@ -267,7 +267,7 @@ void yk_index1_work(const yk_scheme *scheme, const yk_system *system, int number
         return;
     }
 
-    /* Along the paths that both sides took. */
+    /* Along the actual paths of both sides. */
     yk_path path[2];
     for (int side = 0; side < 2; side++) {
         const yk_motion *start = yk_system_interface_motion_at_step_start(system, number, side);
@@ -291,11 +291,11 @@ void yk_index1_work(const yk_scheme *scheme, const yk_system *system, int number
         work->work[0] += weight * power_of(&on_a, &a);
         work->work[1] += weight * power_of(&on_b, &b);
 
-        /* About the origin of the driven frame; what moves it does its own work. */
+        /* About the origin of the driven frame. The drive does its own work. */
         on_b.torque = yk_v3_sub(on_b.torque, yk_v3_cross(at.reach[0], on_b.force));
         work->energy_created += weight * (power_of(&on_a, &at.a) + power_of(&on_b, &at.b));
 
-        /* A distance leaves B's frame alone: what changes its length does work along its line. */
+        /* A distance does not move B's frame. Its change of length does work along its line. */
         yk_vec3 line = yk_v3_sub(at.a.position, at.b.position);
         double length = yk_v3_norm(line);
         if (constraint->length > 0 && length > 0)
@@ -303,20 +303,21 @@ void yk_index1_work(const yk_scheme *scheme, const yk_system *system, int number
     }
 }
 
-/* Polynomials ------------------------------------------------------------------------------------
+/* Polynomials -------------------------------------------------------------------------------------
  *
- * The shapes are those of paper index1 (23), (24): a free mass answers to p_1 with its position
- * at the end of the step only, to p_2 with its velocity, to p_3 with its acceleration, so the
- * scaled Jacobian of free masses is diagonal. The same holds for degrees 0 and 1, which have
- * fewer parameters: degree 1 meets position and velocity, degree 0 the sum of both scaled
- * conditions (either of them alone would leave the other undamped).
+ * The shapes are those of Meyer et al. 2018 (23), (24): for a free mass, p_1 changes only the
+ * position at the end of the step, p_2 only the velocity, and p_3 only the acceleration. So the
+ * scaled Jacobian of free masses is diagonal. The same holds for degrees 0 and 1, which have fewer
+ * parameters: degree 1 satisfies position and velocity, degree 0 the sum of both scaled conditions
+ * (with only one of them the other would be undamped).
  *
- * Where the direction of a wrench rotates during the step, the polynomial of the wrench meets
- * direction times multiplier at the nodes of Gauss (degrees 0, 1), Radau (2) and Lobatto (3).
- * With these it has the same first moments over the step, and the same value at the ends where
- * the degree fixes it, up to the order of the scheme.
+ * If the direction of a wrench rotates during the step, the polynomial of the wrench interpolates
+ * direction times multiplier at the nodes of Gauss (degrees 0, 1), Radau (2) or Lobatto (3). It
+ * then has the same first moments over the step, and the same value at the ends if the degree
+ * determines it, up to the order of the scheme.
  *
- * Where a port is between the ends of the step, to take such directions, is given by its path. */
+ * The motion of a port between the ends of the step, which determines these directions, is given by
+ * its path. */
 
 static const yk_index1_basis bases[YK_INPUT_COEFFICIENT_COUNT] = {
     {.degree = 0, .parameters = 1, .shape = {{2.0 / 3}}, .condition = {{1, 1, 0}}, .node = {0.5}},
@@ -349,7 +350,7 @@ yk_index1_basis yk_index1_basis_of(int degree)
         basis.moment[0][2] = 1 / basis.shape[0][0];
     }
 
-    /* Lagrange's polynomials of the nodes, and their integrals. */
+    /* Lagrange polynomials of the nodes, and their integrals. */
     for (int i = 0; i <= degree; i++) {
         double value[YK_INDEX1_NODES] = {0};
         value[i] = 1;
@@ -385,8 +386,8 @@ yk_path yk_path_between(yk_port_kind kind, double h, const yk_motion *from, cons
     if (kind != YK_PORT_MARKER)
         return path;
 
-    /* The rotation vector that leads from one orientation to the other, and the rates that it has
-     * at the end: omega = T theta', alpha = T' theta' + T theta''. */
+    /* The rotation vector from one orientation to the other, and its rates at the end: omega = T
+     * theta', alpha = T' theta' + T theta''. */
     yk_quat back = yk_q_conjugate(from->orientation);
     yk_vec3 theta = yk_so3_log(yk_q_mul(to->orientation, back));
     yk_mat3 inverse = yk_so3_left_tangent_inverse(theta);
@@ -400,7 +401,7 @@ yk_path yk_path_between(yk_port_kind kind, double h, const yk_motion *from, cons
     return path;
 }
 
-/* Horner's rule, with the rate. */
+/* Horner's rule, with the derivative. */
 static void evaluate(const yk_vec3 c[YK_PATH_COEFFICIENTS], double t, yk_vec3 *value, yk_vec3 *rate)
 {
     *value = c[YK_PATH_COEFFICIENTS - 1];

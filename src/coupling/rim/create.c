@@ -1,4 +1,4 @@
-/* Creation of the scheme rim: who is fast, how often they exchange, and memory for the models. */
+/* Creation of the scheme rim: fast participants, number of exchanges, and memory for the models. */
 #include <string.h>
 
 #include "coupling/energy_balance.h"
@@ -11,10 +11,10 @@ enum {
     INTERFACE_WORDS = PAST_WORDS + WRENCH_WORDS * (1 + YK_RIM_PAST)
 };
 
-/* Whether a participant takes a wrench, or a motion, at any interface. */
+/* Whether a participant receives a wrench, or a motion, at any interface. */
 static bool takes(const yk_system *system, int participant, yk_causality causality)
 {
-    /* Side A always takes a wrench, side B what the scheme chose. */
+    /* Side A always receives a wrench; the scheme chose what side B receives. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         const yk_interface_def *def = &interface->def;
@@ -27,11 +27,11 @@ static bool takes(const yk_system *system, int participant, yk_causality causali
     return false;
 }
 
-/* Those that are named; else those with several steps in a macro step that take no wrench; where
- * all make one step, those that take motions alone. */
+/* Selects the fast participants: those that the options name; otherwise those with several substeps
+ * that receive no wrench; if all make one step, those that receive motions only. */
 static yk_status choose_fast(yk_rim *rim, yk_system *system)
 {
-    /* Those that are named ... */
+    /* Named in the options ... */
     const yk_subsystem_list *named = &rim->options.fast_subsystems;
     bool any = false;
     for (int i = 0; i < named->count; i++) {
@@ -44,7 +44,7 @@ static yk_status choose_fast(yk_rim *rim, yk_system *system)
         any = true;
     }
 
-    /* ... or that make several steps ... */
+    /* ... or with several substeps ... */
     for (int i = 0; named->count == 0 && i < system->participant_count; i++) {
         bool several = system->participants[i].substeps > 1;
         rim->participants[i].fast = several && !takes(system, i, YK_CAUSALITY_WRENCH_INPUT);
@@ -54,14 +54,14 @@ static yk_status choose_fast(yk_rim *rim, yk_system *system)
     if (any)
         return YK_OK;
 
-    /* ... or that take motions alone. */
+    /* ... or receiving motions only. */
     for (int i = 0; i < system->participant_count; i++) {
         bool motion = takes(system, i, YK_CAUSALITY_MOTION_INPUT);
         rim->participants[i].fast = motion && !takes(system, i, YK_CAUSALITY_WRENCH_INPUT);
         any = any || rim->participants[i].fast;
     }
 
-    /* Interfaces in balance need no fast side. */
+    /* Balanced interfaces need no fast side. */
     if (any || rim->balance)
         return YK_OK;
     return yk_fail(
@@ -69,7 +69,8 @@ static yk_status choose_fast(yk_rim *rim, yk_system *system)
         "scheme rim needs a fast subsystem, and all take wrenches: name those that are fast");
 }
 
-/* As asked for; else at every common step of the fast ones. */
+/* The exchanges requested by the options; otherwise one at every common step of the fast
+ * participants. */
 static yk_status choose_exchanges(yk_rim *rim, yk_system *system)
 {
     int asked = rim->options.exchanges_per_step;
@@ -77,7 +78,7 @@ static yk_status choose_exchanges(yk_rim *rim, yk_system *system)
         return yk_fail(system->context, YK_ERROR_ARGUMENT,
                        "scheme rim: %d exchanges in a macro step", asked);
 
-    /* The greatest common divisor of their substeps, by Euclid. */
+    /* The greatest common divisor of their substeps, by Euclid's algorithm. */
     int common = 0;
     for (int i = 0; i < system->participant_count; i++) {
         int divisor = system->participants[i].substeps;
@@ -94,7 +95,7 @@ static yk_status choose_exchanges(yk_rim *rim, yk_system *system)
     if (asked > 0)
         rim->exchanges = asked;
 
-    /* Each exchange is a whole number of steps of every one of them. */
+    /* Each exchange interval must be a whole number of steps of every fast participant. */
     for (int i = 0; i < system->participant_count; i++) {
         const yk_participant *p = &system->participants[i];
         yk_rim_participant *own = &rim->participants[i];
@@ -128,7 +129,8 @@ static yk_status create_model(yk_rim *rim, yk_system *system, int participant)
 
     own->size = yk_system_number_velocities(system, participant, own->offsets);
 
-    /* Velocities and wrenches; the model; the step that it is made of; trial steps. */
+    /* Velocities and wrenches; the model; the step model from which it is made; buffers of trial
+     * steps. */
     size_t n = (size_t)own->size;
     size_t trials = 3 * n * n + 5 * n;
     own->start = yk_allocate(context, 8 * n + 2 * n * n + trials, sizeof *own->start);
@@ -168,7 +170,7 @@ yk_status yk_rim_create(yk_system *system, const void *options, yk_scheme **sche
     if (!rim->participants || !rim->interfaces)
         return YK_ERROR_MEMORY;
 
-    /* Who is fast, and how often they exchange. */
+    /* Fast participants and exchanges. */
     yk_status status = yk_balance_create(system, &rim->balance);
     if (status != YK_OK)
         return status;
@@ -181,7 +183,7 @@ yk_status yk_rim_create(yk_system *system, const void *options, yk_scheme **sche
     if (status != YK_OK)
         return status;
 
-    /* What each interface is then, and whose models that takes. */
+    /* Role of each interface, and models that the roles require. */
     static const int roles[2][2] = {
         {YK_RIM_SLOW, YK_RIM_MODELLED},
         {YK_RIM_REVERSED, YK_RIM_FAST},
@@ -203,7 +205,7 @@ yk_status yk_rim_create(yk_system *system, const void *options, yk_scheme **sche
             return status;
     }
 
-    /* What fast participants sum up over the exchanges. */
+    /* Sums of fast participants over the exchanges. */
     for (int i = 0; i < system->participant_count; i++) {
         yk_rim_participant *own = &rim->participants[i];
         size_t ports = (size_t)system->participants[i].port_count;
@@ -224,7 +226,7 @@ void yk_rim_destroy(yk_scheme *scheme, yk_system *system)
     yk_rim *rim = (yk_rim *)scheme;
     yk_balance_destroy(rim->balance, system);
 
-    /* Where creation failed, some of it was not made. */
+    /* If creation failed, some members do not exist. */
     for (int i = 0; rim->participants && i < system->participant_count; i++) {
         yk_rim_participant *own = &rim->participants[i];
         yk_free(system->context, own->offsets);
@@ -245,7 +247,7 @@ yk_status yk_rim_start(yk_scheme *scheme, yk_system *system)
     if (status != YK_OK)
         return status;
 
-    /* Nothing is remembered but the wrenches of the start. */
+    /* Only the wrenches of the start are kept. */
     rim->past_count = 0;
     for (int i = 0; i < system->interface_count; i++) {
         const yk_wrench *applied = &system->interfaces[i].applied;
@@ -270,7 +272,7 @@ yk_state_layout yk_rim_layout(const yk_scheme *scheme, const yk_system *system)
 void yk_rim_get(const yk_scheme *scheme, const yk_system *system, double *continuous,
                 double *opaque)
 {
-    /* Velocities and wrenches of earlier macro steps, which cannot be computed again. */
+    /* Velocities and wrenches of earlier macro steps, which cannot be recomputed. */
     const yk_rim *rim = (const yk_rim *)scheme;
     continuous = yk_balance_get(rim->balance, continuous);
     for (int i = 0; i < system->interface_count; i++) {
@@ -299,7 +301,7 @@ bool yk_rim_is_valid(const yk_scheme *scheme, const yk_system *system, const dou
 void yk_rim_set(yk_scheme *scheme, yk_system *system, const double *continuous,
                 const double *opaque)
 {
-    /* In the order of yk_rim_get. */
+    /* In the order of yk_rim_get(). */
     yk_rim *rim = (yk_rim *)scheme;
     continuous = yk_balance_set(rim->balance, continuous);
     yk_balance_take_over(rim->balance, system);
@@ -315,8 +317,8 @@ void yk_rim_set(yk_scheme *scheme, yk_system *system, const double *continuous,
     memcpy(&rim->past_count, opaque, sizeof *opaque);
 }
 
-/* Slow sides have one wrench for the whole of the macro step, fast ones have summed from exchange
- * to exchange. */
+/* A slow side has one wrench for the whole macro step; a fast side has summed its work over the
+ * exchanges. */
 void yk_rim_work(const yk_scheme *scheme, const yk_system *system, int number,
                  yk_interface_work *work)
 {
@@ -342,7 +344,7 @@ void yk_rim_work(const yk_scheme *scheme, const yk_system *system, int number,
         work->work[1] = yk_wrench_work(kind, &to->wrench, from, &to->motion);
     }
 
-    /* ... and both, less what a prescribed relative motion did. */
+    /* ... and both, minus the work of a prescribed relative motion. */
     work->energy_created = work->work[0] + work->work[1];
     if (def->drive)
         work->energy_created =

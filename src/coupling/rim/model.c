@@ -1,16 +1,17 @@
 /* Reduced models for the scheme rim.
  *
- * A participant reports its own (interface_model). One that does not is asked by steps that are
- * taken back: its velocities at the end of the macro step and their derivatives by constant
- * wrenches, from step_sensitivity or by finite differences, are the model's W = dw/df / H and r =
- * (w(H) - w(0)) / H - W f; those of the positions show how it moves in between.
+ * A participant may report its own model (interface_model). Otherwise it is identified by trial
+ * steps that are rolled back: from its velocities at the end of the macro step and their
+ * derivatives with respect to constant wrenches, by step_sensitivity or by finite differences, the
+ * model is W = dw/df / H and r = (w(H) - w(0)) / H - W f; the derivatives of the positions show the
+ * motion in between.
  *
- * A participant whose method has a memory answers to the wrench of a macro step over several.
- * With a wrench that is given to it as a value at the end of the step, half a step late, every
- * swing against a fast partner would grow. So it is given what makes its velocity gain the whole
- * impulse of the macro step at once (yk_rim_method_wrench), and its model is made of what its own
- * method says of the step with that (step_model): the mechanism ends where the model said, with
- * its stiffness as the method sees it. */
+ * A participant whose method has a memory responds to the wrench of a macro step over several
+ * steps. If a wrench were given to it as a value at the end of the step, half a step late, every
+ * oscillation against a fast partner would grow. So it receives a wrench with which its velocity
+ * gains the whole impulse of the macro step at once (yk_rim_method_wrench()), and its model is made
+ * from the step model of its own method for that wrench: the mechanism ends where the model
+ * predicted, with its stiffness as the method resolves it. */
 #include <math.h>
 #include <string.h>
 
@@ -19,8 +20,8 @@
 #include "coupling/rim/rim.h"
 #include "coupling/state.h"
 
-/* Whether a participant reports its model; by trial steps it is found even where it does, if that
- * is asked for and it can be rolled back. */
+/* Whether a participant reports its model. If the options request it and the participant can be
+ * rolled back, the model is identified by trial steps instead. */
 static bool reports_model(const yk_system *system, const yk_participant *p)
 {
     if (!p->subsystem->ops->interface_model)
@@ -37,7 +38,7 @@ yk_status yk_rim_check_model(yk_system *system, int participant)
     yk_rim_participant *own = &rim->participants[participant];
 
     /* Partners that are called once per macro step are not faster than the participant: their
-     * wrench is handed over as it is. */
+     * wrench is passed on unchanged. */
     bool identified = rim->options.interface_models == YK_INTERFACE_MODEL_IDENTIFIED;
     bool whole = p->substeps == 1 && rim->exchanges > 1 && !identified;
     own->steps = whole && p->subsystem->ops->step_model;
@@ -52,7 +53,7 @@ yk_status yk_rim_check_model(yk_system *system, int participant)
 
 static void to_system_units(const yk_participant *p, yk_rim_participant *own)
 {
-    /* Rows and columns of each port that takes a wrench. */
+    /* Rows and columns of each connected wrench port. */
     for (int port = 0; port < p->port_count; port++) {
         int offset = own->offsets[port];
         if (offset < 0)
@@ -82,11 +83,11 @@ static void set_wrenches(yk_participant *p, const yk_rim_participant *own, const
     }
 }
 
-/* Velocities of the ports, and their positions; rotations follow as translations do. */
+/* Velocities of the ports, and their positions; rotations are treated like translations. */
 static void read_motion(const yk_participant *p, const yk_rim_participant *own, double *velocity,
                         double *position)
 {
-    /* Angles of large rotations do not add up: they are left out. */
+    /* Angles of large rotations are not additive: leave them out. */
     for (int port = 0; port < p->port_count; port++) {
         int offset = own->offsets[port];
         if (offset < 0)
@@ -104,7 +105,7 @@ static void read_motion(const yk_participant *p, const yk_rim_participant *own, 
 static yk_status try_step(yk_system *system, int participant, const double *wrenches,
                           double *velocity, double *position)
 {
-    /* From the mark, and back to it. */
+    /* Makes a step from the saved state, and rolls back. */
     yk_participant *p = &system->participants[participant];
     const yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     set_wrenches(p, own, wrenches);
@@ -116,7 +117,8 @@ static yk_status try_step(yk_system *system, int participant, const double *wren
     return yk_system_rollback_participant(system, participant);
 }
 
-/* lead: of the derivatives of positions by those of velocities over H, kept to what methods do. */
+/* Finds the lead: the ratio of the derivatives of positions to those of velocities times H, limited
+ * to the range of known methods. */
 static double lead_of(double moved, double gained)
 {
     if (!(gained > 0))
@@ -136,19 +138,20 @@ static yk_status identify_by_differences(yk_system *system, int participant)
     double *position = trial + n;
     double *wrenches = position + n;
 
-    /* The step with the wrenches that act now. */
+    /* The step with the present wrenches. */
     yk_status status = try_step(system, participant, own->wrenches, base, base_position);
     if (YK_FAILED(status))
         return status;
 
-    /* A change of wrench that is small beside those that act and large beside rounding. */
+    /* A change of wrench that is small compared with the present wrenches and large compared with
+     * rounding errors. */
     double largest = 0;
     for (int k = 0; k < n; k++)
         largest = fmax(largest, fabs(own->wrenches[k]));
 
     double change = 1e-3 * (1 + largest);
 
-    /* W column by column; the lead from how far the ports came. */
+    /* W column by column; the lead from the displacements of the ports. */
     double moved = 0;
     double gained = 0;
     for (int j = 0; j < n; j++) {
@@ -188,7 +191,7 @@ static yk_status identify_by_sensitivity(yk_system *system, int participant)
     double *end = matrix + 3 * n * n;
     double *position = end + n;
 
-    /* One step, with the derivatives by constant wrenches. */
+    /* One step, with derivatives with respect to constant wrenches. */
     set_wrenches(p, own, own->wrenches);
     yk_status status = yk_system_advance_sensitive(system, participant, 0, matrix);
     if (YK_FAILED(status))
@@ -249,9 +252,9 @@ yk_wrench yk_rim_method_wrench(const yk_system *system, int number, const yk_wre
     return yk_wrench_combine(kind, &none, 1 / weight[0], &sum);
 }
 
-/* From what the participant says of its step with the wrenches of its inputs, f0. Of the wrenches
- * F of the model those of fast partners reach the method as (F + past) / weight
- * (yk_rim_method_wrench), the others as they are. */
+/* Model from the participant's own step model for the wrenches of its inputs, f0. Among the
+ * wrenches F of the model, those of fast partners reach the method as (F + past) / weight
+ * (yk_rim_method_wrench()), the others unchanged. */
 static yk_status compose(yk_system *system, int participant)
 {
     const yk_rim *rim = yk_rim_of(system);
@@ -264,7 +267,7 @@ static yk_status compose(yk_system *system, int participant)
     if (YK_FAILED(status))
         return status;
 
-    /* How far the method's wrenches are from f0 where those of the model are zero. */
+    /* Difference between the method's wrenches and f0 if the wrenches of the model are zero. */
     double *offset_wrench = own->scratch;
     double *scale = offset_wrench + n;
     for (int k = 0; k < n; k++) {
@@ -303,7 +306,7 @@ static yk_status compose(yk_system *system, int participant)
             offset_wrench[first + k] -= applied[k];
     }
 
-    /* W and r of the velocities, and what the positions do beyond them. */
+    /* W and r of the velocities, and the additional drift of the positions. */
     for (int i = 0; i < n; i++) {
         double end = step->velocity[i];
         for (int j = 0; j < n; j++) {
@@ -328,7 +331,7 @@ yk_status yk_rim_find_model(yk_system *system, int participant)
     yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
     double begin = yk_clock_seconds();
 
-    /* By its own step, as it reports it, or by trial steps. */
+    /* By its own step model, or by trial steps. */
     if (own->steps) {
         compose(system, participant);
     } else if (reports_model(system, p)) {
@@ -336,7 +339,7 @@ yk_status yk_rim_find_model(yk_system *system, int participant)
         if (!YK_FAILED(p->status) && p->transform)
             to_system_units(p, own);
     } else {
-        /* Trial steps are the model's cost, and not steps of the participant. */
+        /* Trial steps count as cost of the model, and not as steps of the participant. */
         yk_subsystem_statistics statistics = p->statistics;
         int64_t timed = p->timed_calls;
         bool advanced = p->advanced;
@@ -354,7 +357,7 @@ yk_status yk_rim_find_model(yk_system *system, int participant)
         if (!YK_FAILED(status)) {
             yk_system_gather(p);
 
-            /* The rate without wrenches: r = (w(H) - w(0)) / H - W f. */
+            /* The acceleration without wrenches: r = (w(H) - w(0)) / H - W f. */
             int n = own->size;
             for (int i = 0; i < n; i++)
                 for (int j = 0; j < n; j++)

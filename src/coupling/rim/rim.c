@@ -1,34 +1,35 @@
-/* The scheme rim: fast participants run against reduced models of the slow ones (paper rim 2 and
- * 4.2, figures 3 and 4).
+/* The scheme rim: fast participants run against reduced models of the slow ones (Peiret et al.
+ * 2020, sections 2 and 4.2, figures 3 and 4).
  *
  * No step is repeated. In every macro step H
  *
  *   1  slow participants report their reduced interface model at the start: inverse effective mass
  *      W and rate r
- *   2  fast participants make their small steps; at every exchange, E times in H, they take the
- *      motion of the models and the models the wrench f of the fast participants, (45):
+ *   2  fast participants make their small steps. At every exchange, E times in H, they receive the
+ *      motion of the models, and the models receive the wrench f of the fast participants (45):
  *
  *          w <- w + H/E (r + W f)
  *
- *   3  slow participants make one step with the mean of the wrenches. In order gauss-seidel it is
- *      that of this macro step, so that a slow participant receives the impulse that its model has
- *      received; in order jacobi that of the last one, and all may run at the same time.
+ *   3  slow participants make one step with the mean of the wrenches. With sequence gauss-seidel it
+ *      is the mean of this macro step, so that a slow participant receives the impulse that its
+ *      model has received; with sequence jacobi it is the mean of the last macro step, and all
+ *      participants may run at the same time.
  *
- * The model of a slow participant holds all its interfaces together, so that several actuators of
- * one mechanism feel each other. Ports are where the slow participant itself would be after a
- * step up to there, x + tau ((1 - lead) w(0) + lead w(tau)): with the integral of w, (45), the
- * mechanism would come to another position than its model, and a stiff partner would feel the
- * difference as an impact at the start of the next macro step.
+ * The model of a slow participant contains all its interfaces, so that several actuators of one
+ * mechanism influence each other. The positions of the ports are those that a step of the slow
+ * participant itself up to this time would reach, x + tau ((1 - lead) w(0) + lead w(tau)). With the
+ * integral of w (45), the mechanism would end at another position than its model, and a stiff
+ * partner would react to the difference with an impact at the start of the next macro step.
  *
- * In place of the model, velocities can be held or extrapolated from the macro steps before, with
- * everything else the same: the schemes that the paper compares with.
+ * Instead of the model, velocities can be held or extrapolated from earlier macro steps, with
+ * everything else unchanged: these are the schemes to which the paper compares.
  *
- * Slow participants that are joined to each other are balanced where they can be (force_force/balance.h); the
- * wrenches between them then stay over the macro step, also in the models.
+ * Interfaces between slow participants have a wrench on both sides if possible
+ * (force_force/balance.h); these wrenches are constant over the macro step, also in the models.
  *
- * Interfaces of another kind: between fast participants both sides exchange at every exchange,
- * between slow ones once per macro step as in the explicit scheme; where the fast side takes the
- * wrench it is held over the macro step. */
+ * Other interfaces: between fast participants both sides exchange at every exchange, between slow
+ * ones once per macro step as in the explicit scheme. If the fast side receives the wrench, the
+ * wrench is constant over the macro step. */
 #include "coupling/rim/rim.h"
 
 #include <math.h>
@@ -49,7 +50,7 @@ static yk_vec3 get3(const double *array)
     return yk_v3(array[0], array[1], array[2]);
 }
 
-/* Where the wrench side of an interface is `tau` after the start of the macro step, by its
+/* Motion of the wrench side of an interface at `tau` after the start of the macro step, from its
  * model. */
 static void modelled_motion(const yk_rim *rim, const yk_system *system, int number, double tau,
                             yk_motion *motion)
@@ -61,7 +62,8 @@ static void modelled_motion(const yk_rim *rim, const yk_system *system, int numb
     const double *start = a->start + offset;
     const double *now = a->now + offset;
 
-    /* As the slow participant itself would move, or by the integral of the velocities. */
+    /* Displacement as in a step of the slow participant itself, or as the integral of the
+     * velocities. */
     double displacement[6] = {0};
     for (int k = 0; k < yk_port_freedoms(interface->kind); k++) {
         double mean = start[k] + a->model.theta * (now[k] - start[k]) + a->drift[offset + k];
@@ -70,7 +72,7 @@ static void modelled_motion(const yk_rim *rim, const yk_system *system, int numb
             displacement[k] = a->displacement[offset + k];
     }
 
-    /* From where it was, by a rotation about a fixed axis. */
+    /* From the start, by a rotation about a fixed axis. */
     *motion = *begin;
     if (interface->kind == YK_PORT_SCALAR) {
         motion->position.x += displacement[0];
@@ -113,7 +115,7 @@ static void extrapolated_motion(const yk_rim *rim, const yk_system *system, int 
     const yk_rim_interface *own = &rim->interfaces[number];
     const yk_motion *begin = yk_before_a(system, interface);
     double h = system->step;
-    /* As many macro points as there are. */
+    /* With the available number of macro points. */
     int degree = (int)rim->options.extrapolation - (int)YK_EXTRAPOLATION_CONSTANT;
     if (degree > rim->past_count)
         degree = (int)rim->past_count;
@@ -142,7 +144,7 @@ static void set_fast_inputs(yk_rim *rim, yk_system *system, int participant, dou
         yk_rim_interface *own = &rim->interfaces[i];
         yk_port_kind kind = interface->kind;
 
-        /* A straight line along the motion of its partner, or of the model of it. */
+        /* A straight line along the motion of its partner, or of the partner's model. */
         if (interface->def.motion_subsystem == participant) {
             yk_motion given = yk_value_a(system, interface)->motion;
             if (own->role == YK_RIM_MODELLED) {
@@ -157,7 +159,7 @@ static void set_fast_inputs(yk_rim *rim, yk_system *system, int participant, dou
             continue;
         }
 
-        /* The wrench that its partner needed, of which the ledger keeps the mean. */
+        /* The reaction wrench of its partner. The mean over the macro step is used for the work. */
         if (interface->def.wrench_subsystem == participant) {
             yk_vec3 origin = p->values[interface->def.wrench_port].motion.position;
             yk_wrench wrench = yk_wrench_opposite(kind, yk_value_b(system, interface), origin);
@@ -166,8 +168,8 @@ static void set_fast_inputs(yk_rim *rim, yk_system *system, int participant, dou
         }
     }
 
-    /* What sources give now: fast ones at this exchange, slow ones at the start of the macro
-     * step. */
+    /* Present values of sources: of fast ones at this exchange, of slow ones at the start of the
+     * macro step. */
     for (int i = 0; i < system->wire_count; i++) {
         const yk_wire *wire = &system->wires[i];
         if (wire->def.target_subsystem != participant)
@@ -181,7 +183,7 @@ static void set_fast_inputs(yk_rim *rim, yk_system *system, int participant, dou
     }
 }
 
-/* Over one exchange, as a macro step of its own. */
+/* Advances over one exchange interval, like a macro step. */
 static yk_status advance_fast(yk_rim *rim, yk_system *system, int participant, double tau, double h)
 {
     yk_participant *p = &system->participants[participant];
@@ -212,7 +214,7 @@ static yk_status advance_fast(yk_rim *rim, yk_system *system, int participant, d
         }
     }
 
-    /* What its partners receive of the macro step so far. */
+    /* Add to the mean wrenches for its partners. */
     double fraction = 1.0 / rim->exchanges;
     for (int port = 0; port < p->port_count; port++) {
         const yk_port_value *value = &p->values[port];
@@ -229,7 +231,8 @@ static yk_status advance_fast(yk_rim *rim, yk_system *system, int participant, d
 
 /* Macro step ----------------------------------------------------------------------------------- */
 
-/* Inputs of a slow participant; `index` is its own in the sequence, -1 where all go at once. */
+/* Inputs of a slow participant. `index` is its position in the sequence, -1 if all step at the same
+ * time. */
 static void set_slow_motions(const yk_rim *rim, yk_system *system, int participant, int index)
 {
     for (int i = 0; i < system->interface_count; i++) {
@@ -237,7 +240,7 @@ static void set_slow_motions(const yk_rim *rim, yk_system *system, int participa
         if (!yk_is_motion_side(interface, participant))
             continue;
 
-        /* A fast side has moved along this line, or goes on from here. */
+        /* The motion of the fast side, or its extrapolation. */
         if (rim->interfaces[i].role != YK_RIM_SLOW) {
             yk_system_prescribe_motion(system, i, yk_system_interface_motion(system, i, 0));
             continue;
@@ -254,7 +257,7 @@ static void set_slow_wrenches(yk_rim *rim, yk_system *system, int participant)
     if (p->wrench_size == 0)
         return;
 
-    /* The means of the macro step, each as the method of the participant has to be given it. */
+    /* Convert the means of the macro step to the wrenches for the participant's method. */
     yk_system_pack_wrenches(system, participant);
     double *fresh = p->fresh;
     for (int i = 0; i < system->interface_count; i++) {
@@ -276,8 +279,8 @@ static void set_slow_wrenches(yk_rim *rim, yk_system *system, int participant)
     yk_system_apply_wrenches(system, participant, p->fresh);
 }
 
-/* Whether all inputs of a slow participant are known before any slow one makes its step, or before
- * any fast one does: wrenches are, but for those between slow participants. */
+/* Whether all inputs of a slow participant are known before any slow one, or any fast one, makes
+ * its step. Wrenches are, except those between slow participants. */
 static bool is_known(const yk_rim *rim, const yk_system *system, int participant, bool before_fast)
 {
     for (int i = 0; i < system->interface_count; i++) {
@@ -298,8 +301,8 @@ static bool is_known(const yk_rim *rim, const yk_system *system, int participant
     return true;
 }
 
-/* The inputs of a slow participant over the macro step. In order jacobi its wrenches have been set
- * before. */
+/* Sets the inputs of a slow participant over the macro step. With sequence jacobi its wrenches have
+ * been set before. */
 static void set_slow_inputs(yk_rim *rim, yk_system *system, int index)
 {
     int participant = system->sequence[index];
@@ -329,8 +332,8 @@ static void begin_slow(yk_rim *rim, yk_system *system, bool before_fast)
     }
 }
 
-/* What the model of a side begins with: the velocity of its port, and the wrench that acts on it
- * until a partner answers. */
+/* Initial values of the model of a side: the velocity of its port, and the wrench on it until a
+ * partner answers. */
 static void begin_side(yk_rim *rim, const yk_system *system, const yk_interface *interface,
                        int participant, int port)
 {
@@ -353,11 +356,11 @@ static void begin_side(yk_rim *rim, const yk_system *system, const yk_interface 
     yk_wrench_pack(kind, &velocity, own->now + offset);
 }
 
-/* The small steps of all fast participants. From there on wrenches of and on them are the means
- * over the macro step. */
+/* The small steps of all fast participants. Afterwards wrenches of and on them are means over the
+ * macro step. */
 static yk_status run_fast(yk_rim *rim, yk_system *system)
 {
-    /* Sums over the exchanges. */
+    /* Reset the sums over the exchanges. */
     const yk_wrench none = {.force = {0, 0, 0}};
     for (int i = 0; i < system->interface_count; i++) {
         rim->interfaces[i].work[0] = 0;
@@ -375,7 +378,7 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
         }
     }
 
-    /* From exchange to exchange: all fast participants a few steps on ... */
+    /* For each exchange: advance all fast participants by a few steps ... */
     double h = system->h / rim->exchanges;
     for (int exchange = 0; exchange < rim->exchanges; exchange++) {
         double tau = exchange * h;
@@ -383,7 +386,7 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
             if (rim->participants[i].fast)
                 set_fast_inputs(rim, system, i, tau);
 
-        /* ... those in other processes at the same time, for which this one waits last ... */
+        /* ... sending the requests to other processes first and waiting for them last ... */
         for (int i = 0; i < system->participant_count; i++)
             if (rim->participants[i].fast)
                 yk_system_post_part(system, i, tau, h, rim->participants[i].parts);
@@ -399,7 +402,7 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
             }
         }
 
-        /* ... their wrenches on the models ... */
+        /* ... apply their wrenches to the models ... */
         for (int i = 0; i < system->interface_count; i++) {
             const yk_interface *interface = &system->interfaces[i];
             yk_rim_participant *a = &rim->participants[interface->def.wrench_subsystem];
@@ -411,7 +414,7 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
             yk_wrench_pack(interface->kind, &wrench, a->wrenches + offset);
         }
 
-        /* ... and these a step on: w <- w + h (r + W f), (45). */
+        /* ... and advance the models: w <- w + h (r + W f), (45). */
         for (int i = 0; i < system->participant_count; i++) {
             yk_rim_participant *own = &rim->participants[i];
             const yk_interface_model *model = &own->model;
@@ -426,7 +429,7 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
         }
     }
 
-    /* What acted on fast wrench sides, and what slow participants will receive. */
+    /* Set the mean wrenches on fast wrench sides, and those for slow participants. */
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
         if (rim->participants[interface->def.wrench_subsystem].fast)
@@ -479,8 +482,8 @@ static yk_status rim_step(yk_scheme *scheme, yk_system *system, yk_step_report *
             return yk_system_report_failure(system, i);
     }
 
-    /* In order jacobi slow participants take the wrenches of the macro step before, at the
-     * positions where they were then. */
+    /* With sequence jacobi, slow participants receive the wrenches of the previous macro step, at
+     * the positions of that time. */
     for (int i = 0; jacobi && i < system->interface_count; i++)
         system->interfaces[i].origin =
             yk_system_interface_motion_at_step_start(system, i, 0)->position;
@@ -512,7 +515,7 @@ static yk_status rim_step(yk_scheme *scheme, yk_system *system, yk_step_report *
             return yk_system_report_failure(system, participant);
     }
 
-    /* Velocities at the start of this macro step, for extrapolations over the next ones. */
+    /* Save the velocities at the start of this macro step, for extrapolation over the next ones. */
     for (int i = 0; i < system->interface_count; i++) {
         yk_rim_interface *own = &rim->interfaces[i];
         const yk_motion *start = yk_system_interface_motion_at_step_start(system, i, 0);
@@ -622,7 +625,7 @@ static void rim_display_name(const void *own, char *text, size_t capacity)
     if (o->extrapolation == YK_EXTRAPOLATION_INTERFACE_MODEL)
         return;
 
-    /* Then it is one of the schemes that paper rim compares with. */
+    /* Then the scheme is one of those to which Peiret et al. 2020 compare. */
     const char *word = extrapolation_words[o->extrapolation].name;
     const char *what = " extrapolation";
     if (o->extrapolation == YK_EXTRAPOLATION_CONSTANT)
@@ -630,7 +633,7 @@ static void rim_display_name(const void *own, char *text, size_t capacity)
     snprintf(text, capacity, "rim with %s%s in place of the model", word, what);
 }
 
-/* Those that are fast are prescribed motions. */
+/* Fast participants must receive motions. */
 static yk_causality rim_second_side_causality(const void *own, const yk_port_pair *joined)
 {
     const yk_rim_options *o = own;

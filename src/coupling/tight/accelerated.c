@@ -1,19 +1,18 @@
 /* The tight scheme with acceleration: one macro step as a fixed point x = H(x) of the interface
- * wrenches (unknowns.h).
+ * wrenches (interface_fixed_point.h).
  *
- * x begins as the wrenches at the end of the step before. In each sweep all subsystems make the
- * step again: wrench sides first, with x, then the motion sides with the motion that comes of it,
- * so that H depends on x alone even where a subsystem is a wrench side at one interface and a
- * motion side at another. Where interfaces run in a circle, or wires against this order, what a
- * subsystem is given of its partner is part of x.
+ * The initial x consists of the wrenches at the end of the previous step. In each sweep all
+ * subsystems make the step again: wrench sides first, with x, then the motion sides with the
+ * resulting motion, so that H depends on x alone even if a subsystem is a wrench side at one
+ * interface and a motion side at another. If interfaces form a cycle, or wires run against this
+ * order, the quantity that a subsystem receives from its partner is part of x.
  *
- * At the end the wrench sides step once more with what the motion sides gave in the last sweep,
- * so that each side receives exactly what the other gave; the gap that this leaves is what the
- * tolerance of the wrenches means as a motion. A step that does not converge is taken with the
- * best x.
+ * At the end the wrench sides step once more with the reaction wrenches of the last sweep, so that
+ * each side receives exactly the wrench of the other. The remaining gap is the effect of the
+ * tolerance of the wrenches on the motion. A step that does not converge is accepted with the best
+ * x.
  *
- * An x from which a subsystem cannot step says nothing of the step: the change to it is
- * shortened. */
+ * If a subsystem fails to step with some x, the change to this x is shortened. */
 #include <math.h>
 #include <string.h>
 
@@ -21,8 +20,8 @@
 #include "coupling/tight/tight.h"
 #include "coupling/wire.h"
 
-/* How often in a step, and by which factor, the change to an x that cannot be stepped is
- * shortened. */
+/* Number of times in a step that the change to a failed x is shortened, and factor of each
+ * shortening. */
 enum { SHORTENINGS_MAX = 8 };
 static const double SHORTENING = 0.1;
 
@@ -34,13 +33,13 @@ static void apply(const yk_tight *x, yk_system *system, const yk_unknowns *w,
         yk_tight_wrench_input(x, system, w->interfaces[k]);
 }
 
-/* All subsystems once, from the start of the step. */
+/* Advances all subsystems once, from the start of the step. */
 static yk_status sweep(const yk_tight *x, yk_system *system, bool first)
 {
     for (int index = 0; index < system->participant_count; index++) {
         int participant = system->wrench_sequence[index];
 
-        /* Motion sides follow what their partners have just reached. */
+        /* Motion sides receive the present motion of their partners. */
         for (int i = 0; i < system->interface_count; i++) {
             const yk_interface *interface = &system->interfaces[i];
             if (interface->def.motion_subsystem != participant)
@@ -54,7 +53,7 @@ static yk_status sweep(const yk_tight *x, yk_system *system, bool first)
 
         yk_system_carry_given_signals(system, participant);
 
-        /* The first time from where it is, then from the mark. */
+        /* The first time from the present state, then from the saved state. */
         yk_status status = YK_OK;
         if (!first)
             status = yk_system_rollback_participant(system, participant);
@@ -73,7 +72,7 @@ static bool has_converged(yk_tight *x, yk_system *system, double *change)
     *change = 0;
     bool all = true;
 
-    /* All vectors are looked at: each keeps the residuals of its interfaces. */
+    /* Check all vectors, because each check stores the residuals of its interfaces. */
     for (int i = 0; i < x->unknowns_count; i++) {
         yk_unknowns *w = &x->unknowns[i];
         yk_unknowns_read(system, w);
@@ -91,14 +90,14 @@ static bool has_converged(yk_tight *x, yk_system *system, double *change)
     return all;
 }
 
-/* The next x, from this one and those before. */
+/* The next x, from this one and earlier ones. */
 static void accelerate(yk_tight *x, yk_system *system)
 {
     for (int i = 0; i < x->unknowns_count; i++) {
         yk_unknowns *w = &x->unknowns[i];
         memcpy(w->tried, w->applied, (size_t)w->size * sizeof(double));
 
-        /* A vector that is alone and has settled is left as it is. */
+        /* Keep a converged vector if it depends on no other vector. */
         double change = 0;
         bool closed = w->lagged_count + w->wire_count == 0;
         if (closed && yk_unknowns_settled(system, w, &change))
@@ -108,7 +107,8 @@ static void accelerate(yk_tight *x, yk_system *system)
         apply(x, system, w, w->next);
     }
 
-    /* One factor is for wrenches alone: motions and signals are given as they came out. */
+    /* A relaxation factor applies to wrenches only. Motions and signals take their resulting
+     * values. */
     if (x->options.acceleration != YK_ACCELERATION_AITKEN)
         return;
 
@@ -120,7 +120,7 @@ static void accelerate(yk_tight *x, yk_system *system)
         system->wires[i].given = system->wires[i].now;
 }
 
-/* Motion sides before wrench sides: what they give now is what the others receive. */
+/* Motion sides before wrench sides: their present reaction wrenches are applied. */
 static yk_status exchange(const yk_tight *x, yk_system *system)
 {
     for (int index = 0; index < system->participant_count; index++) {
@@ -129,7 +129,7 @@ static yk_status exchange(const yk_tight *x, yk_system *system)
         if (p->wrench_size == 0)
             continue;
 
-        /* With what the motion sides gave in the last sweep. */
+        /* With the reaction wrenches of the last sweep. */
         yk_system_pack_wrenches(system, participant);
         yk_system_apply_wrenches(system, participant, p->fresh);
         yk_tight_wrench_inputs(x, system, participant);
@@ -148,9 +148,9 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
 {
     yk_system_save_participants(system);
 
-    /* x begins as the wrenches at the end of the step before, which belong to where the wrench
-     * sides were then; motions that must be given before they are known are predicted, and wires
-     * hold their values. */
+    /* Initial x: the wrenches at the end of the previous step, referred to the places of the wrench
+     * sides at that time. Motions that must be given before they are known are predicted, and wires
+     * keep their values. */
     bool circle = false;
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
@@ -176,8 +176,8 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
         yk_accelerator_begin(w->accelerator);
     }
 
-    /* In a circle wrenches can agree by chance while what was given does not: they must do so
-     * twice. */
+    /* In a cycle the wrenches can agree by chance while the given motions do not, so they must
+     * agree twice. */
     bool agreed = !circle;
     int shortenings = 0;
     int limit = x->options.max_iterations;
@@ -186,7 +186,7 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
         yk_status status = sweep(x, system, number == 0);
         report->iterations++;
 
-        /* An x from which a subsystem cannot step: the change to it is shortened. */
+        /* A subsystem failed with this x: shorten the change. */
         if (status != YK_OK) {
             bool give_up = number == 0 || shortenings == SHORTENINGS_MAX || number >= limit;
             if (give_up || status == YK_ERROR_MEMORY)
@@ -207,7 +207,7 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
             continue;
         }
 
-        /* At the fixed point each side receives what the other gave. */
+        /* At the fixed point each side receives the wrench of the other. */
         bool converged = has_converged(x, system, &report->wrench_change);
         if (converged && agreed)
             return exchange(x, system);
@@ -218,7 +218,7 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
         accelerate(x, system);
     }
 
-    /* Not converged: the step is taken with the best x. */
+    /* Not converged: accept the step with the best x. */
     for (int i = 0; i < x->unknowns_count; i++) {
         yk_unknowns *w = &x->unknowns[i];
         memcpy(w->next, w->applied, (size_t)w->size * sizeof(double));

@@ -1,11 +1,12 @@
-/* The tight scheme: the macro step is repeated until the interface wrenches do not change any more.
+/* The tight scheme: the macro step is repeated until the interface wrenches converge (Zhang et al.
+ * 2020, section 3.1, figure 3).
  *
- * paper tight 3.1, figure 3. In each sweep the motion sides step with the motion that the wrench
- * sides last reached (the predicted motion at first), and the wrench sides with the wrenches that
- * this took. Wrench sides that can iterate make one iteration of their own solver per sweep; the
- * others are rewound and step again. No repetition at all is the loose scheme (figure 4). With an
- * acceleration the sweeps are those of accelerated.c. A step that does not converge can be cut in
- * halves. */
+ * In each sweep the motion sides step with the motion that the wrench sides last reached (the
+ * predicted motion in the first sweep), and the wrench sides with the resulting reaction wrenches.
+ * Wrench sides with single iterations make one iteration of their own solver per sweep; the others
+ * are rolled back and step again. Without repetitions this is the loose scheme (figure 4). With an
+ * acceleration the sweeps are those of accelerated.c. A step that does not converge can be divided
+ * into halves. */
 #include "coupling/tight/tight.h"
 
 #include <math.h>
@@ -19,9 +20,10 @@
 
 /* Inputs --------------------------------------------------------------------------------------- */
 
-/* A side that makes several steps, or follows polynomials in one, follows a cubic. One that makes
- * fewer steps than its partner is prescribed the position that the velocity of A leads to:
- * positions alone would leave a mode that grows (radius 2.2 at equal masses). */
+/* The motion input. A side that makes several steps, or follows polynomials in one step, receives a
+ * cubic. A side that makes fewer steps than its partner receives the position that the velocity of
+ * A leads to: prescribing positions alone would leave an unstable mode (spectral radius 2.2 at
+ * equal masses). */
 void yk_tight_motion_input(const yk_tight *x, yk_system *system, int number, const yk_motion *end)
 {
     yk_interface *interface = &system->interfaces[number];
@@ -29,7 +31,7 @@ void yk_tight_motion_input(const yk_tight *x, yk_system *system, int number, con
     yk_input *input = yk_input_b(system, interface);
     interface->origin = end->position;
 
-    /* Who sees what happens within the macro step. */
+    /* Whether a participant resolves variations within the macro step. */
     bool a_inside = x->looks_inside[interface->def.wrench_subsystem];
     bool b_inside = x->looks_inside[interface->def.motion_subsystem];
     bool iterates = x->options.max_iterations > 0;
@@ -43,18 +45,18 @@ void yk_tight_motion_input(const yk_tight *x, yk_system *system, int number, con
         yk_input_interpolated(interface->kind, system->h, start, end, input);
 }
 
-/* Where one of the sides makes several steps. A solver answers with the wrench at the end of its
- * step, so the mean over n steps of B belongs to the time H (1 + 1/n) / 2. A line through it and
- * through the mean of the macro step before is of second order wherever A reads it, and what A
- * receives in all is the sum of the means, for the slopes cancel out from one macro step to the
- * next. */
+/* The wrench input if one of the sides makes several steps. A solver returns the wrench at the end
+ * of its step, so the mean over n steps of B belongs to the time H (1 + 1/n) / 2. A line through it
+ * and through the mean of the previous macro step is of second order wherever A evaluates it, and
+ * the total impulse on A is the sum of the means, because the slopes cancel from one macro step to
+ * the next. */
 void yk_tight_wrench_input(const yk_tight *x, const yk_system *system, int number)
 {
     const yk_interface *interface = &system->interfaces[number];
     const yk_interface_def *def = &interface->def;
     yk_input *input = yk_input_a(system, interface);
 
-    /* Nobody looks inside the macro step: paper tight keeps the wrench constant over it. */
+    /* Neither side resolves the macro step: the wrench is constant, as in Zhang et al. 2020. */
     bool a_inside = x->looks_inside[def->wrench_subsystem];
     bool b_inside = x->looks_inside[def->motion_subsystem];
     if ((!a_inside && !b_inside) || x->options.max_iterations == 0) {
@@ -62,7 +64,7 @@ void yk_tight_wrench_input(const yk_tight *x, const yk_system *system, int numbe
         return;
     }
 
-    /* The line through the means of this macro step and of the last. */
+    /* The line through the means of this macro step and of the last one. */
     const yk_participant *b = yk_interface_b(system, interface);
     double fraction = 0.5 + 0.5 / b->substeps;
     double at = fraction * system->h;
@@ -82,7 +84,7 @@ void yk_tight_wrench_inputs(const yk_tight *x, yk_system *system, int participan
     }
 }
 
-/* The wrenches before the step, from which those of the step rise or fall. */
+/* Save the wrenches before the step, from which lines begin. */
 static void keep_wrenches(yk_tight *x, const yk_system *system)
 {
     for (int i = 0; i < system->interface_count; i++) {
@@ -95,9 +97,9 @@ static void keep_wrenches(yk_tight *x, const yk_system *system)
 
 /* Plain sweeps --------------------------------------------------------------------------------- */
 
-/* Takes the wrenches of the motion sides to a participant, together. In a repetition (not first),
- * *change is raised to the largest of their changes since the last sweep, and *converged stays if
- * none is more than the tolerance. */
+/* Applies the wrenches of all motion sides to a participant. In a repetition (not first), raises
+ * *change to the largest change of a wrench since the last sweep, and keeps *converged only if no
+ * change exceeds the tolerance. */
 static void set_wrench_inputs(const yk_tight *x, yk_system *system, int participant, bool first,
                               bool *converged, double *change)
 {
@@ -110,7 +112,7 @@ static void set_wrench_inputs(const yk_tight *x, yk_system *system, int particip
         if (!yk_is_wrench_side(interface, participant))
             continue;
 
-        /* The change since the last sweep, against the tolerance. */
+        /* The change since the last sweep, compared with the tolerance. */
         yk_port_kind kind = interface->kind;
         yk_wrench wrench;
         fresh = yk_wrench_unpack(kind, fresh, &wrench);
@@ -155,7 +157,7 @@ static yk_status tight_iterate(const yk_tight *x, yk_system *system, yk_step_rep
         for (int index = 0; index < system->participant_count; index++) {
             int participant = system->sequence[index];
 
-            /* Motions as they were last reached; in the first sweep, as they are predicted. */
+            /* Motions from the last sweep; in the first sweep, predicted motions. */
             for (int i = 0; i < system->interface_count; i++) {
                 const yk_interface *interface = &system->interfaces[i];
                 if (!yk_is_motion_side(interface, participant))
@@ -171,18 +173,18 @@ static yk_status tight_iterate(const yk_tight *x, yk_system *system, yk_step_rep
                 yk_tight_motion_input(x, system, i, end);
             }
 
-            /* Wrenches as the motion sides needed them, and signals. */
+            /* Apply reaction wrenches, and signals. */
             if (system->participants[participant].wrench_size)
                 set_wrench_inputs(x, system, participant, first, &converged, &change);
             double signal_change = yk_system_update_signals(system, participant);
 
-            /* Behind the last wrench side nothing is left that could be repeated for it. */
+            /* After the last wrench side no other wrench side needs a repetition. */
             if (!first && index <= x->last_wrench_index)
                 converged = converged && signal_change <= YK_TIGHT_SIGNAL_TOLERANCE;
             bool final = last || (converged && index >= x->last_wrench_index);
 
-            /* One iteration of its own solver, whose trial is closed in the end; or the step
-             * again. */
+            /* Make one iteration of its own solver (the final step closes its trial), or the whole
+             * step again. */
             yk_status status = YK_OK;
             if (x->iterates[participant] && !final) {
                 status = yk_system_iterate(system, participant);
@@ -201,8 +203,8 @@ static yk_status tight_iterate(const yk_tight *x, yk_system *system, yk_step_rep
     report->iterations += sweeps;
     report->wrench_change = change;
 
-    /* Only the last wrench side knows, when it is called, that the sweep has converged; the trials
-     * of those before it are closed here. */
+    /* Only the last wrench side knows, when it is called, that the sweep has converged; close the
+     * trials of the wrench sides before it here. */
     for (int index = 0; !last && index < x->last_wrench_index; index++) {
         int participant = system->sequence[index];
         if (!x->iterates[participant] || !system->participants[participant].wrench_size)
@@ -218,7 +220,7 @@ static yk_status tight_iterate(const yk_tight *x, yk_system *system, yk_step_rep
 
 /* Steps ---------------------------------------------------------------------------------------- */
 
-/* From t to t + h, in one go or in two halves. */
+/* From t to t + h, in one step or in two halves. */
 static yk_status tight_step_or_halve(yk_tight *x, yk_system *system, double t, double h,
                                      int halvings, yk_step_report *report)
 {
@@ -231,7 +233,7 @@ static yk_status tight_step_or_halve(yk_tight *x, yk_system *system, double t, d
     if (status != YK_NOT_CONVERGED || halvings == 0)
         return status;
 
-    /* Back to the start of the step. */
+    /* Return to the start of the step. */
     for (int i = 0; i < system->participant_count; i++) {
         if (YK_FAILED(yk_system_rollback_participant(system, i)))
             return yk_system_report_failure(system, i);
@@ -242,7 +244,7 @@ static yk_status tight_step_or_halve(yk_tight *x, yk_system *system, double t, d
 
     report->halved = true;
 
-    /* Each half as a step of its own. */
+    /* Each half is a step of its own. */
     yk_status first = tight_step_or_halve(x, system, t, h / 2, halvings - 1, report);
     if (YK_FAILED(first))
         return first;
@@ -258,8 +260,8 @@ static yk_status tight_step_or_halve(yk_tight *x, yk_system *system, double t, d
 
 static yk_status tight_step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
 {
-    /* Balanced interfaces are those of the loose scheme, whose one sweep takes their wrenches as
-     * they are. */
+    /* Balanced interfaces belong to the loose scheme. Its single sweep uses their wrenches
+     * unchanged. */
     yk_tight *x = (yk_tight *)scheme;
     if (x->balance) {
         yk_status status = yk_balance_solve(x->balance, system, &yk_weights_index1);
@@ -293,17 +295,17 @@ static yk_status tight_create(yk_system *system, const void *options, yk_scheme 
 
     x->looks_inside = x->iterates + participants;
 
-    /* Acceleration learns from how the answer depends on the wrench, so it must be the converged
-     * answer. Iterations of a step in parts would have to be repeated part by part, and a motion
-     * side steps as a whole. */
+    /* Acceleration needs the dependence of the answer on the wrench, so the answer must be
+     * converged. A step in parts would have to be iterated part by part, but a motion side steps as
+     * a whole. */
     yk_acceleration acceleration = x->options.acceleration;
 
-    /* Repetition and relaxation do not converge for algebraic loops whose gain is 1 or more. */
+    /* Plain repetition and relaxation do not converge for algebraic loops whose gain is 1 or more. */
     if (x->options.max_iterations > 0 && yk_loops_need_iterations(system))
         acceleration = YK_ACCELERATION_QUASI_NEWTON;
     for (int i = 0; i < system->participant_count; i++) {
-        /* One that iterates but cannot go back, such as a solver of others behind a socket, leaves
-         * plain sweeps only. */
+        /* A participant with iterations but without rollback, such as an external solver behind a
+         * socket, allows plain sweeps only. */
         const yk_subsystem_ops *ops = system->participants[i].subsystem->ops;
         if (ops->iteration && !ops->rollback)
             acceleration = YK_ACCELERATION_NONE;
@@ -316,7 +318,8 @@ static yk_status tight_create(yk_system *system, const void *options, yk_scheme 
         x->looks_inside[i] = p->substeps > 1 || yk_subsystem_can_follow_polynomials(p->subsystem);
     }
 
-    /* Motion sides cannot iterate; behind the last wrench side a sweep is decided. */
+    /* Single iterations are for pure wrench sides; after the last of them the convergence of a
+     * sweep is known. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         x->iterates[interface->def.motion_subsystem] = false;
@@ -330,7 +333,7 @@ static yk_status tight_create(yk_system *system, const void *options, yk_scheme 
     if (acceleration == YK_ACCELERATION_NONE || x->options.max_iterations == 0)
         return YK_OK;
 
-    /* One factor cannot serve several interfaces; least squares need to see all of them. */
+    /* One factor cannot serve several interfaces; least squares need all of them in one vector. */
     const yk_unknowns_def def = {
         .kind = acceleration,
         .what = acceleration == YK_ACCELERATION_QUASI_NEWTON ? YK_UNKNOWNS_OF_JOINED
@@ -379,7 +382,7 @@ static void tight_state_get(const yk_scheme *scheme, const yk_system *system, do
     (void)system;
     const yk_tight *x = (const yk_tight *)scheme;
     yk_balance_get(x->balance, continuous);
-    /* What the accelerators remember of earlier steps cannot be computed again. */
+    /* The accelerators' data of earlier steps cannot be recomputed. */
     for (int i = 0; i < x->unknowns_count; i++) {
         const yk_accelerator *accelerator = x->unknowns[i].accelerator;
         yk_accelerator_get(accelerator, opaque);
@@ -494,7 +497,8 @@ static unsigned tight_traits(const void *own)
     unsigned set =
         YK_SCHEME_CARRIES_SIGNALS | YK_SCHEME_EXCHANGES_MOTION | YK_SCHEME_SHIFTS_TORQUE_POINT;
 
-    /* Without repetitions it is the scheme loose, which needs no rollback and may balance. */
+    /* Without repetitions the scheme is loose, which needs no rollback and supports balanced
+     * interfaces. */
     if (o->max_iterations == 0) {
         if (o->exchange != YK_EXCHANGE_FORCE_MOTION)
             set |= YK_SCHEME_CAN_EXCHANGE_FORCE_FORCE;
@@ -506,7 +510,8 @@ static unsigned tight_traits(const void *own)
     return set | YK_SCHEME_NEEDS_ROLLBACK | YK_SCHEME_ITERATES;
 }
 
-/* Acceleration learns before it converges: kinks of contact and friction take long. */
+/* Default of max_iterations. An accelerated iteration may need many sweeps in its first steps, and
+ * at kinks of contact and friction. */
 static void tight_derive(void *own, uint64_t given)
 {
     yk_tight_options *o = own;
@@ -553,13 +558,13 @@ static yk_causality tight_second_side_causality(const void *own, const yk_port_p
 {
     const yk_tight_options *o = own;
 
-    /* Repetitions bring the wrench of the motion side; without them it may be balanced. */
+    /* With repetitions the second side receives motion; without them, interfaces may be balanced. */
     if (o->max_iterations > 0)
         return YK_CAUSALITY_MOTION_INPUT;
     return yk_balance_second_side(o->exchange, joined);
 }
 
-/* Halved steps begin anew for all. */
+/* Halved steps reset all accelerations. */
 static bool tight_needs_rollback_of(const yk_scheme *scheme, const yk_system *system,
                                     int participant)
 {
