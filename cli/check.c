@@ -210,11 +210,17 @@ int command_check(int argc, char **argv)
 
 int command_schema(int argc, char **argv)
 {
-    const option_row rows[] = {{.kind = OPTION_END}};
+    bool json = false;
+    const option_row rows[] = {
+        {"json", OPTION_FLAG, &json, NULL,
+         "Print a JSON Schema, for completion and checks in editors (docs/json.md)"},
+        {.kind = OPTION_END},
+    };
     const char *path = NULL;
-    int parsed = options_parse("schema [SCENARIO]\n\nPrint the reference of all scenario keys as "
-                               "Markdown, with those of the plug-ins of a scenario.",
-                               rows, argc, argv, &path, 0, 1);
+    int parsed =
+        options_parse("schema [SCENARIO] [OPTIONS]\n\nPrint the reference of all scenario keys as "
+                      "Markdown, with those of the plug-ins of a scenario.",
+                      rows, argc, argv, &path, 0, 1);
     if (parsed < 0)
         return options_exit(parsed);
 
@@ -227,7 +233,8 @@ int command_schema(int argc, char **argv)
     if (!l.context)
         return EXIT_FAILED;
 
-    char *text = yk_scenario_schema_markdown(l.context, l.scenario);
+    char *text = json ? yk_scenario_json_schema(l.context, l.scenario)
+                      : yk_scenario_schema_markdown(l.context, l.scenario);
     int code = EXIT_GOOD;
     if (text)
         fputs(text, stdout);

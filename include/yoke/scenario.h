@@ -224,6 +224,10 @@ yk_status yk_scenario_edit(yk_context *context, const char *path, const char *co
  * memory. */
 char *yk_scenario_schema_markdown(yk_context *context, const yk_scenario *scenario);
 
+/* The same keys as a JSON Schema (draft 7), for editors. Units are under "x-unit". To be freed with yk_free(). NULL when
+ * out of memory. */
+char *yk_scenario_json_schema(yk_context *context, const yk_scenario *scenario);
+
 #ifdef __cplusplus
 }
 #endif

@@ -18,10 +18,12 @@ Keyword arguments are the keys of the section in a scenario file; :func:`yoke.de
 
 from __future__ import annotations
 
+import functools
 import keyword
 import os
 import pathlib
 import pprint
+import types
 from typing import Any, Mapping, Sequence, TypeVar, Union
 
 from . import schema, yaml
@@ -89,9 +91,9 @@ class _Model:
     """Sections of a subsystem by name."""
 
     solver = ""
-    _port_key = ""
 
     def __init__(self, **keys: Any) -> None:
+        _document()
         schema.check("subsystems.NAME", self.solver, keys)
         self._keys: dict[str, Any] = dict(keys)
         self._sections: dict[str, dict[str, Any]] = {}
@@ -136,7 +138,7 @@ class _Model:
 
     def port(self, name: str, body: Frame, **keys: Any) -> ModelPort:
         """Adds a port at a marker on a body, at ``offset`` (m) in its axes."""
-        return self._add(ModelPort, "ports", name, {self._port_key: self._frames((body,))[0], **keys})
+        return self._add(ModelPort, "ports", name, {"body": self._frames((body,))[0], **keys})
 
     def to_dict(self) -> dict[str, Any]:
         """The section of the subsystem in a scenario."""
@@ -150,8 +152,7 @@ class _Model:
 class MultibodyModel(_Model):
     """A mechanism: rigid and flexible bodies, joints, forces and beams. Keyword arguments are those of ``solver: multibody``."""
 
-    solver = schema.word("subsystems.NAME", "multibody", "smooth")
-    _port_key = schema.key(f"{solver}.ports.NAME", "body", "on")
+    solver = "multibody"
 
     def node(self, name: str, **keys: Any) -> Node:
         """Adds a node: a frame without mass, at ``position`` (m)."""
@@ -174,8 +175,6 @@ class NonsmoothWorld(_Model):
     """Rigid bodies and particles with frictional contact. Keyword arguments are those of ``solver: nonsmooth``."""
 
     solver = "nonsmooth"
-    _port_key = schema.key("nonsmooth.ports.NAME", "body", "on")
-    _particle_key = schema.key("nonsmooth.particles.NAME", "type", "from")
 
     def material(self, name: str, **keys: Any) -> Material:
         """Adds a material with ``friction`` and ``restitution``."""
@@ -183,11 +182,23 @@ class NonsmoothWorld(_Model):
 
     def particles(self, name: str, type: str, **keys: Any) -> Particles:
         """Adds particles: ``"settled"``, ``"lattice"`` or ``"file"``."""
-        return self._add(Particles, "particles", name, {self._particle_key: type, **keys}, type)
+        return self._add(Particles, "particles", name, {"type": type, **keys}, type)
+
+    def force(self, name: str, type: str, **keys: Any) -> Force:
+        """Adds a spring, motor, force or torque."""
+        return self._add(Force, "forces", name, {"type": type, **keys}, type)
+
+    def emitter(self, name: str, **keys: Any) -> Handle:
+        """Adds an emitter, which makes particles during the run."""
+        return self._add(Handle, "emitters", name, keys)
+
+    def sink(self, name: str, **keys: Any) -> Handle:
+        """Adds a sink, which removes particles."""
+        return self._add(Handle, "sinks", name, keys)
 
     def ground(self, *shapes: Mapping[str, Any]) -> None:
         """Adds shapes that never move: ``{"type": "plane", "material": "steel"}``."""
-        self._keys.setdefault(schema.key("subsystems.NAME", "ground_shapes", "ground"), []).extend(self._own(shape) for shape in shapes)
+        self._keys.setdefault("ground_shapes", []).extend(self._own(shape) for shape in shapes)
 
 
 class SubsystemHandle(Handle):
@@ -209,6 +220,7 @@ class System:
     """
 
     def __init__(self, title: str = "", *, end: float, step: float, **time: Any) -> None:
+        _document()
         schema.check("time", "", time)
         self._scenario: dict[str, Any] = {"title": title} if title else {}
         self._scenario["time"] = {"end": end, "step": step, **time}
@@ -233,6 +245,7 @@ class System:
             keys: Keys of the subsystem.
         """
         if isinstance(model, _Model):
+            schema.check("subsystems.NAME", model.solver, keys)
             section = {**model.to_dict(), **keys}
         else:
             if isinstance(model, str):
@@ -263,6 +276,7 @@ class System:
 
     def coupling(self, scheme: str, **keys: Any) -> None:
         """Selects the coupling scheme and its options."""
+        schema.check("coupling", "", keys)
         self._scenario["coupling"] = {"scheme": scheme, **keys}
 
     def record(self, *channels: str, **keys: Any) -> None:
@@ -304,11 +318,44 @@ class System:
         return f"<System '{self._scenario.get('title', '')}': {', '.join(self._scenario.get('subsystems', {}))}>"
 
 
+@functools.lru_cache(maxsize=1)
+def _document() -> None:
+    """Gives the methods the signatures and docstrings of the keys that they take. Not done at import: it takes 50 ms."""
+    for model in (MultibodyModel, NonsmoothWorld):
+        schema.document(model.set, "subsystems.NAME", model.solver)
+        for section, name in _METHODS[model.solver].items():
+            # Both classes inherit some methods, and their keys differ.
+            inherited = getattr(model, name)
+            method = types.FunctionType(inherited.__code__, inherited.__globals__, name, inherited.__defaults__)
+            method.__doc__, method.__annotations__ = inherited.__doc__, inherited.__annotations__
+            schema.document(method, f"{model.solver}.{section}.NAME")
+            setattr(model, name, method)
+    for word, path in (("interface", "interfaces.NAME"), ("wire", "wires.NAME"), ("coupling", "coupling"), ("record", "record")):
+        schema.document(getattr(System, word), path)
+
+
 _METHODS = {
-    MultibodyModel.solver: {"nodes": "node", "bodies": "body", "joints": "joint", "forces": "force", "beams": "beam", "ports": "port"},
-    "nonsmooth": {"materials": "material", "bodies": "body", "joints": "joint", "particles": "particles", "ports": "port"},
+    "multibody": {
+        "nodes": "node",
+        "bodies": "body",
+        "flexible_bodies": "flexible_body",
+        "joints": "joint",
+        "forces": "force",
+        "beams": "beam",
+        "ports": "port",
+    },
+    "nonsmooth": {
+        "materials": "material",
+        "bodies": "body",
+        "particles": "particles",
+        "emitters": "emitter",
+        "sinks": "sink",
+        "joints": "joint",
+        "forces": "force",
+        "ports": "port",
+    },
 }
-_CLASSES = {MultibodyModel.solver: "yoke.multibody.Model", "nonsmooth": "yoke.nonsmooth.World"}
+_CLASSES = {"multibody": "yoke.multibody.Model", "nonsmooth": "yoke.nonsmooth.World"}
 
 
 def to_python(scenario: Mapping[str, Any]) -> str:
@@ -357,11 +404,10 @@ def _subsystem(name: str, section: dict[str, Any]) -> list[str]:
         for own, item in items.items():
             item = dict(item)
             arguments = [repr(own)]
-            selector = "type" if key != "particles" else NonsmoothWorld._particle_key
-            if key in ("joints", "forces", "particles"):
-                if selector not in item:
+            if key in ("joints", "forces", "particles", "flexible_bodies"):
+                if "type" not in item:
                     return [f"system.add({', '.join([repr(name), repr(solver), *_list(section)])})"]
-                arguments.append(repr(item.pop(selector)))
+                arguments.append(repr(item.pop("type")))
             if key == "joints":
                 between = item.pop("between", None)
                 if between is None:
@@ -370,10 +416,9 @@ def _subsystem(name: str, section: dict[str, Any]) -> list[str]:
             if key == "beams":
                 arguments += [_value(item.pop("nodes")), _value(item.pop("section"))]
             if key == "ports":
-                body = MultibodyModel._port_key
-                if body not in item:
+                if "body" not in item:
                     return [f"system.add({', '.join([repr(name), repr(solver), *_list(section)])})"]
-                arguments.append(repr(item.pop(body)))
+                arguments.append(repr(item.pop("body")))
             lines.append(f"model.{methods[key]}({', '.join([*arguments, *_list(item)])})")
     return [*lines, f"system.add({name!r}, model)"]
 

@@ -54,6 +54,21 @@ void yk_text_add_xml(yk_context *context, yk_text *text, const char *value)
     }
 }
 
+void yk_text_add_json(yk_context *context, yk_text *text, const char *value)
+{
+    yk_text_add(context, text, "\"");
+    for (; *value; value++) {
+        unsigned char c = (unsigned char)*value;
+        if (c == '"' || c == '\\')
+            yk_text_add(context, text, "\\%c", c);
+        else if (c < 0x20 || c == 0x7F)
+            yk_text_add(context, text, "\\u%04x", c);
+        else
+            yk_text_add(context, text, "%c", c);
+    }
+    yk_text_add(context, text, "\"");
+}
+
 void yk_text_destroy(yk_context *context, yk_text *text)
 {
     yk_free(context, text->data);

@@ -28,6 +28,8 @@ typedef struct yk_text {
 void yk_text_add(yk_context *context, yk_text *text, const char *format, ...) YK_PRINTF(3, 4);
 /* Adds a text in the form of an XML attribute value. */
 void yk_text_add_xml(yk_context *context, yk_text *text, const char *value);
+/* Adds a text as a JSON string, with its quotes. */
+void yk_text_add_json(yk_context *context, yk_text *text, const char *value);
 void yk_text_destroy(yk_context *context, yk_text *text);
 
 /* A copy from the allocator of the context; NULL if memory is missing. */

@@ -5,21 +5,6 @@
 #include "base/text.h"
 #include "model/scenario.h"
 
-static void add_string(yk_context *context, yk_text *text, const char *string)
-{
-    yk_text_add(context, text, "\"");
-    for (; *string; string++) {
-        unsigned char c = (unsigned char)*string;
-        if (c == '"' || c == '\\')
-            yk_text_add(context, text, "\\%c", c);
-        else if (c < 0x20 || c == 0x7F)
-            yk_text_add(context, text, "\\u%04x", c);
-        else
-            yk_text_add(context, text, "%c", c);
-    }
-    yk_text_add(context, text, "\"");
-}
-
 /* Whether a number is a whole number in the notation of JSON, which keeps all of its digits. */
 static bool is_plain_integer(const char *text)
 {
@@ -32,7 +17,7 @@ static void add_scalar(yk_context *context, yk_text *text, const yk_node *node)
 {
     double value;
     if (node->quoted)
-        add_string(context, text, node->text);
+        yk_text_add_json(context, text, node->text);
     else if (yk_node_is_empty(node))
         yk_text_add(context, text, "null");
     else if (strcmp(node->text, "true") == 0 || strcmp(node->text, "false") == 0 ||
@@ -41,7 +26,7 @@ static void add_scalar(yk_context *context, yk_text *text, const yk_node *node)
     else if (yk_number_read(node->text, &value) && isfinite(value))
         yk_text_add(context, text, "%.17g", value);
     else
-        add_string(context, text, node->text);
+        yk_text_add_json(context, text, node->text);
 }
 
 static void add_node(yk_context *context, yk_text *text, const yk_node *node)
@@ -55,7 +40,7 @@ static void add_node(yk_context *context, yk_text *text, const yk_node *node)
     yk_text_add(context, text, is_map ? "{" : "[");
     for (const yk_node *child = node->first; child; child = child->next) {
         if (is_map) {
-            add_string(context, text, child->key);
+            yk_text_add_json(context, text, child->key);
             yk_text_add(context, text, ":");
         }
         add_node(context, text, child);
