@@ -1,16 +1,17 @@
-/* The acceleration-level form of a model, | M G^T; G -e | (a, lambda) = (f - bias, -bias of the
- * rows), at any placement of the trial; and the projections that keep an integrator of it on the
- * constraints, in the metric of the masses. One matrix serves all three: it depends on the
+/* The equations of a model on acceleration level, | M G^T; G -e | (a, lambda) = (f - bias, -bias of
+ * the rows), at any placement of the trial; and the projections of an integrator onto the
+ * constraints, in the metric of the masses. One matrix serves all three, because it depends on the
  * positions alone. */
 #include "multibody/multibody.h"
 
-/* Where rows are redundant: refined away by yk_multibody_solve_refined. */
+/* Compliance for redundant rows; yk_multibody_solve_refined() removes its effect. */
 static const double REDUNDANT_COMPLIANCE = 1e-9;
 static const int PROJECTIONS = 10;
-/* Kept factors: what they may leave of the right-hand side, and in how many rounds. */
+/* Kept factors: residual relative to the right-hand side that they may leave, and number of
+ * refinements. */
 static const double KEPT_ACCURACY = 1e-14;
 static const int KEPT_REFINEMENTS = 4;
-/* Gaps of this fraction of the extent are rounding. */
+/* Gaps below this fraction of the extent are rounding errors. */
 static const double ROUNDING_FRACTION = 1e-15;
 
 static double largest_entry(int n, const double *v)
@@ -35,7 +36,7 @@ void yk_multibody_rates_open(yk_multibody *self)
     if (state->clock->redundant != 0)
         work->compliance = REDUNDANT_COMPLIANCE;
 
-    /* Factors of accelerations serve on; those of a step are of no use. */
+    /* Factors of accelerations can be reused; those of a step cannot. */
     if (state->factor->level != LEVEL_ACCELERATION)
         self->solver.match = false;
 }
@@ -51,7 +52,7 @@ static void assemble_rates(const yk_multibody_model *model, yk_multibody_workspa
 
 /* With factors of this placement --------------------------------------------------------------- */
 
-/* With one step of refinement: rounding of the factors would be seen in the eleventh digit of
+/* With one refinement: rounding errors of the factors would be visible in the eleventh digit of
  * long runs. */
 static void solve_with_factors(const yk_multibody_model *model, yk_multibody_workspace *work,
                                const yk_linear_solver *solver)
@@ -115,11 +116,11 @@ yk_status yk_multibody_project_positions(const yk_multibody_model *model,
         if (gap <= rounding)
             return YK_OK;
 
-        /* Rounding ends the decrease; anything larger is a step that went astray. */
+        /* The decrease ends at rounding errors. A larger gap means that the step failed. */
         if (!(gap < 0.5 * last))
             return gap < 1e-9 * model->length_scale ? YK_OK : YK_ERROR_DIVERGED;
 
-        /* A displacement in the metric of the masses closes the gaps to first order. */
+        /* A displacement in the metric of the masses, which closes the gaps to first order. */
         last = gap;
         solve_with_factors(model, work, solver);
         yk_multibody_move_nodes(model, work, 1);
@@ -138,8 +139,8 @@ void yk_multibody_project_velocities(const yk_multibody_model *model, yk_multibo
 
 /* With factors of an earlier placement --------------------------------------------------------- */
 
-/* Solves the assembled equations, refined against the matrix of this placement: masses change
- * slowly, where they change at all. False: these factors are too old. */
+/* Solves the assembled equations with older factors, by refinement against the matrix of this
+ * placement, because masses change slowly. False: the factors are too old. */
 static bool solve_with_kept(const yk_multibody_model *model, yk_multibody_workspace *work,
                             const yk_linear_solver *solver)
 {
@@ -149,7 +150,7 @@ static bool solve_with_kept(const yk_multibody_model *model, yk_multibody_worksp
     double *residual = work->work_vector + n;
     double *b = work->right;
 
-    /* Scaled right-hand side; the solution begins at zero. */
+    /* Scaled right-hand side; the initial solution is zero. */
     for (int i = 0; i < n; i++) {
         residual[i] = b[i] * scale[i];
         solution[i] = 0;
@@ -163,12 +164,12 @@ static bool solve_with_kept(const yk_multibody_model *model, yk_multibody_worksp
         for (int i = 0; i < n; i++)
             solution[i] += residual[i];
 
-        /* What the matrix of this placement leaves. */
+        /* The residual with the matrix of this placement. */
         yk_sparse_multiply(solver->matrix, solution, residual);
         for (int i = 0; i < n; i++)
             residual[i] = b[i] * scale[i] - residual[i];
 
-        /* Good, or as good as rounding lets it be. */
+        /* Accurate enough, or limited by rounding errors. */
         double left = largest_entry(n, residual);
         if (left <= wanted || (k > 0 && left <= 100 * wanted && left > 0.5 * last)) {
             for (int i = 0; i < n; i++)
@@ -207,7 +208,7 @@ yk_status yk_multibody_solve_rates(yk_multibody *self)
     bool kept = plain && self->state.factor->level == LEVEL_ACCELERATION;
     yk_status status = YK_OK;
 
-    /* A rollback may have brought another state. */
+    /* After a rollback the state may be another one. */
     if (kept && !solver->match)
         status = yk_multibody_restore_factors(self);
     if (status != YK_OK)
@@ -218,7 +219,7 @@ yk_status yk_multibody_solve_rates(yk_multibody *self)
     if (kept && solve_with_kept(model, work, solver))
         return YK_OK;
 
-    /* Too old, or none. */
+    /* The factors are too old, or there are none. */
     status = yk_multibody_factor(model, work, solver);
     if (status != YK_OK)
         return status;

@@ -1,5 +1,6 @@
-/* Access while the solver runs: states of the bodies, wrenches on them, and parameters of the springs (yk_body_ops,
- * yk_parameter_ops). Bodies are the nodes of the model, with the ids that the builder returned. */
+/* Access to a running solver: states of the bodies, wrenches on them, and parameters of the springs
+ * (yk_body_ops, yk_parameter_ops). Bodies are the nodes of the model, with the ids that the builder
+ * returned. */
 #include <float.h>
 #include <stdio.h>
 #include <string.h>
@@ -50,7 +51,8 @@ static yk_status set_body_wrench(yk_subsystem *self, int body, const yk_wrench *
     return YK_OK;
 }
 
-/* The integrators have a memory, and the joints hold for coordinates and multipliers together. */
+/* Multistep integrators have a history, and coordinates and multipliers must satisfy the joints
+ * together. */
 static yk_status set_body_states(yk_subsystem *self, int first, int count,
                                  const yk_body_state *states)
 {

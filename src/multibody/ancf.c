@@ -41,7 +41,7 @@ static void add_vector(double *coordinates, int k, double scale, yk_vec3 v)
     coordinates[3 * k + 2] += scale * v.z;
 }
 
-/* Which vectors make up which gradient. */
+/* The vectors that contribute to each gradient. */
 static const int parts[YK_ANCF_GRADIENTS][4] = {
     {R0, X0, R1, X1}, {Y0, YM, Y1, -1}, {Z0, ZM, Z1, -1}, {Y0, YM, Y1, -1}, {Z0, ZM, Z1, -1}};
 static const int part_count[YK_ANCF_GRADIENTS] = {4, 3, 3, 3, 3};
@@ -62,7 +62,7 @@ static void gradients_at(const yk_ancf_point *point, const double *coordinates,
 
 /* Creation ------------------------------------------------------------------------------------- */
 
-/* Cubics of Hermite for r, in the order of parts[RX]. */
+/* Hermite cubics for r, in the order of parts[RX]. */
 static void line_shapes(double xi, double l, double shape[4])
 {
     double square = xi * xi;
@@ -85,7 +85,7 @@ yk_vec3 yk_ancf_line(const yk_ancf *element, const double *coordinates, double x
     return sum;
 }
 
-/* Parabolas of Lagrange for r_y and r_z. */
+/* Lagrange parabolas for r_y and r_z. */
 static void section_shapes(double xi, double shape[3])
 {
     /* Their sum is one. */
@@ -94,7 +94,7 @@ static void section_shapes(double xi, double shape[3])
     shape[2] = xi * (2 * xi - 1);
 }
 
-/* Shapes of the gradients at a point of Gauss: derivatives of the cubics, the parabolas and their
+/* Shapes of the gradients at a Gauss point: derivatives of the cubics, the parabolas and their
  * derivatives. */
 static void fill_point(double xi, double l, yk_ancf_point *point)
 {
@@ -134,7 +134,8 @@ static void fill_mass(const yk_beam_section_def *section, yk_ancf *element)
     double rho = section->density;
     double area = section->area;
 
-    /* Of the line the area counts, of the gradients across it its second moments. */
+    /* The weight of the line is the area, the weights of the gradients across it are the second
+     * moments of area. */
     for (int g = 0; g < 4; g++) {
         double xi = 0.5 * (1 + node[g]);
         double weight = 0.5 * gauss[g] * l;
@@ -194,8 +195,8 @@ static void fill_law(const yk_beam_section_def *section,
     law[9][9] = e * z_square;
     law[11][11] = g * z_square;
 
-    /* Twist is half the difference of z.k_y and y.k_z and meets the torsion constant; half their
-     * sum, a shear of the section that varies along the rod, meets the polar moment. */
+    /* Twist is half the difference of z.k_y and y.k_z and is resisted by the torsion constant. Half
+     * their sum, a shear of the section that varies along the rod, is resisted by the polar moment. */
     law[8][8] = 0.25 * g * (polar + section->torsion_constant);
     law[10][10] = law[8][8];
     law[8][10] = 0.25 * g * (polar - section->torsion_constant);
@@ -225,7 +226,7 @@ yk_status yk_ancf_create(yk_context *context, double length, const yk_beam_secti
     static const double node[YK_ANCF_POINTS] = {-0.77459666924148337704, 0, 0.77459666924148337704};
     static const double gauss[YK_ANCF_POINTS] = {5.0 / 9, 8.0 / 9, 5.0 / 9};
 
-    /* What a rod needs to have mass and to resist every strain. */
+    /* Requirements for positive mass and stiffness. */
     bool geometry =
         length > 0 && section->area > 0 && section->area_moment_y > 0 && section->area_moment_z > 0;
     bool factors =
@@ -241,7 +242,7 @@ yk_status yk_ancf_create(yk_context *context, double length, const yk_beam_secti
     fill_mass(section, element);
     fill_law(section, element->law);
 
-    /* Shapes at the points of Gauss, and the strain that counts as none. */
+    /* Shapes at the Gauss points, and the strain of the undeformed shape. */
     for (int g = 0; g < YK_ANCF_POINTS; g++) {
         yk_ancf_point *point = &element->point[g];
         yk_vec3 gradient[YK_ANCF_GRADIENTS];
@@ -259,8 +260,8 @@ yk_status yk_ancf_create(yk_context *context, double length, const yk_beam_secti
 /* The vectors of the first end, the middle and the last. */
 static const int station[3][4] = {{R0, X0, Y0, Z0}, {-1, -1, YM, ZM}, {R1, X1, Y1, Z1}};
 
-/* The vectors of a station that is rigidly connected to the start: `arm` from there, `frame` of
- * the section. */
+/* The vectors of a station rigidly connected to the start: `arm` from there, `frame` of the
+ * section. */
 static void set_station(const int vector[4], const yk_frame *start, yk_vec3 arm,
                         const yk_mat3 *frame, double *coordinates, double *rates)
 {
@@ -306,7 +307,7 @@ void yk_ancf_arc(const yk_frame *start, yk_vec3 curvature, double from, double l
         return;
     }
 
-    /* Sections are turned by curvature times arc length. */
+    /* The rotation of a section is curvature times arc length. */
     memset(coordinates, 0, YK_ANCF_COORDINATES * sizeof *coordinates);
     memset(rates, 0, YK_ANCF_COORDINATES * sizeof *rates);
     for (int p = 0; p < 3; p++) {
@@ -321,7 +322,7 @@ void yk_ancf_arc(const yk_frame *start, yk_vec3 curvature, double from, double l
 
 /* Forces --------------------------------------------------------------------------------------- */
 
-/* Mass couples the vectors of the line, those of r_y and those of r_z among themselves. */
+/* The mass matrix couples the vectors of the line with each other, and those of r_y and r_z. */
 void yk_ancf_momenta(const yk_ancf *element, const double *rates, double *momenta)
 {
     for (int m = RX; m <= RZ; m++) {
@@ -335,7 +336,7 @@ void yk_ancf_momenta(const yk_ancf *element, const double *rates, double *moment
     }
 }
 
-/* The law has one full block of three strains and one of two. */
+/* The material law has one full block of three strains and one of two. */
 static void apply_law(const double law[YK_ANCF_STRAINS][YK_ANCF_STRAINS], const double *strain,
                       double *stress)
 {
@@ -375,7 +376,7 @@ static void point_at(const yk_ancf *element, const yk_ancf_point *point, const d
     for (int s = 0; s < YK_ANCF_STRAINS; s++)
         at->energy += 0.5 * at->stress[s] * strain[s];
 
-    /* Without damping that is all. */
+    /* Without damping, this is the result. */
     at->loss = 0;
     if (element->damping_ratio == 0)
         return;
@@ -409,7 +410,7 @@ void yk_ancf_evaluate(const yk_ancf *element, const double *coordinates, const d
         point_state at;
         point_at(element, point, coordinates, rates, &at);
 
-        /* Minus the derivative of the energy by each gradient. */
+        /* Minus the derivative of the energy with respect to each gradient. */
         yk_vec3 force[YK_ANCF_GRADIENTS] = {{0, 0, 0}};
         for (int s = 0; s < YK_ANCF_STRAINS; s++) {
             int a = product[s].a;
@@ -419,7 +420,7 @@ void yk_ancf_evaluate(const yk_ancf *element, const double *coordinates, const d
             force[b] = yk_v3_axpy(stress, at.gradient[a], force[b]);
         }
 
-        /* So by the coordinates. */
+        /* And from the gradients to the coordinates. */
         for (int m = 0; m < YK_ANCF_GRADIENTS; m++) {
             for (int k = 0; k < part_count[m]; k++)
                 add_vector(loads->force, parts[m][k], point->shape[m][parts[m][k]], force[m]);
@@ -434,7 +435,7 @@ void yk_ancf_evaluate(const yk_ancf *element, const double *coordinates, const d
 
 enum { LOCAL = 3 * YK_ANCF_GRADIENTS };
 
-/* Derivative of strain s by the gradients: two vectors. */
+/* Derivative of strain s with respect to the gradients: two vectors. */
 static void strain_gradient(const yk_vec3 *gradient, int s, double row[LOCAL])
 {
     memset(row, 0, LOCAL * sizeof *row);
@@ -456,7 +457,7 @@ static void add_material(const yk_ancf *element, const yk_vec3 *gradient, const 
         strain_gradient(other, s, right[s]);
     }
 
-    /* The law couples few pairs of strains. */
+    /* The material law couples few pairs of strains. */
     for (int s = 0; s < YK_ANCF_STRAINS; s++) {
         for (int t = 0; t < YK_ANCF_STRAINS; t++) {
             double law = scale * element->law[s][t];
@@ -531,7 +532,7 @@ void yk_ancf_tangent(const yk_ancf *element, const double *coordinates, const do
 
         add_to_element(point, local, transform);
 
-        /* By the rates: the viscous part alone. */
+        /* With respect to the rates: the viscous part only. */
         if (!rate || damping == 0)
             continue;
 
@@ -547,11 +548,11 @@ void yk_ancf_tangent(const yk_ancf *element, const double *coordinates, const do
  *
  * With x along r_y x r_z and y*, z* the dual vectors of r_y, r_z in the section's plane,
  *
- *   dtheta = - (x cross y*) (x . dr_y) - (x cross z*) (x . dr_z)
- *            + x (turn_y . dr_y + turn_z . dr_z) / 2,
+ *   dtheta = - (x cross y*) (x . dr_y) - (x cross z*) (x . dr_z) + x (turn_y . dr_y + turn_z .
+ *   dr_z) / 2,
  *
- * turn_y = (x cross r_y) / |r_y|^2: tilts of the plane, and the mean of the turns of both
- * gradients in it. Second derivatives come from forward differentiation of these few lines, a
+ * turn_y = (x cross r_y) / |r_y|^2: tilts of the plane, and the mean of the rotations of both
+ * gradients in it. Second derivatives come from forward differentiation of these lines, one
  * direction at a time. */
 
 /* A number or vector and its derivative in one direction. */
@@ -598,7 +599,7 @@ static scalar half(scalar s)
     return (scalar){0.5 * s.v, 0.5 * s.d};
 }
 
-/* The section's normal, the tilts (x cross dual) and the turns of both gradients. */
+/* The section's normal, the tilts (x cross dual) and the rotations of both gradients. */
 typedef struct section {
     vector x, tilt[2], rotation[2];
 } section;
@@ -616,7 +617,7 @@ static section section_of(vector y, vector z)
     s.tilt[0] = scale(by_area, z);
     s.tilt[1] = scale(negative(by_area), y);
 
-    /* Half of each, as the mean of both counts. */
+    /* Half of each, because their mean is used. */
     s.rotation[0] = scale(half(inverse(dot(y, y))), cross(s.x, y));
     s.rotation[1] = scale(half(inverse(dot(z, z))), cross(s.x, z));
 
@@ -641,15 +642,15 @@ void yk_ancf_section_pose(const double coordinates[YK_ANCF_SECTION],
     placed->position = yk_v3(coordinates[0], coordinates[1], coordinates[2]);
     placed->velocity = yk_v3(rates[0], rates[1], rates[2]);
 
-    /* The axes y and z by equal angles from r_y and r_z: the bisector of their directions is that
-     * of the frame's axes. */
+    /* The axes y and z rotated by equal angles from r_y and r_z: the bisector of their directions
+     * is that of the frame's axes. */
     yk_vec3 normal = s.x.v;
     yk_vec3 middle = yk_v3_unit(yk_v3_add(yk_v3_unit(y.v), yk_v3_unit(z.v)));
     yk_vec3 across = yk_v3_cross(normal, middle);
     yk_vec3 second = yk_v3_scale(sqrt(0.5), yk_v3_sub(middle, across));
     placed->rotation = yk_m3_columns(normal, second, yk_v3_cross(normal, second));
 
-    /* dtheta above, with rates in the place of changes */
+    /* dtheta above, with rates instead of changes */
     yk_vec3 y_rate = yk_v3(rates[3], rates[4], rates[5]);
     yk_vec3 z_rate = yk_v3(rates[6], rates[7], rates[8]);
     double twist = yk_v3_dot(s.rotation[0].v, y_rate) + yk_v3_dot(s.rotation[1].v, z_rate);
@@ -702,7 +703,7 @@ void yk_ancf_section_stiffness(const double coordinates[YK_ANCF_SECTION], yk_vec
         section s = section_of(vector_of(coordinates + 3, direction + 3),
                                vector_of(coordinates + 6, direction + 6));
 
-        /* The torque on r_y and r_z: the transposed map times it, differentiated along one
+        /* The torque on r_y and r_z: the transposed map times the torque, differentiated along one
          * coordinate. */
         for (int k = 0; k < 2; k++) {
             vector twist = scale(dot(fixed, s.x), s.rotation[k]);

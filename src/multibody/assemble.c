@@ -1,17 +1,16 @@
 /* The equations of the trial and their matrix, in one pass over nodes, joints, forces and ports.
- * The same pass, run in recording mode, gives the pattern, so that pattern and assembly cannot
- * disagree: entry k of the pass is always added at values[entry[k]]. Equations: multibody.h. */
+ * The same pass in recording mode gives the pattern, so that pattern and assembly cannot disagree:
+ * entry k of the pass is always added at values[entry[k]]. Equations: multibody.h. */
 
 #include <string.h>
 
 #include "math/polynomial.h"
 #include "multibody/assemble.h"
 
-/* A node that is to be kept in place is so much heavier while positions and velocities are
- * assembled. */
+/* Factor of the mass of a node that should move little in the assembly of positions and velocities. */
 static const double KEPT_WEIGHT = 1e8;
 
-/* A sink for equations with the weight c, which takes no entries yet. */
+/* A sink for equations with the weight c that accepts no entries yet. */
 static sink sink_of(const yk_multibody_model *model, double c)
 {
     double inverse = 1 / model->mass_scale;
@@ -34,8 +33,8 @@ static inline void node_matrix(const yk_multibody_model *model, const yk_multibo
     int u = node->unknown;
     double square = model->length_scale * model->length_scale;
 
-    /* Massless nodes have none in a step, and a little at the start, which their joints then
-     * place. */
+    /* Massless nodes have no inertia in a step, and a small one at the start, so that their joints
+     * can place them. */
     double idle = 0;
     if (to->c <= 0)
         idle = weight * work->idle_mass;
@@ -47,7 +46,7 @@ static inline void node_matrix(const yk_multibody_model *model, const yk_multibo
         return;
     }
 
-    /* Inertia as the step sees it, yk_inertia_tangent. */
+    /* Inertia as in a step, yk_inertia_tangent(). */
     double tangent[6][6] = {{0}};
     if (mode == SINK_ADD) {
         yk_inertia inertia;
@@ -68,8 +67,8 @@ static inline void node_matrix(const yk_multibody_model *model, const yk_multibo
         }
     }
 
-    /* Point masses have no inertia of rotation: that their rotation is free must not make the
-     * start singular. */
+    /* Point masses have no rotary inertia: their undetermined rotation must not make the start
+     * singular. */
     double point = idle * 1e-3 * square;
     double scale = weight * to->inertia * (1 + to->c * work->damping);
     for (int k = 0; k < 3; k++)
@@ -107,7 +106,7 @@ void yk_multibody_inertias(const yk_multibody_model *model, yk_multibody_workspa
         yk_vec3 v = frame->velocity;
         yk_vec3 w = frame->angular_velocity;
 
-        /* J w = R (J0 (R^T w)): cheaper than to turn the tensor. */
+        /* J w = R (J0 (R^T w)): cheaper than rotating the tensor. */
         yk_vec3 own = yk_m3_apply(inertia->tensor, yk_m3_apply_transposed(frame->rotation, w));
         yk_vec3 spin = yk_m3_apply(frame->rotation, own);
 
@@ -166,7 +165,7 @@ static void node_loads(const yk_multibody_model *model, yk_multibody_workspace *
         if (damping <= 0)
             continue;
 
-        /* -damping times the momenta, and what that takes of the kinetic energy. */
+        /* -damping times the momenta, and the loss of kinetic energy. */
         double kinetic =
             yk_inertia_kinetic(&trial->momentum, frame->velocity, frame->angular_velocity);
         load->force = yk_v3_axpy(-damping, trial->momentum.linear, load->force);
@@ -185,8 +184,8 @@ static void node_loads(const yk_multibody_model *model, yk_multibody_workspace *
     }
 }
 
-/* The balance of loads and inertia: rates of the momenta in a step, forces that depend on
- * velocities for accelerations. */
+/* The balance of loads and inertia: rates of the momenta in a step, velocity-dependent forces for
+ * accelerations. */
 static void node_right(const yk_multibody_model *model, yk_multibody_workspace *work,
                        assembly_level level, const sink *to)
 {
@@ -225,7 +224,7 @@ static void node_right(const yk_multibody_model *model, yk_multibody_workspace *
         right[5] += scale * torque.z;
     }
 
-    /* Coordinates have no such forces: flexible bodies add theirs as loads. */
+    /* Flexible bodies have added these forces of their coordinates to the loads. */
     for (int k = 0; k < model->coordinate_count; k++) {
         const trial_coordinate *trial = &work->coordinates[k];
         double force = trial->load;
@@ -240,7 +239,7 @@ static void node_right(const yk_multibody_model *model, yk_multibody_workspace *
 yk_drive yk_multibody_drive(const yk_multibody_workspace *work, const joint_model *joint, double t,
                             bool with_rates)
 {
-    /* A length that arrives as a polynomial; between steps it goes on as it was. */
+    /* A length that is given as a polynomial; between steps it continues. */
     if (joint->port >= 0) {
         if (!work->inputs)
             return (yk_drive){0};
@@ -260,9 +259,9 @@ yk_drive yk_multibody_drive(const yk_multibody_workspace *work, const joint_mode
     yk_time_function drive = joint->drive;
     yk_drive result = {.value = drive.evaluate(drive.user, t)};
     if (with_rates) {
-        /* Central differences of order eight. Integrators on acceleration level ask for a
-         * fraction of their step, so that the error is of the order of their own; else, at the
-         * start, 1e-8 of their size is ample. */
+        /* Central differences of order eight. Integrators on acceleration level request a fraction
+         * of their step, so that the error has the same order as their own; otherwise 1e-8 of the
+         * size of the start's step is sufficient. */
         static const double first[4] = {4.0 / 5, -1.0 / 5, 4.0 / 105, -1.0 / 280};
         static const double second[4] = {8.0 / 5, -1.0 / 5, 8.0 / 315, -1.0 / 560};
         double step = work->drive_step > 0 ? work->drive_step : 1e-4;
@@ -286,10 +285,10 @@ yk_drive yk_multibody_drive(const yk_multibody_workspace *work, const joint_mode
     return result;
 }
 
-/* A row on acceleration level: (d/dt + beta)^2 of it, or its second derivative where beta is
- * zero, without what the unknown accelerations contribute. Rows on velocity are differentiated
- * once. `all`: frames contribute by the accelerations that the trial has, not only those whose
- * motion is prescribed. */
+/* A row on acceleration level: (d/dt + beta)^2 of the row (its second derivative if beta is zero),
+ * without the contribution of the unknown accelerations. Rows on velocity level are differentiated
+ * once. `all`: include the trial's accelerations of all frames, not only of those with prescribed
+ * motion. */
 static double row_acceleration(const yk_multibody_model *model, const yk_multibody_workspace *work,
                                const joint_model *joint, const yk_row *row,
                                const yk_joint_kinematics *kinematics, const yk_drive *drive,
@@ -306,7 +305,7 @@ static double row_acceleration(const yk_multibody_model *model, const yk_multibo
                    beta * (2 * yk_row_rate(row, kinematics) + beta * yk_row_value(row, kinematics));
     }
 
-    /* What prescribed frames, or all of them, contribute. */
+    /* Contribution of prescribed frames, or of all frames. */
     double known = 0;
     for (int side = 0; side < 2; side++) {
         bool ground = joint->node[side] == model->node_count;
@@ -369,7 +368,7 @@ static inline void joint_pass(const yk_multibody_model *model, yk_multibody_work
     yk_joint_kinematics_at(equations, &work->trial[node[0]].frame, &work->trial[node[1]].frame,
                            joint->driven ? &drive : NULL, &kinematics);
 
-    /* Its rows: what is left of them, their reactions, their gradients. */
+    /* The rows of a joint: residuals, reactions, gradients. */
     int first = model->motion_count + joint->row;
     const double *lambda = &work->lambda[joint->row];
     yk_wrench *load_a = &work->load[node[0]];
@@ -381,8 +380,8 @@ static inline void joint_pass(const yk_multibody_model *model, yk_multibody_work
         yk_gradient gradient;
         yk_row_gradient(row, &kinematics, &gradient);
         if (mode != SINK_RECORD) {
-            /* What is left of the equation, on the level that is asked for. Rows on velocity say
-             * nothing of positions. */
+            /* The residual of the equation on the requested level. Rows on velocity have no
+             * position level. */
             double residual = 0;
             if (accelerated) {
                 residual = row_acceleration(model, work, joint, row, &kinematics, &drive, &gradient,
@@ -406,7 +405,8 @@ static inline void joint_pass(const yk_multibody_model *model, yk_multibody_work
 
             work->right[first + r] = -residual;
 
-            /* The reaction on both bodies; multipliers are unknowns where accelerations are. */
+            /* The reaction on both bodies; multipliers are unknowns on the levels with
+             * accelerations. */
             double force = level == LEVEL_ACCELERATION ? 0 : -lambda[r];
             load_a->force = yk_v3_axpy(force, gradient.force[0], load_a->force);
             load_a->torque = yk_v3_axpy(force, gradient.torque[0], load_a->torque);
@@ -425,7 +425,7 @@ static inline void joint_pass(const yk_multibody_model *model, yk_multibody_work
     if (mode == SINK_NONE)
         return;
 
-    /* The gradients turn with the bodies, and the reactions with them. */
+    /* The gradients rotate with the bodies, and so do the reactions. */
     yk_mat3 stiffness[4][4];
     memset(stiffness, 0, sizeof stiffness);
     if (mode == SINK_ADD && to->node > 0) {
@@ -474,8 +474,7 @@ static inline void force_pass(const yk_multibody_model *model, yk_multibody_work
     const int *node = force->node;
     bool both = yk_force_kind_acts_on_both(force->law.kind);
 
-    /* The load from a signal, which between steps keeps the last value that it took, from a
-     * feedback, or from a function. */
+    /* The load from a signal (between steps its last value), from a feedback, or from a function. */
     double load = both ? 0 : 1;
     if (force->input >= 0 && mode != SINK_RECORD) {
         double *signal = &work->wrench[force->input].force.x;
@@ -494,19 +493,19 @@ static inline void force_pass(const yk_multibody_model *model, yk_multibody_work
         load = force->load_unit * force->load.evaluate(force->load.user, work->t);
     }
 
-    /* The force law at both frames. */
+    /* Evaluate the force law at both frames. */
     yk_force_load result;
     yk_force_tangent tangent;
     yk_force_evaluate(&force->law, &work->trial[node[0]].frame, &work->trial[node[1]].frame, load,
                       &result, mode == SINK_NONE ? NULL : &tangent);
 
-    /* Loads in every pass, the matrix where it is asked for. */
+    /* Add loads in every pass, and the matrix if it is requested. */
     if (mode != SINK_RECORD)
         add_load(work, node, &result);
     if (mode == SINK_NONE)
         return;
 
-    /* Stiffness and damping; at an attachment of a flexible body, of its coordinates. */
+    /* Stiffness and damping. At an attachment of a flexible body, those of its coordinates. */
     if (force->chained) {
         yk_mat3 block[4][4];
         for (int i = 0; i < 4 && mode == SINK_ADD; i++) {
@@ -537,7 +536,7 @@ static inline void force_pass(const yk_multibody_model *model, yk_multibody_work
 static inline void beam_pass(const yk_multibody_model *model, yk_multibody_workspace *work,
                              const beam_model *beam, sink *to, sink_mode mode)
 {
-    /* Where masses alone decide, nothing is added to the matrix. */
+    /* If only masses count, nothing is added to the matrix. */
     bool stiff = mode == SINK_ADD && to->node > 0;
     const int *node = beam->node;
     yk_beam_jacobian jacobian;
@@ -589,8 +588,8 @@ static inline void beam_pass(const yk_multibody_model *model, yk_multibody_works
 
 /* Ports that take wrenches --------------------------------------------------------------------- */
 
-/* Wrenches are inputs, not part of the model: they add nothing to the matrix, so that it depends
- * on the state alone. */
+/* Wrenches are inputs, not part of the model. They add nothing to the matrix, so that it depends on
+ * the state alone. */
 static void port_loads(const yk_multibody_model *model, yk_multibody_workspace *work)
 {
     for (int i = 0; work->inputs && i < model->def.port_count; i++) {
@@ -598,7 +597,7 @@ static void port_loads(const yk_multibody_model *model, yk_multibody_workspace *
         if (port->causality != YK_CAUSALITY_WRENCH_INPUT)
             continue;
 
-        /* The wrench at this time, which the port shows as well. */
+        /* The wrench at this time, which is also the output of the port. */
         const yk_frame *frame = &work->trial[port->node[0]].frame;
         yk_wrench wrench = yk_input_wrench(&work->inputs[i], work->input_time);
         work->wrench[i] = wrench;
@@ -618,8 +617,8 @@ static void port_loads(const yk_multibody_model *model, yk_multibody_workspace *
             continue;
         }
 
-        /* A scalar port is a spring without stiffness whose load is the wrench: positive wrenches
-         * lengthen. */
+        /* A scalar port acts like a spring without stiffness whose load is the wrench: positive
+         * wrenches push the ends apart. */
         const yk_joint *distance = &port->distance;
         yk_force_law law = {.kind = YK_FORCE_SPRING,
                             .offset = {distance->offset[0], distance->offset[1]},
@@ -640,7 +639,7 @@ static inline void pass(const yk_multibody_model *model, yk_multibody_workspace 
     const yk_multibody_description *def = &model->def;
     bool weigh = level == LEVEL_POSITION || level == LEVEL_VELOCITY;
 
-    /* Nodes that are to be kept are heavy while positions and velocities are assembled. */
+    /* Nodes that should move little are heavy in the assembly of positions and velocities. */
     for (int i = 0; i < model->node_count && mode != SINK_NONE; i++)
         node_matrix(model, work, i, weigh && model->nodes[i].keep ? KEPT_WEIGHT : 1, to, mode);
     for (int i = 0; i < def->force_count; i++)
@@ -650,7 +649,7 @@ static inline void pass(const yk_multibody_model *model, yk_multibody_workspace 
     for (int i = 0; i < model->joint_count; i++)
         joint_pass(model, work, &model->joints[i], level, to, mode);
 
-    /* Flexible bodies, and at last what acts on their attachments. */
+    /* Flexible bodies, then the loads on their attachments. */
     if (def->flexible_count == 0)
         return;
 
@@ -676,8 +675,8 @@ void yk_multibody_assemble(const yk_multibody_model *model, yk_multibody_workspa
     work->supply = work->port_supply = work->loss = work->potential = 0;
     memset(work->right, 0, (size_t)model->motion_count * sizeof *work->right);
 
-    /* Places of flexible bodies follow the coordinates; stabilised rows read their accelerations
-     * as well. */
+    /* Frames of flexible bodies follow the coordinates; stabilized rows also need their
+     * accelerations. */
     if (model->def.flexible_count) {
         unsigned what = ATTACHMENT_LOADS;
         if (solver)
@@ -689,8 +688,8 @@ void yk_multibody_assemble(const yk_multibody_model *model, yk_multibody_workspa
             yk_multibody_accelerate_attachments(model, work);
     }
 
-    /* Loads of the nodes' own and of the ports; those on attachments are kept apart from what
-     * elements add. */
+    /* Loads on nodes and from ports. Those of ports on attachments are stored separately from loads
+     * of elements. */
     node_loads(model, work);
     port_loads(model, work);
     for (int i = 0; i < model->def.attachment_count; i++) {

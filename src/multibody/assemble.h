@@ -12,25 +12,25 @@ typedef enum assembly_level {
     LEVEL_STATIC
 } assembly_level;
 
-/* The right-hand side (minus the scaled residual) of the trial, and the matrix where a solver is
- * given for it; else NULL. */
+/* Computes the right-hand side (minus the scaled residual) of the trial, and the matrix if `solver`
+ * is not NULL. */
 void yk_multibody_assemble(const yk_multibody_model *model, yk_multibody_workspace *work,
                            yk_linear_solver *solver, assembly_level level);
-/* The entries of the matrix in the order of assembly, and how many there are; `entries` may be
- * NULL. */
+/* Lists the entries of the matrix in the order of assembly and returns their number; `entries` may
+ * be NULL. */
 size_t yk_multibody_pattern(const yk_multibody_model *model, yk_multibody_workspace *work,
                             yk_sparse_entry *entries);
-/* Inertia at the trial's placement: momenta and, inside a step, their rates. */
+/* Inertia at the placement of the trial: momenta and, in a step, their rates. */
 void yk_multibody_inertias(const yk_multibody_model *model, yk_multibody_workspace *work,
                            bool with_rates);
-/* What a joint's drive prescribes at t. */
+/* Value and rates of a joint's drive at t. */
 yk_drive yk_multibody_drive(const yk_multibody_workspace *work, const joint_model *joint, double t,
                             bool with_rates);
 
 /* Passes --------------------------------------------------------------------------------------- */
 
-/* Where the passes of assembly put their entries: into a list of rows and columns (the pattern),
- * or into the matrix. Entry k of a pass always has the same index, so pattern and assembly cannot
+/* Target of the entries of an assembly pass: a list of rows and columns (the pattern), or the
+ * matrix. Entry k of a pass always has the same index, so that pattern and assembly cannot
  * disagree. */
 typedef enum sink_mode { SINK_NONE, SINK_RECORD, SINK_ADD } sink_mode;
 
@@ -39,8 +39,8 @@ typedef struct sink {
     const int *entry_index;
     double *values;
     size_t cursor;
-    /* Scales of what is added. At the levels of the start c is zero and the matrix is that of the
-     * masses. */
+    /* Scales of added entries. At the levels of the start c is zero, and the matrix contains the
+     * masses only. */
     double c;
     double inertia; /* 1/s */
     double node;    /* c^2/s, of node equations in a step */
@@ -67,21 +67,22 @@ static inline void sink_put_block(sink *to, sink_mode mode, int row, int column,
     }
 }
 
-/* flexible.c: shares of flexible bodies in a pass. */
+/* flexible.c: contributions of flexible bodies to a pass. */
 
-/* Gradient of a joint's row whose ends may be attachments. */
+/* Gradient of the row of a joint whose ends may be attachments. */
 void yk_multibody_chain_row(const yk_multibody_model *model, const yk_multibody_workspace *work,
                             const joint_model *joint, const yk_row *row, int equation,
                             const yk_gradient *gradient, bool hold, sink *to, sink_mode mode);
-/* Blocks (force and torque on both ends, by displacement and rotation of both) in the mask, bit 4
- * i + j. */
+/* Blocks selected by the mask, bit 4 i + j: force and torque on both ends (i), with respect to
+ * displacement and rotation of both ends (j). */
 void yk_multibody_chain_blocks(const yk_multibody_model *model, const yk_multibody_workspace *work,
                                const int node[2], const yk_mat3 block[4][4], unsigned mask,
                                sink *to, sink_mode mode);
-/* Inertia, elasticity and weight of all flexible bodies; `weight`: of nodes that are to be kept. */
+/* Inertia, elasticity and weight of all flexible bodies; `weight`: factor for nodes that should
+ * move little. */
 void yk_multibody_flexible_pass(const yk_multibody_model *model, yk_multibody_workspace *work,
                                 assembly_level level, double weight, sink *to, sink_mode mode);
-/* What acts on the attachments, passed on to the coordinates; comes last. */
+/* Transfers the loads on attachments to the coordinates. Must be called last. */
 void yk_multibody_place_pass(const yk_multibody_model *model, yk_multibody_workspace *work,
                              sink *to, sink_mode mode);
 

@@ -1,8 +1,8 @@
 /* Three-node beam from its strain energy (see beam.h), and common sections (Cowper 1966).
  *
- * All linear algebra is done in the global frame, where no change of basis between the nodes is
+ * All linear algebra uses the global frame, in which no change of basis between the nodes is
  * needed. With the section frames S_i = R_i B_i, the line points p_i = x_i + o_i, o_i = R_i f_i,
- * and ' the derivative by reference arc length:
+ * and ' the derivative with respect to the reference arc length:
  *
  *   psi_i = log(S_i S_2^T)                    relative rotation of nodes 1 and 3, psi_2 = 0
  *   psi = sum N_i psi_i,  S = exp(psi) S_2    section frame at a point
@@ -19,8 +19,8 @@
  *                                     K_2 = - K_1 - K_3
  *   S d(gamma)      sum N_i' (dx_i + delta_i x o_i) + e x sum G_i delta_i
  *
- * Strain rates are the same expressions with velocities in the place of variations. The nodes
- * feel minus the derivatives of the energy, sums over both points with their weights w:
+ * Strain rates are the same expressions with velocities instead of variations. The loads on the
+ * nodes are minus the derivatives of the energy, sums over both points with their weights w:
  *
  *   f_i = - sum w N_i' t
  *   m_i = - c_i - sum w N_i' o_i x t          with a = t x e and
@@ -46,7 +46,7 @@ static inline void shape_functions(double xi, double shape[YK_BEAM_NODE_COUNT],
     slope[LAST] = xi + 0.5;
 }
 
-/* Of a quantity that vanishes at the middle node. */
+/* For a quantity that vanishes at the middle node. */
 static inline yk_vec3 interpolate_ends(const double weight[YK_BEAM_NODE_COUNT], const yk_vec3 v[2])
 {
     return yk_v3_axpy(weight[LAST], v[1], yk_v3_scale(weight[FIRST], v[0]));
@@ -63,11 +63,12 @@ static inline yk_vec3 relative_rotation(const yk_mat3 *r)
     };
     double cosine = 0.5 * (r->m[0][0] + r->m[1][1] + r->m[2][2] - 1);
 
-    /* Near half a rotation the sine has no digits. */
+    /* Near half a turn the sine has no correct digits. */
     if (cosine < -0.7)
         return yk_so3_log_matrix(*r);
 
-    /* Small rotations by the series of arcsin(s) / s in s^2, to rounding, which needs no root. */
+    /* For small rotations use the series of arcsin(s) / s in s^2, accurate to rounding errors,
+     * without a square root. */
     double square = yk_v3_norm2(sine);
     if (square < 0.02 && cosine > 0) {
         static const double c[9] = {
@@ -79,7 +80,7 @@ static inline yk_vec3 relative_rotation(const yk_mat3 *r)
         return yk_v3_scale(sum, sine);
     }
 
-    /* Beyond the series, by the angle itself. */
+    /* For larger rotations use the angle itself. */
     double norm = sqrt(square);
     return yk_v3_scale(atan2(norm, cosine) / norm, sine);
 }
@@ -105,7 +106,7 @@ static void place_nodes(const yk_beam *beam, const yk_frame *const node[YK_BEAM_
         state->point[i] = yk_v3_add(node[i]->position, state->arm[i]);
     }
 
-    /* Rotations of the ends as the middle node sees them. */
+    /* Rotations of the end nodes relative to the middle node. */
     state->middle_frame = frame[MIDDLE];
     yk_mat3 back = yk_m3_transpose(frame[MIDDLE]);
     for (int i = 0; i < 2; i++) {
@@ -149,7 +150,7 @@ static inline void place_section(const beam_state *state, const double shape[YK_
 
 /* Loads ---------------------------------------------------------------------------------------- */
 
-/* Strain rates in section axes, and what the Jacobian needs of them. */
+/* Strain rates in section axes, and terms for the Jacobian. */
 static void section_rates(const yk_beam_point *point, const beam_state *state,
                           const yk_frame *const node[], beam_section_state *section, double rate[6])
 {
@@ -192,7 +193,7 @@ static inline void apply_section(const double matrix[6][6], const double v[6], d
     }
 }
 
-/* Strain, resultants and energy of the section at a point, and what it contributes to the loads. */
+/* Strain, resultants and energy of the section at a point, and its contribution to the loads. */
 static void evaluate_section(const yk_beam *beam, int index, beam_state *state,
                              const yk_frame *const node[], beam_section_state *section,
                              yk_beam_loads *loads)
@@ -285,7 +286,7 @@ void yk_beam_evaluate(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NO
     for (int p = 0; p < YK_BEAM_SECTION_COUNT; p++)
         evaluate_section(beam, p, &state, node, &section[p], loads);
 
-    /* Torques: minus c_i, and the forces' moments about nodes that are off the line. */
+    /* Torques: minus c_i, and the moments of the forces about nodes that are not on the line. */
     for (int k = 0; k < 2; k++) {
         state.c[k] = yk_back_inverse(state.psi[k], state.end[k]);
         loads->torque[end_node[k]] = yk_v3_neg(state.c[k]);
@@ -295,7 +296,7 @@ void yk_beam_evaluate(const yk_beam *beam, const yk_frame *const node[YK_BEAM_NO
     for (int i = 0; i < YK_BEAM_NODE_COUNT && beam->has_offset; i++)
         loads->torque[i] = yk_v3_add(loads->torque[i], yk_v3_cross(state.arm[i], loads->force[i]));
 
-    /* Second derivatives of the energy, and what velocities and arms add. */
+    /* Second derivatives of the energy, and the terms of velocities and arms. */
     if (!jacobian)
         return;
 
@@ -348,13 +349,13 @@ static void reference_shape(const yk_beam_def *def, yk_beam *beam,
     place_nodes(beam, (const yk_frame *const[]){&node[0], &node[1], &node[2]}, state);
 }
 
-/* A section that stores energy: its stiffness is symmetric and positive definite. */
+/* Checks that the stiffness of a section is symmetric and positive definite. */
 static yk_status check_section(yk_context *context, const yk_beam_section *section, int p)
 {
     double a[6][6];
     memcpy(a, section->stiffness, sizeof a);
 
-    /* A positive diagonal, with a hint for those who meant a stiff direction by zero. */
+    /* A positive diagonal, with a hint for users who specify a rigid direction by zero. */
     for (int i = 0; i < 6; i++) {
         if (!(a[i][i] > 0))
             return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -363,7 +364,7 @@ static yk_status check_section(yk_context *context, const yk_beam_section *secti
                            i + 1, p + 1);
     }
 
-    /* Symmetric: otherwise a closed path of strains would yield work. */
+    /* Symmetric: otherwise a closed path of strains would generate energy. */
     for (int i = 0; i < 6; i++) {
         for (int j = 0; j < i; j++) {
             double upper = a[j][i];
@@ -399,7 +400,7 @@ static yk_status check_def(yk_context *context, const yk_beam_def *def, const be
 {
     double half[2];
 
-    /* Nodes apart from each other, the middle one between the ends. */
+    /* Nodes do not coincide, and the middle node is between the ends. */
     for (int i = 0; i < 2; i++) {
         half[i] = yk_v3_norm(yk_v3_sub(state->point[i + 1], state->point[i]));
         if (!(half[i] > 0))
@@ -414,7 +415,7 @@ static yk_status check_def(yk_context *context, const yk_beam_def *def, const be
             context, YK_ERROR_ARGUMENT,
             "beam: the middle node is too close to an end; keep it near half of the length");
 
-    /* Interpolated rotations are meant for less than half a turn. */
+    /* The interpolation of rotations is valid for less than half a turn. */
     for (int i = 0; i < 2; i++) {
         if (!(yk_v3_norm(state->psi[i]) < 0.9 * YK_PI))
             return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -479,7 +480,7 @@ yk_status yk_beam_create(yk_context *context, const yk_beam_def *def, yk_beam *b
 static void add_slice(const yk_beam_section *section, const beam_section_state *state,
                       double length, const yk_frame *node, yk_inertia *lump)
 {
-    /* The arm of its centre of mass and its axes, as the node sees them. */
+    /* The arm of its center of mass and its axes, in the frame of the node. */
     yk_mat3 back = yk_m3_transpose(node->rotation);
     yk_quat axes = yk_so3_quat(multiply(&back, &state->frame));
     yk_vec3 centre = yk_v3_add(state->position, yk_m3_apply(state->frame, section->center_of_mass));
@@ -499,16 +500,15 @@ void yk_beam_lumps(const yk_beam_def *def, yk_inertia lump[YK_BEAM_NODE_COUNT])
     reference_shape(def, &beam, node, &state);
     memset(lump, 0, YK_BEAM_NODE_COUNT * sizeof *lump);
 
-    /* The middle portion has its centre off the node where the halves differ, so that the centre
-     * of the whole is right. */
+    /* If the halves differ, the center of the middle portion is not at the node, so that the center
+     * of the whole is correct. */
     double first = def->section[0].mass;
     double last = def->section[1].mass;
     double middle = 0;
     if (first + last > 0)
         middle = 0.25 * (last - first) / (first + last);
 
-    /* Simpson's rule: of each half of the beam a third goes to the end and the rest to the middle
-     * node. */
+    /* Simpson's rule: the end receives a third of its half of the beam, the middle node two thirds. */
     const double xi[YK_BEAM_NODE_COUNT] = {-1, middle, 1};
     const double fraction[YK_BEAM_NODE_COUNT] = {1.0 / 3, 2.0 / 3, 1.0 / 3};
     for (int i = 0; i < YK_BEAM_NODE_COUNT; i++) {
@@ -548,8 +548,8 @@ void yk_beam_section_set_rectangle(yk_beam_section_def *def, double width_y, dou
     def->shear_factor_y = def->shear_factor_z = 5.0 / 6;
 
     /* Saint-Venant: J = a b^3 (1/3 - 64 b / (pi^5 a) sum over odd n of tanh(n pi a / 2 b) / n^5)
-     * for a >= b. All but the first tangents are one to rounding, and the sum over odd n of 1 / n^5
-     * is 31/32 zeta(5). */
+     * for a >= b. All tanh except the first are one within rounding errors, and the sum over odd n
+     * of 1 / n^5 is 31/32 zeta(5). */
     double a = fmax(width_y, width_z);
     double b = fmin(width_y, width_z);
     double sum = 31.0 / 32 * 1.0369277551433699263;
@@ -590,7 +590,7 @@ yk_beam_section yk_beam_section_from_def(const yk_beam_section_def *def)
         young * def->area_moment_z,
     };
 
-    /* Damping in proportion to the stiffness. */
+    /* Damping proportional to the stiffness. */
     yk_beam_section section = {.mass = def->density * def->area};
     for (int i = 0; i < 6; i++) {
         section.stiffness[i][i] = stiffness[i];

@@ -1,21 +1,21 @@
-/* Derivatives of the loads of a beam, in the notation of beam.c: its stiffness, which are second
- * derivatives of its strain energy, and those of its viscous loads.
+/* Derivatives of the loads of a beam, in the notation of beam.c: its stiffness (second derivatives
+ * of its strain energy), and the derivatives of its viscous loads.
  *
- * At a point of Gauss the energy is a function of psi, of its slope psi' and of the line e, all
- * seen from the middle node. With the section's matrix turned to global axes, D = S diag(D_ee
- * D_ek; D_ke D_kk) S^T, the resultants change by
+ * At a Gauss point the energy is a function of psi, of its slope psi' and of the line e, all
+ * relative to the middle node. With the section's matrix in global axes, D = S diag(D_ee D_ek; D_ke
+ * D_kk) S^T, the resultants change by
  *
  *   dt = D_ee (de + e x dphi) + D_ek dk - t x dphi        dphi = T(psi) dpsi, the rotation of S
  *   dm = D_ke (de + e x dphi) + D_kk dk - m x dphi        dk   = T'(psi; psi') dpsi + T(psi) dpsi'
  *
- * and a = t x e, T^T a + T'^T m and T^T m with them. The blocks of both points are then chained
- * to the nodes: psi_i turns by T(psi_i)^-1 (delta_i - delta_2), and the line, seen from the
- * middle node, by -delta_2.
+ * and a = t x e, T^T a + T'^T m and T^T m accordingly. The chain rule then gives the derivatives by
+ * the motion of the nodes: psi_i rotates by T(psi_i)^-1 (delta_i - delta_2), and the line, relative
+ * to the middle node, by -delta_2.
  *
- * Viscous resultants D_v (S gamma', S kappa') depend on the placement through the strain rates,
- * and on the rates as the elastic ones do on the strains. Both derivatives are written by the
- * rotations of the three nodes side by side; those by the position of node i are N_i' times one
- * matrix. */
+ * Viscous resultants D_v (S gamma', S kappa') depend on the placement through the strain rates, and
+ * on the rates as the elastic ones depend on the strains. Both derivatives with respect to the
+ * rotations of the three nodes are stored in one array; those with respect to the position of node
+ * i are N_i' times one matrix. */
 #include <string.h>
 
 #include "multibody/beam_state.h"
@@ -96,7 +96,7 @@ static inline yk_mat3 combine_blocks(const double factor[2], const yk_mat3 *firs
     return sum;
 }
 
-/* S D S^T of one block; of a diagonal one only half of the products are there. */
+/* S D S^T of one block. A diagonal block has only half of the products. */
 static inline yk_mat3 rotate_block(const double matrix[6][6], int r, int c, bool diagonal,
                                    const yk_mat3 *frame, const yk_mat3 *transposed)
 {
@@ -111,7 +111,7 @@ static inline yk_mat3 rotate_block(const double matrix[6][6], int r, int c, bool
         return multiply(&half, transposed);
     }
 
-    /* The product of a diagonal matrix is symmetric: half of it is computed. */
+    /* The product of a diagonal matrix is symmetric, so compute half of it. */
     yk_mat3 rotated;
     for (int i = 0; i < 3; i++) {
         for (int k = 0; k < 3; k++)
@@ -156,7 +156,7 @@ void yk_beam_add_arms(const beam_state *state, const yk_vec3 *force,
             torque[2][j] += arm.x * by[1][j] - arm.y * by[0][j];
         }
 
-        /* The arm itself turns under the force. */
+        /* The arm itself rotates under the force. */
         if (!force)
             continue;
 
@@ -171,16 +171,17 @@ void yk_beam_add_arms(const beam_state *state, const yk_vec3 *force,
 
 /* Stiffness ------------------------------------------------------------------------------------ */
 
-/* Second derivatives of the energy per length at given resultants, as they are seen from the
- * middle node: by psi, by its slope and by the line; and those of a = t x e, and of t by a
- * rotation that turns the line. */
+/* Second derivatives of the energy per length at given resultants, relative to the middle node: by
+ * psi, by its slope and by the line; and derivatives of a = t x e, and of t by a rotation of the
+ * line. */
 typedef struct point_hessian {
     yk_mat3 psi_psi, psi_slope, slope_slope, psi_line, slope_line, line_line;
     yk_mat3 a_by_psi, a_by_slope, a_by_line;
     yk_mat3 line_rotation;
 } point_hessian;
 
-/* Not inlined for each point: twice the code would not fit the processor's instruction cache. */
+/* Not inlined for each point, because twice the code would not fit in the processor's instruction
+ * cache. */
 __attribute__((noinline)) static void
 differentiate_point(const yk_beam_point *point, const beam_section_state *section, point_hessian *h)
 {
@@ -201,8 +202,8 @@ differentiate_point(const yk_beam_point *point, const beam_section_state *sectio
     const yk_mat3 *d_kk = &rotated[1][1];
     h->line_line = *d_ee;
 
-    /* Resultants by a rotation of the section, by psi and by its slope; by the line they are the
-     * stiffness itself. */
+    /* Derivatives of the resultants by a rotation of the section, by psi and by its slope. Those by
+     * the line are the stiffness itself. */
     h->line_rotation = cross_rows(d_ee, line);
     subtract_from(&h->line_rotation, &force_skew);
     yk_mat3 torque_by_rotation = yk_m3_zero();
@@ -233,7 +234,7 @@ differentiate_point(const yk_beam_point *point, const beam_section_state *sectio
         h->slope_line = multiply_back(&forward, d_ke);
     }
 
-    /* a by psi and by the line, and with it the rest of T^T a + T'^T m. */
+    /* a by psi and by the line, and the remaining terms of T^T a + T'^T m. */
     h->a_by_psi = cross_columns(back_line, &force_by_psi);
     h->a_by_line = cross_columns(back_line, d_ee);
     add_to(&h->a_by_line, &force_skew);
@@ -249,7 +250,7 @@ differentiate_point(const yk_beam_point *point, const beam_section_state *sectio
     add_to(&h->psi_psi, &by_torque);
 }
 
-/* The nodes feel minus the derivatives of the energy. */
+/* The loads on the nodes are minus the derivatives of the energy. */
 static inline void put_block(double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS], int row, int column,
                              const yk_mat3 *m)
 {
@@ -320,7 +321,7 @@ void yk_beam_stiffness(const yk_beam *beam, const beam_state *state,
         }
     }
 
-    /* c_1 and c_3, and what the others change with their psi */
+    /* c_1 and c_3, and the change of the others by their psi */
     yk_mat3 by_middle[2];
     for (int e = 0; e < 2; e++) {
         int i = end_node[e];
@@ -347,7 +348,7 @@ void yk_beam_stiffness(const yk_beam *beam, const beam_state *state,
             add_to(&by_middle[e], &rotated);
         }
 
-        /* so by the positions of the nodes, and the forces by psi_i */
+        /* and likewise by the positions of the nodes, and the forces by psi_i */
         for (int n = 0; n < YK_BEAM_NODE_COUNT; n++) {
             const double slope[2] = {point[0].slope[n], point[1].slope[n]};
             yk_mat3 block = combine_blocks(slope, &part[0], &part[1]);
@@ -396,7 +397,7 @@ void yk_beam_stiffness(const yk_beam *beam, const beam_state *state,
                 matrix[6 * FIRST + TORQUE + r][k] + matrix[6 * LAST + TORQUE + r][k];
     }
 
-    /* The line at node n moves with the node's rotation where it is off the node. */
+    /* If the line is not at the node, its point rotates with the node. */
     for (int n = 0; n < YK_BEAM_NODE_COUNT && beam->has_offset; n++) {
         yk_vec3 arm = state->arm[n];
         for (int r = 0; r < YK_BEAM_UNKNOWNS; r++) {
@@ -467,7 +468,7 @@ static inline void add_rotation(by_rotations *to, int node, const yk_mat3 *m)
     }
 }
 
-/* A block that belongs to the sum of slope_i dx_i, in columns of positions. */
+/* A block that multiplies the sum of slope_i dx_i, in columns of positions. */
 static inline void add_position(by_rotations *to, double factor, const yk_beam_point *point,
                                 const yk_mat3 *m)
 {
@@ -479,11 +480,11 @@ static inline void add_position(by_rotations *to, double factor, const yk_beam_p
     }
 }
 
-/* Variations at a point: rotation, curvature and strain by the rotation of each node (G, K, X).
- * The strain by the position of node i is slope_i times the identity. */
+/* Variations at a point: rotation, curvature and strain by the rotation of each node (G, K, X). The
+ * strain by the position of node i is slope_i times the identity. */
 typedef struct point_variation {
     by_rotations rotation, curvature, strain;
-    by_rotations psi, psi_slope; /* as seen from the middle node */
+    by_rotations psi, psi_slope; /* relative to the middle node */
 } point_variation;
 
 static void vary_point(const yk_beam *beam, const yk_beam_point *point, const beam_state *state,
@@ -493,7 +494,7 @@ static void vary_point(const yk_beam *beam, const yk_beam_point *point, const be
     yk_mat3 forward = yk_tangent_forward(&section->tangent);
     yk_mat3 along = yk_tangent_along(&section->tangent, section->psi_slope);
 
-    /* Seen from the middle node. */
+    /* Relative to the middle node. */
     interpolate_turns(point->shape, psi_ends, &v->psi);
     interpolate_turns(point->slope, psi_ends, &v->psi_slope);
     v->rotation = (by_rotations){{{0}}};
@@ -516,7 +517,7 @@ static void vary_point(const yk_beam *beam, const yk_beam_point *point, const be
     }
 }
 
-/* Derivatives of the viscous force (0) and torque (1) of the section, as it sees them: by the
+/* Derivatives of the viscous force (0) and torque (1) of the section, in its own axes: by the
  * rotations of the nodes, and by the position of node i after division by slope_i. */
 typedef struct resultant_variation {
     by_rotations by_rotation[2];
@@ -538,12 +539,14 @@ static void add_section(const yk_beam_point *point, yk_mat3 rotated[2][2],
 }
 
 /* Variation of the rotational rates at given angular velocities of the nodes: of the angular
- * velocity of the section, and of the curvature rate as seen from the middle node. With u_i the
- * spin of node i relative to the middle one, whose variation seen from there is u_i x delta_2,
- * and c_i = T(psi_i)^-1 u_i the rate of psi_i,
+ * velocity of the section, and of the curvature rate relative to the middle node. With u_i the spin
+ * of node i relative to the middle one, whose variation relative to it is u_i x delta_2, and c_i =
+ * T(psi_i)^-1 u_i the rate of psi_i,
+ *
  *   d(c_i) = T(psi_i)^-1 (u_i x delta_2 - L(psi_i, c_i) d(psi_i)),   L(psi, c) = d(T(psi) c)/dpsi
  *   d(angular velocity) = L(psi, c) d(psi) + T(psi) d(c) + delta_2 x spin
- * and the curvature rate is its derivative along the beam but for the last term. */
+ *
+ * and the curvature rate is its derivative along the beam, without the last term. */
 static void vary_rates(const yk_beam_point *point, const beam_state *state,
                        const beam_section_state *section, const by_rotations psi_ends[2],
                        const point_variation *v, by_rotations *angular_velocity,
@@ -604,7 +607,7 @@ static void vary_by_placement(const yk_beam *beam, const yk_beam_point *point,
     by_rotations curvature_rate;
     vary_rates(point, state, section, psi_ends, v, &angular_velocity, &curvature_rate);
 
-    /* The curvature rate in axes of the section, which turn. */
+    /* The curvature rate in axes of the section, which rotate. */
     yk_mat3 middle = yk_m3_skew(yk_v3_neg(section->curvature_rate));
     add_rotation(&curvature_rate, MIDDLE, &middle);
     add_cross(&curvature_rate, section->curvature_rate, &v->rotation);
@@ -622,7 +625,7 @@ static void vary_by_placement(const yk_beam *beam, const yk_beam_point *point,
     add_cross(&strain_rate, section->line, &angular_velocity);
     add_cross(&strain_rate, section->strain_rate, &v->rotation);
 
-    /* Resultants by rotations, and by positions, which move the line that turns with w. */
+    /* Resultants by rotations, and by positions, which move the line that rotates with w. */
     memset(r, 0, sizeof *r);
     add_section(point, damping, &strain_rate, &curvature_rate, r);
 
@@ -639,8 +642,8 @@ typedef struct by_nodes {
     by_rotations rotation, position;
 } by_nodes;
 
-/* Rows of the forces, and what the point contributes to the sums of the moments, at a given
- * placement: those of the end nodes, and that of all at the middle one. */
+/* Rows of the forces, and the contribution of the point to the sums of the moments, at a given
+ * placement: those of the end nodes, and the total at the middle node. */
 static void vary_loads(const yk_beam_point *point, const beam_section_state *section,
                        const resultant_variation *r, by_nodes sums[YK_BEAM_NODE_COUNT],
                        double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
@@ -714,7 +717,7 @@ static void vary_torques(const beam_state *state, by_nodes sums[YK_BEAM_NODE_COU
                          double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS])
 {
     for (int k = 0; k < 2; k++) {
-        /* T(psi_i)^-T of the sums, which c_2 is without. */
+        /* T(psi_i)^-T of the sums; c_2 uses the sums themselves. */
         yk_mat3 back_inverse = yk_m3_transpose(state->inverse[k]);
         by_nodes part = {.rotation = {{{0}}}};
         add_product(&part.rotation, &back_inverse, &sums[end_node[k]].rotation);
@@ -766,7 +769,7 @@ void yk_beam_damping(const yk_beam *beam, const beam_state *state,
         vary_by_placement(beam, point, state, &section[p], node, psi_ends, damping, &v, &by_pose);
         vary_loads(point, &section[p], &by_pose, sums, jacobian->pose);
 
-        /* By the rates: the damping matrix in the place of the stiffness. */
+        /* By the rates: the damping matrix instead of the stiffness. */
         resultant_variation by_rate;
         memset(&by_rate, 0, sizeof by_rate);
         add_section(point, damping, &v.strain, &v.curvature, &by_rate);
@@ -776,7 +779,7 @@ void yk_beam_damping(const yk_beam *beam, const beam_state *state,
         vary_loads(point, &section[p], &by_rate, rate_sums, jacobian->rate);
     }
 
-    /* Torques of both, and of nodes that are off the line. */
+    /* Torques of both, and of nodes that are not on the line. */
     vary_torques(state, sums, jacobian->pose);
     vary_torques(state, rate_sums, jacobian->rate);
     if (beam->has_offset)

@@ -1,5 +1,5 @@
-/* What the parts of the beam element share: its state at one motion of the nodes, in the notation
- * of beam.c. */
+/* Data shared by the files of the beam element: its state at one motion of the nodes, in the
+ * notation of beam.c. */
 #ifndef YK_MULTIBODY_BEAM_STATE_H
 #define YK_MULTIBODY_BEAM_STATE_H
 
@@ -24,13 +24,13 @@ typedef struct beam_state {
     /* damping only: */
     yk_vec3 spin[2];     /* angular velocity relative to the middle node */
     yk_vec3 psi_rate[2]; /* as seen from the middle node: inverse * spin */
-    /* from the loads on: the moments c_i before they are shared out to the nodes */
+    /* from the loads on: the moments c_i before they are distributed to the nodes */
     yk_vec3 end[2]; /* sum w (N_i (T^T a + T'^T m) + N_i' T^T m) of the first and the last node */
     yk_vec3 all;    /* sum w a: that of all three c_i */
     yk_vec3 c[2];   /* c_1, c_3 */
 } beam_state;
 
-/* At one point of Gauss. */
+/* State at one Gauss point. */
 typedef struct beam_section_state {
     yk_vec3 position, line; /* p, e */
     yk_tangent tangent;     /* at psi */
@@ -44,20 +44,20 @@ typedef struct beam_section_state {
     yk_vec3 strain_rate, curvature_rate; /* S d(gamma)/dt, S d(kappa)/dt */
 } beam_section_state;
 
-/* Derivatives of the loads without damping by the placement: writes all of the matrix. */
+/* Derivatives of the loads without damping with respect to the placement. Writes the whole matrix. */
 void yk_beam_stiffness(const yk_beam *beam, const beam_state *state,
                        const beam_section_state section[YK_BEAM_SECTION_COUNT],
                        double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS]);
-/* Adds those of the viscous loads, and writes the derivatives by rates. */
+/* Adds the derivatives of the viscous loads, and writes the derivatives with respect to rates. */
 void yk_beam_damping(const yk_beam *beam, const beam_state *state,
                      const beam_section_state section[YK_BEAM_SECTION_COUNT],
                      const yk_frame *const node[YK_BEAM_NODE_COUNT], yk_beam_jacobian *jacobian);
-/* Torques about nodes that are off the line: the rows of o_i x f_i, and what turning the arm adds
- * at given forces. */
+/* Torques about nodes that are not on the line: adds the rows of o_i x f_i, and the effect of
+ * rotating the arm at constant forces. */
 void yk_beam_add_arms(const beam_state *state, const yk_vec3 *force,
                       double matrix[YK_BEAM_UNKNOWNS][YK_BEAM_UNKNOWNS]);
 
-/* Of a quantity of the nodes. */
+/* Weighted sum of a quantity over the nodes. */
 static inline yk_vec3 interpolate(const double weight[YK_BEAM_NODE_COUNT],
                                   const yk_vec3 v[YK_BEAM_NODE_COUNT])
 {
@@ -67,7 +67,7 @@ static inline yk_vec3 interpolate(const double weight[YK_BEAM_NODE_COUNT],
     return yk_v3_axpy(weight[LAST], v[LAST], sum);
 }
 
-/* By reference, as matrices of the element are many. */
+/* By reference, because an element has many matrices. */
 static inline yk_mat3 multiply(const yk_mat3 *a, const yk_mat3 *b)
 {
     yk_mat3 c;

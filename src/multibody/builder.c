@@ -1,5 +1,5 @@
-/* The builder of yoke/multibody.h: parts are collected in the arrays of one description, of which
- * the model is made. */
+/* The builder of yoke/multibody.h. It collects the parts in the arrays of one description, from
+ * which the model is created. */
 #include "multibody/def.h"
 
 #include "base/context.h"
@@ -86,8 +86,8 @@ yk_multibody_builder *yk_multibody_begin(yk_context *context, const yk_multibody
     return builder;
 }
 
-/* Whether all ids are those of nodes, attachments or the ground. What could not be added was
- * reported where that was tried. */
+/* Whether all ids are those of nodes, attachments or the ground. Parts that could not be added have
+ * been reported before. */
 static bool known(yk_multibody_builder *builder, const char *what, const char *name, const int *ids,
                   int count)
 {
@@ -130,7 +130,7 @@ int yk_multibody_add_body(yk_multibody_builder *builder, const yk_multibody_body
     if (!has_def(builder, __func__, def))
         return YK_NO_ID;
 
-    /* A body without a node of its own brings one. */
+    /* A body without a node creates its own. */
     yk_multibody_body_def body = *def;
     if (body.node == YK_NO_ID) {
         yk_multibody_node_def own = yk_multibody_node_default();
@@ -158,7 +158,7 @@ int yk_multibody_add_joint(yk_multibody_builder *builder, const yk_joint_def *de
     if (!def->marker_is_global)
         return YK_MULTIBODY_APPEND(builder, joints, joint_count, def);
 
-    /* One marker in global axes, seen from both bodies. */
+    /* One global marker, expressed in both bodies. */
     yk_joint_def joint = *def;
     joint.marker_is_global = false;
     for (int side = 0; side < 2; side++) {
@@ -253,7 +253,7 @@ yk_status yk_multibody_orient_beam_sections(yk_multibody_builder *builder,
         position[k] = nodes[k].position;
     }
 
-    /* x along the line, z the part of `up` that is square to it, seen from the node. */
+    /* x along the line, z the part of `up` perpendicular to it, in the frame of the node. */
     for (int k = 0; k < YK_BEAM_NODE_COUNT; k++) {
         yk_vec3 tangent = yk_multibody_beam_tangent(position, k);
         yk_vec3 x = yk_v3_unit(tangent);
@@ -278,7 +278,7 @@ yk_status yk_multibody_orient_beam_sections(yk_multibody_builder *builder,
 
 /* A look at what was added --------------------------------------------------------------------- */
 
-/* The description as far as it is known, with ids of attachments as the builder gives them. */
+/* The description so far, with ids of attachments as returned by the builder. */
 static yk_multibody_description present(const yk_multibody_builder *builder)
 {
     yk_multibody_description view = builder->description;
@@ -301,7 +301,7 @@ yk_multibody_node_def yk_multibody_frame_at(const yk_multibody_builder *builder,
 {
     yk_multibody_description view = present(builder);
 
-    /* The solver counts attachments behind the nodes. */
+    /* The solver numbers attachments after the nodes. */
     if (id >= YK_MULTIBODY_FIRST_ATTACHMENT)
         id += view.node_count - YK_MULTIBODY_FIRST_ATTACHMENT;
     return yk_multibody_start_pose(&view, id);
@@ -327,7 +327,7 @@ yk_multibody_node_def *yk_multibody_nodes_of(yk_multibody_builder *builder)
 
 /* The whole ------------------------------------------------------------------------------------ */
 
-/* The solver counts attachments behind the nodes. */
+/* The solver numbers attachments after the nodes. */
 static void renumber(int *id, int node_count)
 {
     if (*id >= YK_MULTIBODY_FIRST_ATTACHMENT)
@@ -352,8 +352,8 @@ yk_multibody_description yk_multibody_describe(yk_multibody_builder *builder)
     return present(builder);
 }
 
-/* Channels and ports are named after parts, so names have to tell them apart. A body shares the
- * name of its own node. */
+/* Channels and ports are named after parts, so names must be unique. A body has the name of its own
+ * node. */
 static void check_names(yk_multibody_builder *builder)
 {
     yk_building *building = &builder->building;
@@ -386,7 +386,7 @@ yk_status yk_multibody_create(yk_multibody_builder *builder, yk_subsystem **subs
         yk_building_refuse(&builder->building,
                            yk_refuse_null(builder->building.context, __func__, "subsystem"));
 
-    /* The first mistake of all calls ends it here. */
+    /* The first error of all calls is reported here. */
     if (builder->building.status == YK_OK)
         check_names(builder);
     yk_status status = yk_building_finish(&builder->building);

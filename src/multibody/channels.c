@@ -1,4 +1,4 @@
-/* Channels: what can be recorded of a model, by name, and what its functions may read. */
+/* Channels: quantities of a model that can be recorded by name and read by its functions. */
 #include <stdio.h>
 #include <string.h>
 
@@ -29,8 +29,8 @@ static const channel_kind node_channels[NODE_CHANNELS] = {
     {"acceleration", "m/s^2", 3, YK_QUANTITY_VELOCITY},
     {"angular_acceleration", "rad/s^2", 3, YK_QUANTITY_ANGULAR_VELOCITY},
 };
-/* The last four: of the second marker about and along z of the first, what a sensor in the joint
- * shows. */
+/* The last four: motion of the second marker about and along z of the first, as measured by a
+ * sensor in the joint. */
 static const channel_kind joint_channels[JOINT_CHANNELS] = {
     {"force", "N", 3, YK_QUANTITY_FORCE},
     {"torque", "N m", 3, YK_QUANTITY_TORQUE},
@@ -54,8 +54,8 @@ static const channel_kind strain_channel = {"strain_energy", "J", 1, YK_QUANTITY
 
 /* The list ------------------------------------------------------------------------------------- */
 
-/* Adds the channels of an element, the first of which is `source`, to those of the model and the
- * bytes of their names to `bytes`. A first round, without memory for names, only counts. */
+/* Adds the channels of an element, the first of which is `source`, to those of the model, and the
+ * size of their names to `bytes`. A first pass, without memory for names, only counts. */
 static void add_channel(yk_multibody_model *model, size_t *bytes, const char *owner,
                         channel_source source, const channel_kind *kinds, int count)
 {
@@ -79,7 +79,7 @@ static void add_channel(yk_multibody_model *model, size_t *bytes, const char *ow
     }
 }
 
-/* All channels; returns the bytes of their names. */
+/* All channels; returns the size of their names. */
 static size_t add_all(yk_multibody_model *model)
 {
     const yk_multibody_description *def = &model->def;
@@ -104,7 +104,7 @@ static size_t add_all(yk_multibody_model *model)
                     (channel_source){.group = CHANNEL_FORCE, .index = i}, kinds, FORCE_CHANNELS);
     }
 
-    /* Beams, and what attachments show as nodes do. */
+    /* Beams, and attachments with the channels of nodes. */
     for (int i = 0; i < def->beam_count; i++)
         add_channel(model, &bytes, def->beams[i].name,
                     (channel_source){.group = CHANNEL_BEAM, .index = i}, beam_channels,
@@ -114,7 +114,7 @@ static size_t add_all(yk_multibody_model *model)
                     (channel_source){.group = CHANNEL_ATTACHMENT, .index = i}, node_channels,
                     NODE_CHANNELS);
 
-    /* Strain energy of a flexible body, and the amplitudes of a modal one by number. */
+    /* Strain energy of a flexible body, and the numbered amplitudes of a modal one. */
     for (int i = 0; i < def->flexible_count; i++) {
         const char *name = def->flexibles[i].name;
         const yk_flexible *body = def->flexibles[i].body;
@@ -152,8 +152,8 @@ yk_status yk_multibody_make_channels(yk_multibody_model *model)
     return YK_OK;
 }
 
-/* Channels of the first part, then of the second, and so on; what joins the parts comes last.
- * Each part shows the energy of the whole as its own. */
+/* Channels of the first part, then of the second, and so on; those of joints between parts come
+ * last. Each part has the energies of the whole as its own. */
 yk_status yk_multibody_order_channels(yk_multibody_model *model, const yk_merge_def *merge)
 {
     yk_context *context = model->context;
@@ -162,7 +162,7 @@ yk_status yk_multibody_order_channels(yk_multibody_model *model, const yk_merge_
     yk_channel *channels = yk_allocate(context, most, sizeof *channels);
     channel_source *sources = yk_allocate(context, most, sizeof *sources);
 
-    /* Transforms, where parts have units or axes of their own. */
+    /* Transforms, if parts have units or axes of their own. */
     if (merge->transforms)
         model->part_transforms = yk_allocate(context, parts, sizeof *model->part_transforms);
     if (!channels || !sources || (merge->transforms && !model->part_transforms)) {
@@ -171,8 +171,7 @@ yk_status yk_multibody_order_channels(yk_multibody_model *model, const yk_merge_
         return YK_ERROR_MEMORY;
     }
 
-    /* In the whole every group has its own channels one after the other, those of the first part
-     * first. */
+    /* In the whole, the channels of every group are consecutive, those of the first part first. */
     int next[CHANNEL_GROUPS] = {0};
     int end[CHANNEL_GROUPS] = {0};
     int count = 0;
@@ -181,7 +180,7 @@ yk_status yk_multibody_order_channels(yk_multibody_model *model, const yk_merge_
     for (int i = model->channel_count - 1; i >= 0; i--)
         next[model->sources[i].group] = i;
 
-    /* Part after part takes the next channels of each group. */
+    /* Each part takes the next channels of each group. */
     for (int p = 0; p < merge->part_count; p++) {
         const yk_multibody_model *part = &((const yk_multibody *)merge->parts[p])->model;
         for (int i = 0; i < part->channel_count; i++) {
@@ -197,7 +196,7 @@ yk_status yk_multibody_order_channels(yk_multibody_model *model, const yk_merge_
             model->part_transforms[p] = merge->transforms[p];
     }
 
-    /* What no part has: joints between parts. */
+    /* Channels that belong to no part: joints between parts. */
     for (int g = CHANNEL_MODEL + 1; g < CHANNEL_GROUPS; g++) {
         for (int from = next[g]; from < end[g]; from++) {
             channels[count] = model->channels[from];
@@ -270,7 +269,7 @@ static void read_source(const yk_multibody *self, const channel_source *source, 
             return;
         }
 
-        /* What a sensor in the joint shows. */
+        /* The value of a sensor in the joint. */
         const joint_model *joint = &model->joints[index];
         const yk_frame *a = &work->trial[joint->node[0]].frame;
         const yk_frame *b = &work->trial[joint->node[1]].frame;
@@ -328,7 +327,7 @@ static void rotate_back(const yk_transform *at, double unit, double *values)
     values[2] = v.z / unit;
 }
 
-/* What the whole computed, as the part would tell it. */
+/* Converts a value of the whole to the units and axes of the part. */
 static void to_part(const yk_transform *at, const channel_source *source, int components,
                     double *values)
 {
@@ -374,7 +373,7 @@ void yk_multibody_channel_read(const yk_multibody *self, int channel, double *va
     const channel_source *source = &model->sources[channel];
     read_source(self, source, values);
 
-    /* Parts show their own units and axes. */
+    /* Parts use their own units and axes. */
     if (!model->part_transforms || source->part < 0)
         return;
 
@@ -397,7 +396,7 @@ void yk_multibody_find_input(const yk_multibody_model *model, const char *name, 
 {
     *channel = *component = -1;
 
-    /* A single letter behind the last point names the component; the rest is the channel. */
+    /* A single letter after the last period names the component; the rest is the channel. */
     const char *last = strrchr(name, '.');
     bool lettered = last && last[1] && !last[2] && strchr("wxyz", last[1]);
     size_t length = lettered ? (size_t)(last - name) : strlen(name);

@@ -1,6 +1,5 @@
-/* From the def and the connections of the ports to what the solver loops over: frames with their
- * inertia, elements between frames, numbered unknowns and rows, and what is typical of the
- * model. */
+/* Compiles the def and the connections of the ports to the arrays of the solver: frames with their
+ * inertia, elements between frames, numbered unknowns and rows, and typical scales of the model. */
 #include <stdio.h>
 
 #include "multibody/multibody.h"
@@ -20,13 +19,13 @@ yk_beam_def yk_multibody_beam_shape(const yk_multibody_description *def,
     return shape;
 }
 
-/* A typical size: the largest arm of a marker or distance between the ends of a joint, or the
- * spread of the nodes. */
+/* A typical size: the largest arm of a marker or distance between the ends of a joint, otherwise
+ * the spread of the nodes. */
 static double length_scale(const yk_multibody_description *def)
 {
     double length = 0;
 
-    /* Arms of joints, and how far apart joints hold their bodies. */
+    /* Arms of joints, and distances over which joints connect bodies. */
     for (int i = 0; i < def->joint_count; i++) {
         const yk_joint_def *joint = &def->joints[i];
         for (int side = 0; side < 2; side++) {
@@ -41,7 +40,7 @@ static double length_scale(const yk_multibody_description *def)
         length = fmax(length, yk_v3_norm(yk_v3_sub(a, b)));
     }
 
-    /* Beams and flexible bodies bring their own lengths. */
+    /* Beams and flexible bodies have their own lengths. */
     for (int i = 0; i < def->beam_count; i++) {
         const int *node = def->beams[i].nodes;
         if (node[0] < 0 || node[2] < 0)
@@ -56,7 +55,7 @@ static double length_scale(const yk_multibody_description *def)
     if (length > 0)
         return length;
 
-    /* Bodies that nothing joins: how far they are spread. */
+    /* Bodies without joints: their spread. */
     for (int i = 1; i < def->node_count; i++) {
         yk_vec3 apart = yk_v3_sub(def->nodes[i].position, def->nodes[0].position);
         length = fmax(length, yk_v3_norm(apart));
@@ -65,7 +64,7 @@ static double length_scale(const yk_multibody_description *def)
     return length > 0 ? length : 1;
 }
 
-/* Beams as elements; portions of their mass become bodies on their nodes. */
+/* Beams as elements. Portions of their mass become bodies on their nodes. */
 static yk_status compile_beams(yk_multibody_model *model)
 {
     const yk_multibody_description *def = &model->def;
@@ -82,7 +81,7 @@ static yk_status compile_beams(yk_multibody_model *model)
         for (int k = 0; k < YK_BEAM_NODE_COUNT; k++)
             made->node[k] = yk_multibody_frame_of(model, beam->nodes[k]);
 
-        /* The reason is that of the element, which does not know its name. */
+        /* The element gives the reason, but does not know its name. */
         yk_status status = yk_beam_create(model->context, &shape, &made->beam);
         if (status != YK_OK) {
             char reason[256];
@@ -122,7 +121,7 @@ static yk_status compile_nodes(yk_multibody_model *model)
     if (!model->nodes)
         return YK_ERROR_MEMORY;
 
-    /* Nodes have unknowns, the others follow something else. */
+    /* Nodes have unknowns; other frames follow something else. */
     for (int i = 0; i < model->frame_count; i++) {
         node_model *node = &model->nodes[i];
         *node = (node_model){.name = "ground", .unknown = -1, .attachment = -1};
@@ -136,7 +135,7 @@ static yk_status compile_nodes(yk_multibody_model *model)
         node->keep = def->nodes[i].keep_initial_pose;
     }
 
-    /* Bodies and beams add up to the inertia of their nodes. */
+    /* Sum bodies and beams to the inertia of their nodes. */
     for (int i = 0; i < def->body_count; i++) {
         const yk_multibody_body_def *body = &def->bodies[i];
         yk_inertia part = yk_inertia_of_body(body->mass, body->center_of_mass, body->inertia,
@@ -148,8 +147,8 @@ static yk_status compile_nodes(yk_multibody_model *model)
     if (status != YK_OK)
         return status;
 
-    /* A mass without inertia, a point, would leave its rotation undetermined: it gets the inertia
-     * of a small ball, a hundred-thousandth of the length scale in size. */
+    /* A mass without inertia (a point) would leave its rotation undetermined. It gets the inertia
+     * of a small ball whose radius is 1e-5 of the length scale. */
     double radius = 1e-5 * model->length_scale;
     for (int i = 0; i < model->node_count; i++) {
         node_model *node = &model->nodes[i];
@@ -165,7 +164,7 @@ static yk_status compile_nodes(yk_multibody_model *model)
         node->eccentric = yk_v3_norm2(inertia->moment) > 0;
     }
 
-    /* Typical is the mean of all bodies. */
+    /* The typical mass is the mean of all bodies. */
     double mass = 0;
     double square = 0;
     int massive = 0;
@@ -188,7 +187,7 @@ static yk_status compile_nodes(yk_multibody_model *model)
         for (int k = 0; k < 3; k++)
             square += inertia.tensor.m[k][k] / 3;
 
-        /* Floating frames carry mass, and not in its centre. */
+        /* Floating frames carry mass, and their origin is not its center. */
         node_model *node = &model->nodes[def->flexibles[i].node];
         node->massive = node->eccentric = true;
     }
@@ -201,7 +200,8 @@ static yk_status compile_nodes(yk_multibody_model *model)
 
 /* Joints --------------------------------------------------------------------------------------- */
 
-/* A marker that takes motion is tied to a prescribed frame; its own axes name the motions. */
+/* A marker port that receives motion is connected to a prescribed frame. Its own axes define the
+ * motions. */
 yk_joint yk_multibody_joint_of_port(const port_model *port)
 {
     yk_marker origin = yk_marker_default();
@@ -218,12 +218,12 @@ static joint_model *add_joint(yk_multibody_model *model, const char *name, yk_jo
     made->chained = model->nodes[a].attachment >= 0 || model->nodes[b].attachment >= 0;
     model->row_count += joint.row_count;
 
-    /* Which blocks of stiffness its rows can have. */
+    /* Possible stiffness blocks of its rows. */
     for (int r = 0; r < joint.row_count; r++) {
         unsigned bits = yk_row_stiffness_mask(&joint.row[r]);
 
-        /* At attachments of flexible bodies, points that coincide turn no arms where their
-         * markers are in the origins. */
+        /* At attachments of flexible bodies, joints of coinciding points have no lever arms if
+         * their markers are at the origins. */
         for (int side = 0; side < 2 && made->chained; side++) {
             int torque = 2 * side + 1;
             bool arm = yk_v3_norm2(joint.offset[side]) > 0;
@@ -273,7 +273,7 @@ static yk_status compile_joints(yk_multibody_model *model)
         if (scalar)
             port->distance = yk_joint_make(YK_JOINT_DISTANCE, &of->markers[0], &of->markers[1], 0);
 
-        /* Ports that take wrenches add no equation. */
+        /* Ports that receive wrenches add no equation. */
         port->joint = port->driver = -1;
         if (port->causality != YK_CAUSALITY_MOTION_INPUT)
             continue;
@@ -321,7 +321,7 @@ static yk_status compile_forces(yk_multibody_model *model)
         };
         made->chained = model->nodes[a].attachment >= 0 || model->nodes[b].attachment >= 0;
 
-        /* Feedbacks read channels, which were numbered when the model was created. */
+        /* Feedbacks read channels, which were numbered at creation. */
         int first = def->force_channels ? def->force_channels[i] : 0;
         for (int k = 0; k < made->feedback.input_count; k++)
             yk_multibody_find_input(model, made->feedback.inputs[k], first, &made->channel[k],
@@ -331,9 +331,9 @@ static yk_status compile_forces(yk_multibody_model *model)
     return YK_OK;
 }
 
-/* Units of unknowns and equations in which all pivots of a body are of one size: rotations count
- * as arcs of the radius of gyration, equations on angles likewise, and coordinates so that all
- * have the typical mass. */
+/* Scales of unknowns and equations with which all pivots of a body have a similar size: rotations,
+ * and equations on angles, as arcs of the radius of gyration; coordinates so that all have the
+ * typical mass. */
 static yk_status compile_scales(yk_multibody_model *model)
 {
     model->coordinate_count = yk_multibody_coordinates_of(&model->def);
@@ -341,7 +341,7 @@ static yk_status compile_scales(yk_multibody_model *model)
     model->motion_count = model->coordinate_first + model->coordinate_count;
     model->unknown_count = model->motion_count + model->row_count;
 
-    /* One scale per unknown, of both its column and its row. */
+    /* One scale per unknown, for its column and its row. */
     model->unknown_scale =
         yk_allocate(model->context, (size_t)model->unknown_count, sizeof *model->unknown_scale);
     if (!model->unknown_scale)
@@ -353,7 +353,7 @@ static yk_status compile_scales(yk_multibody_model *model)
         model->unknown_scale[i] = rotation ? 1 / model->gyration : 1;
     }
 
-    /* Of a rod the masses of one element stand for all; those of its second node repeat. */
+    /* All elements of a rod have equal masses, so use one of them; those of its second node repeat. */
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_model *of = &model->flexibles[i];
         const yk_flexible *body = of->body;
@@ -385,7 +385,7 @@ static yk_status compile_scales(yk_multibody_model *model)
 /* From the def and the connections of the ports. */
 static yk_status compile_model(yk_multibody_model *model)
 {
-    /* In the order in which each needs what was made before. */
+    /* In the order of their dependencies. */
     model->length_scale = length_scale(&model->def);
     yk_status status = compile_nodes(model);
     if (status == YK_OK)
@@ -400,7 +400,7 @@ static yk_status compile_model(yk_multibody_model *model)
     return status;
 }
 
-/* Leaves what creation made. */
+/* Keeps the data of creation. */
 static void release_model(yk_multibody_model *model)
 {
     yk_context *context = model->context;
@@ -417,7 +417,7 @@ static void release_model(yk_multibody_model *model)
     yk_multibody_release_flexibles(model);
 }
 
-/* Whose unknown it is, by the order of nodes, coordinates, rows. */
+/* The owner of an unknown, in the order of nodes, coordinates, rows. */
 const char *yk_multibody_owner(const yk_multibody_model *model, int unknown, char *buffer,
                                size_t capacity)
 {
@@ -438,7 +438,7 @@ const char *yk_multibody_owner(const yk_multibody_model *model, int unknown, cha
         return buffer;
     }
 
-    /* A row: the first joint that ends behind it. */
+    /* A row: the first joint that ends after it. */
     int row = unknown - model->motion_count;
     for (int i = 0; i < model->joint_count; i++) {
         const joint_model *joint = &model->joints[i];
@@ -458,7 +458,7 @@ const char *yk_multibody_owner(const yk_multibody_model *model, int unknown, cha
 
 void yk_multibody_release_compiled(yk_multibody *self)
 {
-    /* What was made when it was first asked for, then what start made. */
+    /* First data created on request, then data of the start. */
     yk_multibody_release_interface(self);
     yk_multibody_release_variation(self);
     yk_multibody_release_relaxation(self);

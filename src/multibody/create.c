@@ -1,5 +1,5 @@
-/* Validation and the copy of a description: everything that can be wrong with a model by itself
- * is found here, with its name and unit. */
+/* Validation and copy of a description. All errors within a model are found here, and reported with
+ * name and unit. */
 #include <string.h>
 
 #include "multibody/multibody.h"
@@ -60,7 +60,7 @@ static yk_status check_bodies(yk_context *context, const yk_multibody_descriptio
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: centre or axes of body '%s' are not usable", def->name, name);
 
-        /* A tensor that no mass has would make the equations indefinite. */
+        /* A tensor that no mass distribution can have would make the equations indefinite. */
         char why[240];
         if (!yk_inertia_possible(&body->inertia, why, sizeof why))
             return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -76,7 +76,7 @@ static bool node_usable(const yk_multibody_description *def, int node)
     return node >= YK_GROUND && node < def->node_count + def->attachment_count;
 }
 
-/* The markers of a joint, force or port; `both`: the first counts as well as the second. */
+/* The markers of a joint, force or port; `both`: the first is used as well as the second. */
 static yk_status check_ends(yk_context *context, const yk_multibody_description *def,
                             const char *what, const char *name, const int node[2],
                             const yk_marker marker[2], bool both)
@@ -85,7 +85,7 @@ static yk_status check_ends(yk_context *context, const yk_multibody_description 
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a %s has no name: give it one", def->name,
                        what);
 
-    /* Nodes and markers; a force on one body has its second end alone. */
+    /* Nodes and markers. A force on one body uses its second end only. */
     for (int side = both ? 0 : 1; side < 2; side++) {
         if (!node_usable(def, node[side]))
             return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -100,7 +100,7 @@ static yk_status check_ends(yk_context *context, const yk_multibody_description 
                            def->name, side + 1, what, name);
     }
 
-    /* A joint of a body with itself says nothing. */
+    /* A joint must connect two different bodies. */
     if (both && node[0] == node[1]) {
         const char *where = "the ground";
         if (node[0] >= 0)
@@ -203,7 +203,7 @@ static yk_status check_flexibles(yk_context *context, const yk_multibody_descrip
                            "%s: flexible body %d has no name, or no body: give it both", def->name,
                            i);
 
-        /* A floating frame is the node that a modal body moves with, and no other. */
+        /* A floating frame is the node of one modal body. */
         bool modal = flexible->body->kind == YK_FLEXIBLE_MODAL;
         if (modal && (flexible->node < 0 || flexible->node >= def->node_count))
             return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -219,7 +219,7 @@ static yk_status check_flexibles(yk_context *context, const yk_multibody_descrip
                     def->name, other->name, flexible->name);
         }
 
-        /* Where it starts. */
+        /* Its initial state. */
         bool usable = quat_usable(flexible->orientation) && yk_v3_finite(flexible->position) &&
                       yk_v3_finite(flexible->velocity) &&
                       yk_v3_finite(flexible->angular_velocity) && yk_v3_finite(flexible->curvature);
@@ -262,7 +262,7 @@ static yk_status check_ports(yk_context *context, const yk_multibody_description
         if (port->kind == YK_PORT_SIGNAL && port->name && port->name[0])
             continue;
 
-        /* A marker port has the first marker alone, which comes second in the check. */
+        /* A marker port uses one marker, which is the second in the check. */
         bool scalar = port->kind == YK_PORT_SCALAR;
         int swapped[2] = {port->bodies[1], port->bodies[0]};
         yk_marker marker[2] = {port->markers[1], port->markers[0]};
@@ -305,7 +305,7 @@ static yk_status check_options(yk_context *context, const yk_multibody_descripti
 
 /* Copy ----------------------------------------------------------------------------------------- */
 
-/* All names in one block: the first round measures (store == NULL), the second copies. */
+/* All names in one block: the first pass measures (store == NULL), the second copies. */
 static size_t keep_name(char *store, size_t used, const char **name)
 {
     if (!*name)
@@ -321,7 +321,7 @@ static size_t keep_names(char *store, yk_multibody_description *def)
 {
     size_t used = keep_name(store, 0, &def->name);
 
-    /* The arrays were copied before: they may be written. */
+    /* The arrays were copied before, so they may be written. */
     yk_multibody_node_def *nodes = (yk_multibody_node_def *)(uintptr_t)def->nodes;
     for (int i = 0; i < def->node_count; i++)
         used = keep_name(store, used, &nodes[i].name);
@@ -378,7 +378,7 @@ static const void *copy_array(yk_context *context, const void *source, int count
     return memcpy(copy, source, (size_t)count * size);
 }
 
-/* Amplitudes at the start of a modal body, where it is given some. */
+/* Initial amplitudes of a modal body, if given. */
 static const double *copy_start(yk_context *context, const double *amplitudes,
                                 const yk_flexible *body, bool *failed)
 {
@@ -392,7 +392,7 @@ static yk_status copy_def(yk_multibody_model *model, const yk_multibody_descript
     yk_context *context = model->context;
     bool failed = false;
 
-    /* All arrays first, so that whatever has been copied can be released when one fails. */
+    /* All arrays first, so that the copied ones can be released if a later one fails. */
     model->def = *def;
     yk_multibody_description *own = &model->def;
 #define COPY(array, count) \
@@ -410,7 +410,7 @@ static yk_status copy_def(yk_multibody_model *model, const yk_multibody_descript
         COPY(force_channels, force_count);
 #undef COPY
 
-    /* What their elements point to. */
+    /* Data that their elements point to. */
     yk_force_def *forces = (yk_force_def *)(uintptr_t)own->forces;
     for (int i = 0; i < def->force_count && forces; i++) {
         yk_feedback *feedback = &forces[i].feedback;
@@ -432,7 +432,7 @@ static yk_status copy_def(yk_multibody_model *model, const yk_multibody_descript
     if (failed)
         return YK_ERROR_MEMORY;
 
-    /* Names last, as they are kept in one block. */
+    /* Names last, in one block. */
     model->name_store = yk_allocate(context, keep_names(NULL, &model->def), 1);
     if (!model->name_store)
         return YK_ERROR_MEMORY;
@@ -451,13 +451,13 @@ void yk_multibody_destroy(yk_multibody *self)
     if (!self)
         return;
 
-    /* Everything that start made, then the description. */
+    /* All data of the start, then the description. */
     yk_multibody_model *model = &self->model;
     yk_context *context = model->context;
     const yk_multibody_description *def = &model->def;
     yk_multibody_release_compiled(self);
 
-    /* What the elements of the description point to, then the arrays. */
+    /* Data that the elements of the description point to, then the arrays. */
     for (int i = 0; i < def->force_count && def->forces; i++)
         release_array(context, def->forces[i].feedback.inputs);
     for (int i = 0; i < def->flexible_count && def->flexibles; i++) {
@@ -485,7 +485,7 @@ void yk_multibody_destroy(yk_multibody *self)
     yk_free(context, self);
 }
 
-/* What the subsystem shows of its ports, and memory for what they take. */
+/* Ports of the subsystem, and memory for their causalities. */
 static yk_status make_ports(yk_multibody_model *model, yk_multibody_workspace *work)
 {
     int count = model->def.port_count;
@@ -497,7 +497,7 @@ static yk_status make_ports(yk_multibody_model *model, yk_multibody_workspace *w
     if (!model->ports || !model->port_list || !work->own_inputs || !work->wrench)
         return YK_ERROR_MEMORY;
 
-    /* Until they are connected, all take what they can. */
+    /* Until they are connected, they allow all their causalities. */
     for (int i = 0; i < count; i++) {
         const yk_port_def *def = &model->def.ports[i];
         model->ports[i] = (port_model){.def = *def, .joint = -1, .driver = -1};
@@ -506,7 +506,7 @@ static yk_status make_ports(yk_multibody_model *model, yk_multibody_workspace *w
                       .kind = def->kind,
                       .allowed_causalities = YK_CAUSALITY_WRENCH_INPUT | YK_CAUSALITY_MOTION_INPUT};
 
-        /* Signals carry no power: what they take is neither wrench nor motion. */
+        /* Signals have no power: neither wrench nor motion. */
         if (def->kind == YK_PORT_SIGNAL)
             model->port_list[i].allowed_causalities = YK_CAUSALITY_SIGNAL_INPUT;
     }
@@ -514,8 +514,8 @@ static yk_status make_ports(yk_multibody_model *model, yk_multibody_workspace *w
     return YK_OK;
 }
 
-/* The inputs of feedbacks name channels, which exist only now. Those of a merged model were found
- * when its parts were made. */
+/* Resolve the channels that are inputs of feedbacks; channels exist only now. In a merged model
+ * they were resolved when its parts were created. */
 static yk_status check_feedbacks(const yk_multibody_model *model)
 {
     const yk_multibody_description *def = &model->def;
@@ -573,7 +573,7 @@ yk_status yk_multibody_make(yk_context *context, const yk_multibody_description 
     made->work.rotation_weight = YK_ROTATION_OF_STEP;
     made->base.ops = yk_multibody_ops();
 
-    /* What the description names becomes the model's own, then what is made of it. */
+    /* Copy the data of the description, then create the data derived from them. */
     status = copy_def(&made->model, def);
     if (status == YK_OK)
         status = make_ports(&made->model, &made->work);

@@ -27,9 +27,9 @@
 
 typedef struct yk_multibody yk_multibody;
 
-/* A flexible body. A modal one has its floating frame on a node that moves with it; a rod starts
- * with its origin, the first end, at the given position, along the x axis of the orientation there,
- * and moving as a rigid body. */
+/* A flexible body. A modal one has its floating frame on a node that moves with it. A rod starts
+ * with its origin (its first end) at the given position, along the x axis of the given orientation,
+ * and moves as a rigid body. */
 typedef struct yk_multibody_flexible_def {
     const char *name;
     const yk_flexible *body;
@@ -42,19 +42,19 @@ typedef struct yk_multibody_flexible_def {
     const double *amplitude_rates; /* likewise (1/s) */
     /* of a rod at the start, in its section's axes: twist, and bending about y and z */
     yk_vec3 curvature;
-    int part; /* of a merged model: which one it came from */
+    int part; /* merged models: index of the part that it belonged to */
 } yk_multibody_flexible_def;
 
-/* An attachment of a flexible body as a frame: wherever a node is named in joints, forces, ports
- * and shapes, node_count + i stands for attachment i of this list. */
+/* An attachment of a flexible body as a frame: in joints, forces, ports and shapes, the node index
+ * node_count + i means attachment i of this list. */
 typedef struct yk_multibody_attachment_def {
     const char *name;
     int flexible;
     int attachment; /* of the body */
 } yk_multibody_attachment_def;
 
-/* A whole model. Joints, forces, ports and shapes name nodes, and by node_count + i attachment i
- * of flexible bodies. */
+/* A whole model. Joints, forces, ports and shapes refer to nodes, and by node_count + i to
+ * attachment i of flexible bodies. */
 typedef struct yk_multibody_description {
     const char *name;
     yk_vec3 gravity;
@@ -70,14 +70,13 @@ typedef struct yk_multibody_description {
     const yk_port_def *ports;
     int node_count, body_count, joint_count, force_count, beam_count, shape_count, port_count;
     int flexible_count, attachment_count;
-    /* Of a merged model: how many parts it was merged from, 0: it is one; and per force the first
-     * channel of its part, from which on the inputs of feedbacks are looked for, NULL: the first
-     * of all. */
+    /* Merged models: number of parts (0: not merged); per force, the first channel of its part,
+     * from which on the inputs of feedbacks are searched (NULL: from the first of all). */
     int part_count;
     const int *force_channels;
 } yk_multibody_description;
 
-/* Since start. */
+/* Counters since the start. */
 typedef struct yk_multibody_report {
     int64_t steps;
     int64_t iterations;
@@ -89,30 +88,30 @@ typedef struct yk_multibody_report {
     double error;      /* estimated local error of the last step (m, rad), with error control */
 } yk_multibody_report;
 
-/* No parts and no gravity, for tests that describe a model without the builder. */
+/* A description without parts and gravity, for tests that do not use the builder. */
 yk_multibody_description yk_multibody_description_empty(void);
 yk_multibody_flexible_def yk_multibody_flexible_default(void);
 
-/* Where a node, or an attachment of a flexible body, is at the start as the def has it. */
+/* Initial frame of a node, or of an attachment of a flexible body, in the def. */
 yk_multibody_node_def yk_multibody_start_pose(const yk_multibody_description *def, int node);
 
-/* A beam as an element: the reference shape is that of the nodes as they are defined. */
+/* A beam as an element: its reference shape is given by the nodes as defined. */
 yk_beam_def yk_multibody_beam_shape(const yk_multibody_description *def,
                                     const yk_multibody_beam_def *beam);
 
-/* YK_ERROR_ARGUMENT with the name of what is wrong; destroy through the ops table. */
+/* YK_ERROR_ARGUMENT names the invalid part. Destroy the subsystem through its table of operations. */
 yk_status yk_multibody_make(yk_context *context, const yk_multibody_description *def,
                             yk_multibody **model);
 yk_subsystem *yk_multibody_subsystem(yk_multibody *model);
 /* The description that the model was created from. */
 const yk_multibody_description *yk_multibody_definition(const yk_multibody *model);
-/* The solver behind the plug-in contract (subsystem.c). */
+/* The solver behind the contract of subsystems (subsystem.c). */
 const yk_subsystem_ops *yk_multibody_ops(void);
 /* NULL for a subsystem of another kind. */
 yk_multibody *yk_multibody_of(yk_subsystem *subsystem);
 
-/* The operations of the contract for a model that runs alone; YK_REDUNDANT_CONSTRAINTS from start is a
- * success with a message. */
+/* The operations of the contract for a model that runs alone. YK_REDUNDANT_CONSTRAINTS from start
+ * is a success with a message. */
 yk_status yk_multibody_start(yk_multibody *model, double t, double h);
 yk_status yk_multibody_step(yk_multibody *model, double t, double h);
 void yk_multibody_destroy(yk_multibody *model);
@@ -132,19 +131,18 @@ void yk_multibody_energy(const yk_multibody *model, yk_energy *energy);
 /* Cost of the steps, for tests and benchmarks. */
 void yk_multibody_report_get(const yk_multibody *model, yk_multibody_report *report);
 
-/* Static equilibrium from the present state; velocities become zero. */
+/* Finds the static equilibrium from the present state; velocities become zero. */
 yk_status yk_multibody_statics(yk_multibody *model, double t);
 
-/* One component of a channel, for functions that depend on the model's own state. */
+/* One component of a channel, for functions that depend on the state of the model. */
 double yk_multibody_channel_value(const yk_multibody *model, int channel, int component);
 
 /* The builder ---------------------------------------------------------------------------------- */
 
-/* The builder of yoke/multibody.h from inside: flexible bodies, a look at what was added, and parts
- * that merging adds as they stand. */
+/* The builder of yoke/multibody.h, for library code: flexible bodies, access to added parts, and
+ * parts that merging adds directly. */
 
-/* Ids of attachments begin here while a model is built, so that they do not depend on the number of
- * nodes, which may still grow. */
+/* Ids of attachments begin here while a model is built, because the number of nodes may still grow. */
 enum { YK_MULTIBODY_FIRST_ATTACHMENT = 1 << 24 };
 
 struct yk_multibody_builder {
@@ -162,31 +160,32 @@ struct yk_multibody_builder {
     int *force_channels; /* of a merged model, one per force; else NULL */
 };
 
-/* Adds an element as it stands: its index, or YK_NO_ID. */
+/* Adds an element without checks and returns its index, or YK_NO_ID. */
 #define YK_MULTIBODY_APPEND(builder, list, counter, part)                                       \
     yk_building_append(&(builder)->building, &(builder)->list, &(builder)->description.counter, \
                        part, sizeof *(builder)->list)
 
-/* All that was added, with attachments numbered behind the nodes; nothing can be added after it.
- * The arrays stay the builder's. */
+/* The complete description, with attachments numbered after the nodes. Nothing can be added
+ * afterwards. The builder owns the arrays. */
 yk_multibody_description yk_multibody_describe(yk_multibody_builder *builder);
 
-/* A flexible body; its attachments, added one by one, are ids wherever a body is named in joints,
- * forces, ports and shapes. The def's body stays the caller's to release. */
+/* Adds a flexible body, then its attachments one by one. The ids of attachments can be used as
+ * bodies in joints, forces, ports and shapes. The caller must release the def's body. */
 int yk_multibody_add_flexible(yk_multibody_builder *builder, const yk_multibody_flexible_def *def);
 int yk_multibody_add_attachment(yk_multibody_builder *builder,
                                 const yk_multibody_attachment_def *def);
 
-/* Where a node or an attachment is at the start. */
+/* Initial frame of a node or an attachment. */
 yk_multibody_node_def yk_multibody_frame_at(const yk_multibody_builder *builder, int id);
-/* The nodes by their ids, to be changed until the model is made; adding another moves them. */
+/* The nodes by their ids. They may be changed until the model is created. The address is invalid
+ * after another node was added. */
 yk_multibody_node_def *yk_multibody_nodes_of(yk_multibody_builder *builder);
-/* The beams that were added; their number. */
+/* The beams that were added; returns their number. */
 int yk_multibody_beams_of(const yk_multibody_builder *builder, const yk_multibody_beam_def **beams);
-/* A beam as an element, free of strain where its nodes are defined. */
+/* A beam as an element that is strain-free at the defined places of its nodes. */
 yk_beam_def yk_multibody_beam_element(const yk_multibody_builder *builder,
                                       const yk_multibody_beam_def *beam);
-/* Of the parabola through the three nodes of a beam, at one of them. */
+/* Tangent of the parabola through the three nodes of a beam, at one of them. */
 yk_vec3 yk_multibody_beam_tangent(const yk_vec3 position[YK_BEAM_NODE_COUNT], int k);
 
 #endif

@@ -1,16 +1,16 @@
-/* Equations of motion of a floating-frame body; ffrf.h has the method. All is computed in the
- * axes of the floating frame and turned to global axes at the end.
+/* Equations of motion of a floating-frame body; ffrf.h describes the method. Everything is computed
+ * in the axes of the floating frame and rotated to global axes at the end.
  *
- * yk_ffrf_evaluate has the equations by accelerations, yk_ffrf_rest the same by momenta, and
- * yk_ffrf_tangent their derivatives as a time integration sees them: everything depends on the
- * unknowns through v, w and p' as the body sees them, which the integration ties to dx, dtheta and
- * dp by c, and through p itself. So each column is a small change (c dv, c dw, c dp', dp), pushed
- * through the differentials of momenta and remaining loads. */
+ * yk_ffrf_evaluate() gives the equations in terms of accelerations, yk_ffrf_rest() in terms of
+ * momenta, and yk_ffrf_tangent() their derivatives for a time integration: everything depends on
+ * the unknowns through v, w and p' in the body's axes, which the integration relates to dx, dtheta
+ * and dp by c, and through p itself. So each column is the effect of a small change (c dv, c dw, c
+ * dp', dp) on the differentials of momenta and remaining loads. */
 #include "multibody/ffrf.h"
 
 /* Shape and motion ----------------------------------------------------------------------------- */
 
-/* Inertia that belongs to a deformed shape, and its derivatives by the amplitudes. */
+/* Inertia of a deformed shape, and its derivatives by the amplitudes. */
 typedef struct deformed_shape {
     yk_vec3 moment;
     yk_mat3 tensor;
@@ -19,7 +19,7 @@ typedef struct deformed_shape {
     yk_mat3 spread[YK_FFRF_MODES_MAX]; /* Y_i */
 } deformed_shape;
 
-/* Motion as the floating frame sees it, and what rates of the amplitudes add up to. */
+/* Motion in the floating frame, and sums over the rates of the amplitudes. */
 typedef struct seen_motion {
     yk_vec3 v, w, g;
     yk_vec3 drift;                   /* sum of dS/dp_i p_i' */
@@ -38,7 +38,7 @@ static inline yk_vec3 half_tensor(const yk_mat3 *y, yk_vec3 w)
     return yk_v3_axpy(-0.5, sum, yk_v3_scale(trace, w));
 }
 
-/* Adds the sum of pair_ij p_j, what amplitudes or their rates add to Y_i, for all i. */
+/* Adds the sum of pair_ij p_j to Y_i, for all i. p may be amplitudes or their rates. */
 static void add_pairs(const yk_ffrf *body, const double *p, yk_mat3 *sum)
 {
     for (int i = 0; i < body->modes; i++) {
@@ -65,8 +65,8 @@ static void find_shape(const yk_ffrf *body, const double *p, deformed_shape *at)
 {
     int n = body->modes;
 
-    /* Y_i = spread_i + pair_ij p_j, and what the shapes of second order add to the first moments,
-     * curve_ij p_j */
+    /* Y_i = spread_i + pair_ij p_j, and the contribution of shapes of second order to the first
+     * moments, curve_ij p_j */
     yk_vec3 bend[YK_FFRF_MODES_MAX];
     for (int i = 0; i < n; i++) {
         at->spread[i] = body->spread[i];
@@ -140,8 +140,8 @@ static void see_motion(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec
 
 /* Loads by accelerations ----------------------------------------------------------------------- */
 
-/* The mass matrix times velocities: the momenta, those of the modes in `modal`; or times
- * accelerations: the loads of inertia. `at` is the shape whose masses count. */
+/* The mass matrix times velocities (the momenta, those of the modes in `modal`), or times
+ * accelerations (the loads of inertia). `at` is the shape whose mass distribution is used. */
 static yk_momentum apply_mass(const yk_ffrf *body, const deformed_shape *at, yk_vec3 a,
                               yk_vec3 alpha, const double *second, double *modal)
 {
@@ -175,7 +175,7 @@ static void add_velocity_loads(const yk_ffrf *body, const yk_ffrf_motion *motion
     loads->force = yk_v3_add(loads->force, yk_v3_cross(w, swing));
     loads->torque = yk_v3_add(loads->torque, torque);
 
-    /* Rates of the shapes, and the modes in the turning frame. */
+    /* Rates of the shapes, and the modes in the rotating frame. */
     for (int i = 0; i < body->modes; i++) {
         loads->force = yk_v3_axpy(motion->rate[i], s->bend[i], loads->force);
         loads->torque = yk_v3_axpy(motion->rate[i], yk_ffrf_axial(&s->rate[i]), loads->torque);
@@ -184,7 +184,7 @@ static void add_velocity_loads(const yk_ffrf *body, const yk_ffrf_motion *motion
     }
 }
 
-/* Weight, elasticity and damping, all energies, and everything turned to global axes. */
+/* Weight, elasticity and damping, all energies, and rotation to global axes. */
 static void finish_loads(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity,
                          const deformed_shape *at, const seen_motion *s, yk_ffrf_loads *loads)
 {
@@ -234,13 +234,13 @@ void yk_ffrf_evaluate(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3
     yk_vec3 a = yk_m3_apply_transposed(axes, motion->acceleration);
     yk_vec3 alpha = yk_m3_apply_transposed(axes, motion->angular_acceleration);
 
-    /* The shape that the amplitudes make, and the motion as the frame sees it. */
+    /* The deformed shape, and the motion in the floating frame. */
     deformed_shape at;
     seen_motion s;
     find_shape(body, motion->amplitude, &at);
     see_motion(body, motion, gravity, &at, &s);
 
-    /* With a constant mass, accelerations meet the undeformed body. */
+    /* With a constant mass, accelerations act on the undeformed body. */
     yk_momentum inertia;
     if (body->constant_mass) {
         deformed_shape undeformed;
@@ -258,8 +258,8 @@ void yk_ffrf_evaluate(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3
 
 /* Loads by momenta ----------------------------------------------------------------------------- */
 
-/* With a constant mass: momenta of the undeformed body, and all velocity loads less those that
- * their change contains. */
+/* With a constant mass: momenta of the undeformed body, and all velocity loads minus those
+ * contained in the change of these momenta. */
 static void rest_of_constant(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity,
                              yk_momentum *momentum, double *modal_momentum, yk_ffrf_loads *loads)
 {
@@ -283,7 +283,7 @@ static void rest_of_constant(const yk_ffrf *body, const yk_ffrf_motion *motion, 
         loads->modal[i] = 0;
     add_velocity_loads(body, motion, &at, &s, loads);
 
-    /* less those that the change of these momenta contains. */
+    /* minus those contained in the change of these momenta. */
     yk_vec3 drift = {0, 0, 0};
     yk_vec3 spin = yk_m3_apply(plain.tensor, s.w);
     for (int i = 0; i < body->modes; i++) {
@@ -312,7 +312,7 @@ static double row_times(const double *matrix, int n, int i, bool diagonal, const
     return sum;
 }
 
-/* The second moments W, from their list of what is not zero. */
+/* The second moments W, from the list of their nonzero entries. */
 static yk_mat3 second_at(const yk_ffrf *body, const double *p)
 {
     /* sum of p_i p_j pair_ij / 2 and its transpose */
@@ -340,13 +340,13 @@ static yk_mat3 second_at(const yk_ffrf *body, const double *p)
     return yk_m3_add(body->second, change);
 }
 
-/* What an iteration of a time integration asks for most often: one pass over the shapes, and
- * nothing is formed by shape of which only sums are needed. With Y_i = int u (du/dp_i)^T =
- * spread_i + pair_ij p_j, seen from the frame,
+/* The quantities that the iterations of a time integration need most often, in one pass over the
+ * shapes; only sums over shapes are computed if they are sufficient. With Y_i = int u (du/dp_i)^T =
+ * spread_i + pair_ij p_j, in the floating frame,
  *
  *   Gamma_i = axial(Y_i)
- *   dT/dp_i = Y_i : (w.w I - w w^T) + w . sum_j axial(pair_ji) p_j'
- *             + (v x w) . S_i + v . sum_j curve_ij p_j'
+ *   dT/dp_i = Y_i : (w.w I - w w^T) + w . sum_j axial(pair_ji) p_j' + (v x w) . S_i + v . sum_j
+ *   curve_ij p_j'
  *   T = (v.p + w.l + p_i' pi_i) / 2 */
 static void rest_of_changing(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity,
                              yk_momentum *momentum, double *modal_momentum, yk_ffrf_loads *loads)
@@ -358,8 +358,8 @@ static void rest_of_changing(const yk_ffrf *body, const yk_ffrf_motion *motion, 
     yk_vec3 v = yk_m3_apply_transposed(axes, motion->frame.velocity);
     yk_vec3 w = yk_m3_apply_transposed(axes, motion->frame.angular_velocity);
 
-    /* Of each shape: S_i - shift_i, Gamma_i, and what the rates have in dT/dp_i; from the lists
-     * of what is not zero. */
+    /* Per shape: S_i - shift_i, Gamma_i, and the terms of the rates in dT/dp_i; from the lists of
+     * nonzero entries. */
     yk_vec3 bend[YK_FFRF_MODES_MAX];
     double gamma[YK_FFRF_MODES_MAX][3];
     double slope[YK_FFRF_MODES_MAX];
@@ -439,7 +439,7 @@ static void rest_of_changing(const yk_ffrf *body, const yk_ffrf_motion *motion, 
     angular = yk_v3_add(yk_v3_add(yk_v3_cross(moment, v), yk_m3_apply(tensor, w)), angular);
     *momentum = (yk_momentum){yk_m3_apply(axes, linear), yk_m3_apply(axes, angular)};
 
-    /* What is beside the momenta of the frame: the weight. */
+    /* In addition to the momenta of the frame: the weight. */
     yk_vec3 centre = yk_m3_apply(axes, moment);
     loads->force = yk_v3_scale(-body->mass, gravity);
     loads->torque = yk_v3_neg(yk_v3_cross(centre, gravity));
@@ -461,18 +461,18 @@ void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gra
 
 /* Tangent -------------------------------------------------------------------------------------- */
 
-/* The tangent while it is made, column by column in the body's axes and turned to global ones at
- * the end. */
+/* Data for the tangent, which is built column by column in the body's axes and rotated to global
+ * axes at the end. */
 typedef struct columns {
     const yk_ffrf *body;
     const deformed_shape *at;    /* present shape */
-    const deformed_shape *heavy; /* shape whose masses make the momenta */
+    const deformed_shape *heavy; /* shape whose mass distribution determines the momenta */
     const seen_motion *s;
     yk_vec3 linear, angular; /* momenta, body's axes */
     double c, damping;
     double *tangent;
     int size;
-    /* dT/dp_i by w and by v, which is also what the momenta change by with p_i */
+    /* dT/dp_i by w and by v, which is also the change of the momenta with p_i */
     yk_vec3 slope_w[YK_FFRF_MODES_MAX], slope_v[YK_FFRF_MODES_MAX];
 } columns;
 
@@ -484,17 +484,18 @@ static void put_vector(const columns *f, int row, int column, yk_vec3 v)
     at[2 * f->size] = v.z;
 }
 
-/* The rate of the momenta, what else depends on motion, and the elasticity, without the rotation of
- * the frame itself: by velocities c dv and c dw in the body's axes, and by one amplitude and its
- * rate, c dp' = dp = 1 (-1: none). */
+/* Changes of the rate of the momenta, of other motion-dependent loads, and of the elasticity,
+ * without the rotation of the frame itself: by velocities c dv and c dw in the body's axes, and by
+ * one amplitude and its rate, c dp' = dp = 1 (-1: none). */
 static void motion_column(const columns *f, yk_vec3 dv, yk_vec3 dw, int mode, int column)
 {
     const yk_ffrf *body = f->body;
     double c = f->c;
     double fraction = 1 + c * f->damping;
 
-    /* c times the changes of the momenta: by the velocities; by an amplitude and its rate, S_j and
-     * Gamma_j, which p_j' multiplies; and by the change of S, J, S_i and Gamma_i with p_j. */
+    /* c times the changes of the momenta: by the velocities; by the rate of an amplitude through
+     * S_j and Gamma_j, which are factors of p_j'; and by the change of S, J, S_i and Gamma_i with
+     * p_j. */
     const deformed_shape *at = f->heavy;
     yk_vec3 linear = yk_v3_axpy(body->mass, dv, yk_v3_cross(dw, at->moment));
     yk_vec3 angular = yk_v3_add(yk_v3_cross(at->moment, dv), yk_m3_apply(at->tensor, dw));
@@ -552,8 +553,8 @@ static void motion_column(const columns *f, yk_vec3 dv, yk_vec3 dw, int mode, in
     }
 }
 
-/* A rotation by d leaves what stands still behind, a becomes a + a x d as the body sees it, and
- * turns the loads with it. */
+/* Under a rotation by d, a fixed vector a becomes a + a x d in the body's axes. The loads rotate
+ * with the body. */
 static void add_turned_loads(const columns *f)
 {
     double c = f->c;
@@ -569,7 +570,7 @@ static void add_turned_loads(const columns *f)
     yk_vec3 arms = yk_v3_add(lever, yk_v3_cross(f->s->v, f->linear));
     yk_vec3 torque = yk_v3_axpy(c * c, arms, yk_v3_scale(rate, f->angular));
 
-    /* Column by column: the weight stands still, the loads turn. */
+    /* Column by column: the weight is fixed, the loads rotate. */
     for (int j = 0; j < 3; j++) {
         yk_vec3 unit = {j == 0, j == 1, j == 2};
         yk_vec3 fall = yk_v3_scale(-c * c, yk_v3_cross(g, unit));
@@ -590,7 +591,7 @@ static void add_turned_loads(const columns *f)
     }
 }
 
-/* Rows and columns of the frame from the body's axes to global ones. */
+/* Rows and columns of the frame, from the body's axes to global axes. */
 static void rotate_to_global(const columns *f, const yk_mat3 *axes)
 {
     int n = f->size;
@@ -625,7 +626,7 @@ void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 
     find_shape(body, motion->amplitude, &at);
     see_motion(body, motion, gravity, &at, &s);
 
-    columns f; /* without an initialiser, which would clear all slopes */
+    columns f; /* without an initializer, which would clear all slopes */
     f.body = body;
     f.at = &at;
     f.heavy = &at;
@@ -662,7 +663,7 @@ void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 
         yk_vec3 dv = unit;
         yk_vec3 dw = {0, 0, 0};
 
-        /* c dw = (1 - fraction c w x) d and the turned view, w x d */
+        /* c dw = (1 - fraction c w x) d and the effect of the rotated axes, w x d */
         if (j >= 3) {
             dw = yk_v3_axpy((1 - fraction) * c, yk_v3_cross(s.w, unit), unit);
             dv = yk_v3_scale(c, yk_v3_cross(s.v, unit));

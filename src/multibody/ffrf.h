@@ -1,30 +1,30 @@
-/* A body whose small deformations are seen from a frame that floats with it (relaxed 2.2).
+/* A body with small deformations in a floating frame of reference (Zhou et al. 2022, section 2.2).
  *
- * A point that is at u0 in the undeformed body is, in the axes of the floating frame, at
+ * A point at u0 in the undeformed body is, in the axes of the floating frame, at
  *
  *   u = u0 + s_i p_i + 1/2 g_ij p_i p_j                     (sum over repeated indices)
  *
- * with amplitudes p_i, any shapes s_i, and optionally shapes of second order g_ij: a rod that
- * bends draws its end in. They are what stiffens a rotating beam; a body without them is too soft
- * under large axial loads and at high speeds.
+ * with amplitudes p_i, any shapes s_i, and optionally shapes of second order g_ij, which describe
+ * the shortening of a bent rod. They cause the stiffening of a rotating beam; a body without them
+ * is too soft under large axial loads and at high speeds.
  *
- * All that inertia needs of the shapes are integrals over the mass, taken once (yk_ffrf_create):
+ * Inertia needs only integrals of the shapes over the mass, which are computed once
+ * (yk_ffrf_create):
  *
  *   moment S0 = int u0       shift_i  = int s_i       curve_ij = int g_ij
  *   second W0 = int u0 u0^T  spread_i = int u0 s_i^T  pair_ij  = int s_j s_i^T + int u0 g_ij^T
  *
- * Everything else follows from Y_i = spread_i + pair_ij p_j = int u (du/dp_i)^T: its
- * antisymmetric part is the angular momentum about the origin per rate of p_i, its symmetric part
- * half the change of the inertia tensor with p_i. The equations of motion come from the kinetic
- * energy
+ * Everything else follows from Y_i = spread_i + pair_ij p_j = int u (du/dp_i)^T: its antisymmetric
+ * part is the angular momentum about the origin per rate of p_i, its symmetric part is half the
+ * derivative of the inertia tensor by p_i. The equations of motion follow from the kinetic energy
  *
  *   T = m v.v/2 + v.(w x S) + w.J w/2 + (v.S_i + w.Gamma_i) p_i' + p_i' M_ij p_j' /2
  *
- * by Lagrange's equations for the quasi-velocities v, w; S_i and Gamma_i are the derivatives of
+ * by Lagrange's equations for the quasi-velocities v, w; S_i and Gamma_i are the derivatives of the
  * momenta by p_i'. So the body conserves energy with and without the shapes of second order.
  *
- * The element knows no solver: motion of the frame and amplitudes in, loads and exact derivatives
- * out. */
+ * The element does not depend on a solver: it maps the motion of the frame and the amplitudes to
+ * loads and exact derivatives. */
 #ifndef YK_MULTIBODY_FFRF_H
 #define YK_MULTIBODY_FFRF_H
 
@@ -34,7 +34,7 @@
 
 enum { YK_FFRF_MODES_MAX = 60 };
 
-/* A piece of the body: a lump of its mass, or a point where joints attach. */
+/* A piece of the body: a lump of its mass, or an attachment point of joints. */
 typedef struct yk_ffrf_point {
     double mass;
     yk_vec3 position; /* undeformed, in the axes of the floating frame */
@@ -44,8 +44,8 @@ typedef struct yk_ffrf_point {
     const yk_vec3 *shortening;   /* g_ij, modes x modes, symmetric; NULL: none */
 } yk_ffrf_point;
 
-/* The integrals above where they are known from elsewhere: those of a consistent mass matrix, or
- * of another program. */
+/* The integrals above if they are known from another source: a consistent mass matrix, or another
+ * program. */
 typedef struct yk_ffrf_invariants {
     double mass;
     yk_vec3 moment;
@@ -60,13 +60,14 @@ typedef struct yk_ffrf_def {
     int mode_count;
     const yk_ffrf_point *points;
     int point_count;
-    /* NULL: sums over the points; else these have no mass of their own */
+    /* NULL: sums over the points; otherwise the points have no mass */
     const yk_ffrf_invariants *invariants;
     /* modes x modes, symmetric; NULL: the integral of s_i . s_j over the points */
     const double *mass;
     const double *stiffness; /* modes x modes, symmetric */
     const double *damping;   /* modes x modes, symmetric; NULL: none */
-    bool constant_mass; /* inertia as if undeformed wherever accelerations enter (relaxed 5.2) */
+    /* inertia of the undeformed body in all acceleration terms (Zhou et al. 2022, section 5.2) */
+    bool constant_mass;
 } yk_ffrf_def;
 
 /* A vector of modes i and j, such as a shape of second order g_ij at an attachment. */
@@ -75,8 +76,8 @@ typedef struct yk_ffrf_bend {
     yk_vec3 value;
 } yk_ffrf_bend;
 
-/* A number of modes i and j that is not zero: an entry of pair_ij (3 row + column), a component of
- * the axial vector of pair_ji, or for i <= j what p_i p_j has in an entry of the second moments. */
+/* A nonzero number of modes i and j: an entry of pair_ij (3 row + column), a component of the axial
+ * vector of pair_ji, or for i <= j the coefficient of p_i p_j in an entry of the second moments. */
 typedef struct yk_ffrf_term {
     int i, j, entry;
     double value;
@@ -95,7 +96,7 @@ typedef struct yk_ffrf {
     yk_mat3 *pair;                /* modes x modes */
     yk_ffrf_term *terms;          /* of pair, by mode i */
     int *first_term;              /* modes + 1 */
-    yk_ffrf_bend *curves, *gyros; /* curve and gyro where they are not zero */
+    yk_ffrf_bend *curves, *gyros; /* curve and gyro, entries that are not zero */
     yk_ffrf_term *swirls;         /* of the axial vectors of all pairs */
     int curve_count, gyro_count, swirl_count;
     yk_ffrf_term *squares; /* of the second moments, by entry */
@@ -106,7 +107,7 @@ typedef struct yk_ffrf {
     double *modal_mass; /* modes x modes */
     double *stiffness, *damping;
     double *reach;  /* per mode: largest displacement of a point per unit of it (m) */
-    double slowest; /* lowest circular frequency of the shapes while the frame is held (rad/s) */
+    double slowest; /* lowest angular frequency of the shapes if the frame is held (rad/s) */
     bool damped;
     bool diagonal; /* modal mass and stiffness */
     void *store;
@@ -119,8 +120,8 @@ typedef struct yk_ffrf_motion {
     const double *amplitude, *rate, *second; /* per mode */
 } yk_ffrf_motion;
 
-/* What holds the body in its motion: inertia, weight, elasticity and damping, the negative of
- * what they exert. */
+/* Loads that hold the body in its motion: inertia, weight, elasticity and damping. They are the
+ * negative of the loads exerted by the body. */
 typedef struct yk_ffrf_loads {
     yk_vec3 force;
     yk_vec3 torque; /* about the floating frame's origin, global axes */
@@ -129,64 +130,65 @@ typedef struct yk_ffrf_loads {
     double loss;               /* W */
 } yk_ffrf_loads;
 
-/* YK_ERROR_ARGUMENT for too many modes, and for what cannot be a body: one without mass or with
- * moments of inertia that no mass has, matrices that are not symmetric, a mass matrix of frame
- * and shapes that is not positive. */
+/* YK_ERROR_ARGUMENT: too many modes, or data that no body can have: no mass, impossible moments of
+ * inertia, matrices that are not symmetric, a mass matrix of frame and shapes that is not positive
+ * definite. */
 yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *body);
 void yk_ffrf_destroy(yk_context *context, yk_ffrf *body);
 
-/* spread_i or pair_ij from what others make of it: the derivative of the inertia tensor by p_i,
- * or the second one by p_i and p_j; and the antisymmetric part, int u0 x s_i, or int s_j x s_i +
- * int u0 x g_ij. And the way back. */
+/* Conversion of other programs' quantities to spread_i or pair_ij: from the derivative of the
+ * inertia tensor by p_i (or the second one by p_i and p_j) and the antisymmetric part, int u0 x s_i
+ * (or int s_j x s_i + int u0 x g_ij); and the conversion back. */
 yk_mat3 yk_ffrf_compose(const yk_mat3 *tensor_change, yk_vec3 axial);
 yk_mat3 yk_ffrf_tensor_change(const yk_mat3 *y);
 yk_vec3 yk_ffrf_axial_of(const yk_mat3 *y);
 
-/* Inertia of the body in the shape of the given amplitudes (NULL: undeformed), as if rigid. */
+/* Inertia of the body, as if rigid, in the shape with the given amplitudes (NULL: undeformed). */
 yk_inertia yk_ffrf_inertia(const yk_ffrf *body, const double *amplitude);
 
 /* All loads at the given accelerations. */
 void yk_ffrf_evaluate(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity,
                       yk_ffrf_loads *loads);
 
-/* The same motion by momenta, as a step of a time integration sees it:
+/* The same motion in terms of momenta, for the step of a time integration:
  *
  *   p' + f = F,   l' + v x p + t = T,   pi_i' + m_i = Q_i
  *
- * with linear and angular momentum (about the origin, global axes) and modal momenta pi; f, t and
- * m_i are what yk_ffrf_rest returns. Accelerations are not read. */
+ * with linear and angular momentum (about the origin, global axes) and modal momenta pi.
+ * yk_ffrf_rest() returns f, t and m_i. Accelerations are not read. */
 void yk_ffrf_rest(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity,
                   yk_momentum *momentum, double *modal_momentum, yk_ffrf_loads *loads);
 
-/* c^2 times the derivative of (p' + f, l' + v x p + t, pi' + m) by (displacement, rotation of the
- * frame, amplitudes) when they are tied as in yk_inertia_tangent: dv = dx / c, dw by `fraction`,
- * dp' = dp / c; `damping` adds that multiple of the momenta. c = 0 gives the mass matrix.
- * Row-major, (6 + modes) square. With a constant mass, terms of the size of the amplitudes are
- * left out. */
+/* c^2 times the derivative of (p' + f, l' + v x p + t, pi' + m) with respect to (displacement,
+ * rotation of the frame, amplitudes), where velocities depend on them as in yk_inertia_tangent():
+ * dv = dx / c, dw by `fraction`, dp' = dp / c; `damping` adds that multiple of the momenta. c = 0
+ * gives the mass matrix. Row-major, (6 + modes) square. With a constant mass, terms of the order of
+ * the amplitudes are neglected. */
 void yk_ffrf_tangent(const yk_ffrf *body, const yk_ffrf_motion *motion, yk_vec3 gravity, double c,
                      double fraction, double damping, double *tangent);
-/* Whether an entry of the tangent can be other than zero, in any motion. */
+/* Whether an entry of the tangent can be nonzero in any motion. */
 bool yk_ffrf_coupled(const yk_ffrf *body, int row, int column);
 
-/* An attachment: a point of the body where joints act. Modal rotations are composed as a rotation
- * vector. */
+/* An attachment: a point of the body at which joints act. Modal rotations are composed as a
+ * rotation vector. */
 typedef struct yk_ffrf_node {
     yk_vec3 position;
     const yk_vec3 *displacement;
     const yk_vec3 *rotation; /* NULL: none */
     const yk_ffrf_bend *bends;
     int bend_count;
-    uint64_t moves, rotates; /* modes that displace it and that turn it, by bits */
+    uint64_t moves, rotates; /* modes that displace it, and modes that rotate it, as bits */
 } yk_ffrf_node;
 
 /* The attachment in one shape of the body, in the axes of the floating frame. */
 typedef struct yk_ffrf_pose {
     yk_vec3 position;
     yk_rotation rotation; /* of the attachment relative to the frame */
-    yk_vec3 *pull;        /* per mode: displacement by amplitude; memory of the caller */
+    /* per mode: derivative of the displacement by the amplitude; memory of the caller */
+    yk_vec3 *pull;
 } yk_ffrf_pose;
 
-/* Entries of a point that are not zero, as an attachment; `bends` has room for modes x modes. */
+/* Nonzero entries of a point, as an attachment; `bends` has room for modes x modes. */
 yk_ffrf_node yk_ffrf_node_of(const yk_ffrf_point *point, int modes, yk_ffrf_bend *bends);
 
 void yk_ffrf_node_pose(const yk_ffrf_node *node, int modes, const yk_frame *frame,
@@ -196,11 +198,11 @@ void yk_ffrf_node_pose(const yk_ffrf_node *node, int modes, const yk_frame *fram
  * angular velocity. */
 void yk_ffrf_node_jacobian(const yk_ffrf_node *node, int modes, const yk_frame *frame,
                            const yk_ffrf_pose *pose, double *jacobian);
-/* The transposed map: a force and a torque at the attachment become a torque about the frame's
- * origin and are added to the modal loads; the force stays as it is. */
+/* The transposed map: adds a force and a torque at the attachment to the modal loads and to a
+ * torque about the origin of the frame. The force itself is unchanged. */
 yk_vec3 yk_ffrf_node_spread(const yk_ffrf_node *node, int modes, const yk_frame *frame,
                             const yk_ffrf_pose *pose, yk_vec3 force, yk_vec3 torque, double *modal);
-/* Acceleration of the attachment where those of the frame and of the amplitudes are zero. */
+/* Acceleration of the attachment if the accelerations of the frame and of the amplitudes are zero. */
 void yk_ffrf_node_bias(const yk_ffrf_node *node, int modes, const yk_frame *frame,
                        const double *amplitude, const double *rate, const yk_ffrf_pose *pose,
                        yk_vec3 *acceleration, yk_vec3 *angular_acceleration);

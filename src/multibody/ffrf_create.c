@@ -1,5 +1,5 @@
-/* Inertia shape integrals of a floating-frame body, from its points or as they are given, and
- * whether they can belong to a body at all. */
+/* Inertia shape integrals of a floating-frame body, from its points or given directly, and the
+ * check whether they are physically possible. */
 #include <string.h>
 
 #include "math/eigen.h"
@@ -7,7 +7,7 @@
 
 /* Integrals ------------------------------------------------------------------------------------ */
 
-/* The integrals of ffrf.h, from elsewhere or as sums over the points, and the modal matrices. */
+/* The integrals of ffrf.h, given or as sums over the points, and the modal matrices. */
 static void fill_integrals(const yk_ffrf_def *def, yk_ffrf *body)
 {
     int n = body->modes;
@@ -37,8 +37,8 @@ static void fill_integrals(const yk_ffrf_def *def, yk_ffrf *body)
         yk_m3_add_to(&body->second, m, yk_m3_outer(u, u));
         yk_m3_add_to(&body->second, 1, point->second);
 
-        /* Shapes alone, and with the position; pieces with an extent of their own move by s_i +
-         * theta_i x rho. */
+        /* First moments of the shapes alone, and with the position. Pieces with rotary inertia of
+         * their own move by s_i + theta_i x rho. */
         for (int i = 0; i < n; i++) {
             yk_vec3 s = point->displacement[i];
             yk_mat3 rotated = yk_m3_zero();
@@ -79,7 +79,7 @@ static void fill_integrals(const yk_ffrf_def *def, yk_ffrf *body)
                 continue;
             }
 
-            /* int s_i . s_j, without the part of the shapes of second order in pair. */
+            /* int s_i . s_j, without the contribution of the shapes of second order in pair. */
             double sum = 0;
             for (int p = 0; p < def->point_count; p++) {
                 const yk_ffrf_point *point = &def->points[p];
@@ -109,13 +109,13 @@ static int list_vectors(int modes, const yk_vec3 *dense, yk_ffrf_bend *list)
 }
 
 /* The pairs, and the couplings that follow from them. Shapes along the axes leave most entries of
- * the pairs zero: rounding of their sums counts as nothing. */
+ * the pairs zero, so rounding errors of their sums are dropped. */
 static yk_status list_pairs(yk_context *context, yk_ffrf *body)
 {
     int n = body->modes;
     size_t squares = (size_t)(n * n);
 
-    /* At most so many of each. */
+    /* Upper bounds of their numbers. */
     body->terms = yk_allocate(context, 9 * squares, sizeof *body->terms);
     body->first_term = yk_allocate(context, (size_t)n + 1, sizeof *body->first_term);
     body->curves = yk_allocate(context, squares, sizeof *body->curves);
@@ -124,7 +124,7 @@ static yk_status list_pairs(yk_context *context, yk_ffrf *body)
     if (!body->terms || !body->first_term || !body->curves || !body->gyros || !body->swirls)
         return YK_ERROR_MEMORY;
 
-    /* Entries that are not zero, shape by shape. */
+    /* Nonzero entries, shape by shape. */
     int count = 0;
     const double *mass = body->modal_mass;
     for (int i = 0; i < n; i++) {
@@ -144,7 +144,7 @@ static yk_status list_pairs(yk_context *context, yk_ffrf *body)
     }
     body->first_term[n] = count;
 
-    /* The Coriolis couplings, axial(pair_ij) - axial(pair_ji), and what they are made of. */
+    /* The Coriolis couplings, axial(pair_ij) - axial(pair_ji), and their terms. */
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < n; j++) {
             yk_vec3 swirl = yk_ffrf_axial(&body->pair[n * j + i]);
@@ -167,7 +167,7 @@ static yk_status list_pairs(yk_context *context, yk_ffrf *body)
     return YK_OK;
 }
 
-/* Shapes that are orthogonal but for rounding are. */
+/* Orthogonality of shapes within rounding errors. */
 static void drop_rounding(int n, double *matrix)
 {
     for (int i = 0; i < n; i++) {
@@ -218,7 +218,7 @@ static yk_status list_squares(yk_context *context, yk_ffrf *body)
 
 /* Whether it can be a body --------------------------------------------------------------------- */
 
-/* Fractions of the diagonal that rounding in a file of some digits may cost. */
+/* Fractions of the diagonal that the rounding of numbers in a file may cause. */
 static const double ROUGH = 1e-6;
 
 static yk_status check_symmetric(yk_context *context, int n, const double *matrix, const char *what)
@@ -246,8 +246,8 @@ static yk_status check_symmetric(yk_context *context, int n, const double *matri
     return YK_OK;
 }
 
-/* The least eigenvalue of a symmetric matrix with its diagonal scaled to one; a diagonal of zero
- * stays. Destroys it. */
+/* The smallest eigenvalue of a symmetric matrix whose diagonal is scaled to one; zeros on the
+ * diagonal remain. The matrix is overwritten. */
 static yk_status least_eigenvalue(yk_context *context, int n, double *matrix, double *least)
 {
     double *unit = yk_allocate(context, (size_t)(n * n + 2 * n), sizeof *unit);
@@ -257,7 +257,7 @@ static yk_status least_eigenvalue(yk_context *context, int n, double *matrix, do
     double *scale = unit + n * n;
     double *values = scale + n;
 
-    /* Scaled so that shapes of any size count alike. */
+    /* Scaled, so that shapes of any size have the same weight. */
     for (int i = 0; i < n; i++) {
         double d = matrix[(n + 1) * i];
         scale[i] = 1;
@@ -279,7 +279,7 @@ static yk_status least_eigenvalue(yk_context *context, int n, double *matrix, do
     return status;
 }
 
-/* Refuses a matrix with eigenvalues below the limit; `copy` has memory for it. */
+/* Rejects a matrix with eigenvalues below the limit; `copy` is memory for it. */
 static yk_status check_definite(yk_context *context, int n, const double *matrix, double *copy,
                                 double limit, const char *refusal)
 {
@@ -297,7 +297,7 @@ static yk_status check_definite(yk_context *context, int n, const double *matrix
                    refusal, least);
 }
 
-/* A modal matrix, and what is wrong if it has an eigenvalue below the limit. */
+/* A modal matrix, and the reason if it has an eigenvalue below the limit. */
 typedef struct matrix_check {
     const double *matrix;
     const char *name;
@@ -335,8 +335,8 @@ static yk_status check_matrices(yk_context *context, const yk_ffrf *body, double
 }
 
 /* The mass matrix of frame and shapes in the undeformed body. Modal masses of a consistent mass
- * matrix beside integrals of a lumped one fit together but roughly; a body that is held at its
- * frame does not mind, and one that moves freely may. */
+ * matrix and integrals of a lumped one agree only roughly. This does not matter if the frame of the
+ * body is held, but may if the body moves freely. */
 static yk_status check_whole(yk_context *context, const yk_ffrf *body, double *matrix)
 {
     /* Rows and columns of the frame, */
@@ -367,7 +367,7 @@ static yk_status check_whole(yk_context *context, const yk_ffrf *body, double *m
             matrix[n * (6 + k) + 6 + l] = body->modal_mass[body->modes * k + l];
     }
 
-    /* Whether it is positive, quite or all but. */
+    /* Whether it is positive definite, exactly or almost. */
     double least = 0;
     yk_status status = least_eigenvalue(context, n, matrix, &least);
     if (status != YK_OK || least >= -ROUGH)
@@ -389,7 +389,7 @@ static yk_status check_whole(yk_context *context, const yk_ffrf *body, double *m
         least);
 }
 
-/* Everything that must hold of a body, and its lowest frequency on the way. */
+/* All checks of a body, and its lowest frequency, which results from them. */
 static yk_status check_body(yk_context *context, yk_ffrf *body)
 {
     int modes = body->modes;
@@ -412,8 +412,8 @@ static yk_status check_body(yk_context *context, yk_ffrf *body)
 
     yk_status status = check_matrices(context, body, copy);
 
-    /* The second moments of the undeformed body must not be negative: a moment of inertia is the
-     * sum of two of them. */
+    /* The second moments of the undeformed body must not be negative, because a moment of inertia
+     * is the sum of two of them. */
     double spread = 0;
     for (int k = 0; k < 9; k++)
         copy[k] = body->second.m[k / 3][k % 3];
@@ -433,7 +433,7 @@ static yk_status check_body(yk_context *context, yk_ffrf *body)
     if (status == YK_OK)
         status = check_whole(context, body, copy);
 
-    /* The lowest frequency of the shapes while the frame is held. */
+    /* The lowest frequency of the shapes if the frame is held. */
     if (status == YK_OK && modes > 0) {
         double *other = copy + n * n;
         double *values = other + n * n;
@@ -461,7 +461,7 @@ yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *b
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "a body that is given by its invariants needs its modal masses");
 
-    /* One block of memory: vectors, matrices and numbers one behind the other. */
+    /* One block of memory for vectors, matrices and numbers. */
     size_t modes = (size_t)def->mode_count;
     size_t squares = modes * modes;
     size_t vectors = modes + 2 * squares;
@@ -485,7 +485,7 @@ yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *b
     fill_integrals(def, body);
     yk_status status = check_body(context, body);
 
-    /* Lists, with what is only rounding dropped first. */
+    /* Lists of nonzero entries, after rounding errors are dropped. */
     if (status == YK_OK)
         status = list_pairs(context, body);
     drop_rounding(body->modes, body->modal_mass);
@@ -493,7 +493,7 @@ yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *b
     if (status == YK_OK)
         status = list_squares(context, body);
 
-    /* Whether the modes are the body's own, and what of the tangent is coupled. */
+    /* Whether the modes are orthogonal, and which entries of the tangent are coupled. */
     int n = body->modes;
     int size = 6 + n;
     body->diagonal = true;
@@ -509,12 +509,12 @@ yk_status yk_ffrf_create(yk_context *context, const yk_ffrf_def *def, yk_ffrf *b
         return status;
     }
 
-    /* Which entries of the tangent there are. */
+    /* Nonzero entries of the tangent. */
     for (int k = 0; k < size * size; k++)
         body->coupled[k] = yk_ffrf_coupled(body, k / size, k % size);
 
-    /* The largest displacement of a point; at least the mean one of the mass, which pieces that
-     * only turn have as well. */
+    /* The largest displacement of a point; at least the mean displacement of the mass, which also
+     * covers pieces that only rotate. */
     for (int i = 0; i < body->modes; i++) {
         body->reach[i] = sqrt(body->modal_mass[(body->modes + 1) * i] / body->mass);
         for (int k = 0; k < def->point_count; k++)

@@ -1,6 +1,6 @@
-/* Attachments of a floating-frame body: where joints, forces and ports act. The rotation of an
- * attachment relative to the frame is exp of the sum of the modal rotations, exact for one
- * rotation axis and to second order for all. */
+/* Attachments of a floating-frame body, at which joints, forces and ports act. The rotation of an
+ * attachment relative to the frame is exp of the sum of the modal rotations: exact for a single
+ * rotation axis, and to second order in general. */
 #include <string.h>
 
 #include "math/so3.h"
@@ -15,13 +15,13 @@ yk_ffrf_node yk_ffrf_node_of(const yk_ffrf_point *point, int modes, yk_ffrf_bend
         .bends = bends,
     };
 
-    /* Shapes of second order, where there are any. */
+    /* Shapes of second order, if there are any. */
     for (int k = 0; k < modes * modes && point->shortening; k++) {
         if (yk_v3_norm2(point->shortening[k]) > 0)
             bends[node.bend_count++] = (yk_ffrf_bend){k / modes, k % modes, point->shortening[k]};
     }
 
-    /* Modes that displace it, or turn it. */
+    /* Modes that displace or rotate it. */
     for (int k = 0; k < node.bend_count; k++)
         node.moves |= (uint64_t)1 << bends[k].i;
     for (int i = 0; i < modes; i++) {
@@ -112,7 +112,7 @@ void yk_ffrf_node_jacobian(const yk_ffrf_node *node, int modes, const yk_frame *
 
     memset(jacobian, 0, 6 * (size_t)size * sizeof *jacobian);
 
-    /* As if rigid. */
+    /* As for a rigid body. */
     yk_mat3 lever = yk_m3_skew(yk_v3_neg(yk_m3_apply(axes, pose->position)));
     for (int j = 0; j < 3; j++) {
         put_column(jacobian, size, 0, j, yk_m3_column(&unit, j));
@@ -191,7 +191,7 @@ void yk_ffrf_node_bias(const yk_ffrf_node *node, int modes, const yk_frame *fram
     *angular_acceleration = yk_v3_add(yk_v3_cross(w, spin), rotating);
 }
 
-/* jacobian^T load = (F, arm x F + T, F.R s_i + T.R tangent theta_i); R turns with the frame, the
+/* jacobian^T load = (F, arm x F + T, F.R s_i + T.R tangent theta_i); R rotates with the frame, the
  * arm with both. */
 void yk_ffrf_node_stiffness(const yk_ffrf_node *node, int modes, const yk_frame *frame,
                             const double *amplitude, const yk_ffrf_pose *pose, yk_vec3 force,

@@ -1,9 +1,9 @@
-/* Shapes of a uniform rod and their integrals by Gauss quadrature, exact to rounding for the
- * shapes at hand.
+/* Shapes of a uniform rod and their integrals by Gauss quadrature, exact to rounding errors for
+ * these shapes.
  *
- * Bending shapes of vibration are written with exponentials that fall from the nearer end, so
- * that high ones do not cancel: cosh(b x) - q sinh(b x) = ((1 + q) exp(-b x) + (1 - q) exp(b x))
- * / 2 with 1 - q in closed form. */
+ * Bending shapes of vibration are written with exponentials that decay from the nearer end, so that
+ * high modes do not suffer cancellation: cosh(b x) - q sinh(b x) = ((1 + q) exp(-b x) + (1 - q)
+ * exp(b x)) / 2 with 1 - q in closed form. */
 #include "multibody/flexible.h"
 
 #include <string.h>
@@ -34,7 +34,8 @@ typedef struct rod_work {
     const yk_ffrf_rod_def *def;
     raw_shape raw[YK_FFRF_MODES_MAX];
     int count;
-    double mix[YK_FFRF_MODES_MAX * YK_FFRF_MODES_MAX]; /* shapes by rows from raw ones */
+    /* rows: shapes as combinations of raw ones */
+    double mix[YK_FFRF_MODES_MAX * YK_FFRF_MODES_MAX];
     double stiffness[YK_FFRF_MODES_MAX * YK_FFRF_MODES_MAX];
     double mass[YK_FFRF_MODES_MAX * YK_FFRF_MODES_MAX];
     double damping[YK_FFRF_MODES_MAX * YK_FFRF_MODES_MAX];
@@ -58,7 +59,7 @@ static bool is_bending(const raw_shape *shape)
     return shape->kind == BEND_Y || shape->kind == BEND_Z;
 }
 
-/* x / length of a point of Gauss of the whole rod, and its weight. */
+/* x / length of a Gauss point of the whole rod, and its weight. */
 static double station_at(int k, double *weight)
 {
     int panel = k / GAUSS;
@@ -68,8 +69,8 @@ static double station_at(int k, double *weight)
 
 /* Shapes --------------------------------------------------------------------------------------- */
 
-/* cosh - q sinh -+ (cos - q sin), with sign -1 for clamped and +1 for free at x = 0; 1 at x = 1
- * in size. */
+/* cosh - q sinh -+ (cos - q sin), with sign -1 for clamped and +1 for free at x = 0; its absolute
+ * value at x = 1 is 1. */
 static ordinate bending_mode(int number, double x, double sign)
 {
     /* The root of cos(b) cosh(b) = sign by Newton's method. */
@@ -81,7 +82,7 @@ static ordinate bending_mode(int number, double x, double sign)
         double slope = -sin(b) + sign * tanh(b) / cosh(b);
         double step = value / slope;
 
-        /* Newton's step; rounding ends it. */
+        /* Newton step. It ends at rounding errors. */
         b -= step;
         if (fabs(step) < 1e-15 * b)
             break;
@@ -93,7 +94,7 @@ static ordinate bending_mode(int number, double x, double sign)
     if (sign > 0)
         rest = (cos(b) - sin(b) - exp(-b)) / sum;
 
-    /* The exponentials that fall from both ends, and the waves. */
+    /* The exponentials that decay from both ends, and the harmonic part. */
     double q = 1 - rest;
     double fall = 0.5 * (1 + q) * exp(-b * x);
     double rise = 0.5 * rest * exp(b * x);
@@ -129,7 +130,7 @@ static ordinate raw_value(const yk_ffrf_rod_def *def, const raw_shape *shape, do
         return (ordinate){x * y * (1 + x), 1 - 3 * x * x, -6 * x};
     }
 
-    /* Sines and cosines that fit the ends, or shapes of a bent beam. */
+    /* Sines and cosines that satisfy the conditions at the ends, or shapes of a bent beam. */
     double half_waves = (shape->number + 0.5) * YK_PI;
     double whole_waves = (shape->number + 1) * YK_PI;
     bool bends = is_bending(shape);
@@ -154,7 +155,7 @@ static ordinate raw_value(const yk_ffrf_rod_def *def, const raw_shape *shape, do
     return (ordinate){c, -whole_waves * s, -whole_waves * whole_waves * c};
 }
 
-/* Shape i at x (a fraction of the length), mixed from raw ones of its kind. */
+/* Shape i at x (a fraction of the length), combined from raw shapes of its kind. */
 static ordinate shape_value(const rod_work *work, int i, double x)
 {
     ordinate sum = {0};
@@ -172,7 +173,7 @@ static ordinate shape_value(const rod_work *work, int i, double x)
     return sum;
 }
 
-/* Stiffness and mass of raw shapes; inertia as the points below have it. */
+/* Stiffness and mass of raw shapes, with the same inertia as the points below. */
 static void raw_integrals(rod_work *work)
 {
     const yk_beam_section_def *section = &work->def->section;
@@ -208,7 +209,7 @@ static void raw_integrals(rod_work *work)
         for (int i = 0; i < n; i++)
             at[i] = raw_value(work->def, &work->raw[i], x);
 
-        /* Kinds of motion do not couple. */
+        /* Kinds of motion are not coupled. */
         for (int i = 0; i < n; i++) {
             for (int j = 0; j < n; j++) {
                 const raw_shape *shape = &work->raw[i];
@@ -228,9 +229,9 @@ static void raw_integrals(rod_work *work)
     }
 }
 
-/* Shapes that are orthogonal by mass and by stiffness, each of its own frequency: those of
- * vibration are already, but for the rotary inertia; deflections under loads are not. Blocks of
- * one kind stay apart, and each shape keeps a largest component of about one. */
+/* Makes the shapes orthogonal with respect to mass and stiffness, each with its own frequency.
+ * Shapes of vibration are orthogonal already except for the rotary inertia; deflections under loads
+ * are not. Blocks of one kind stay separate, and the largest component of each shape is about one. */
 static yk_status orthogonalise(yk_context *context, rod_work *work)
 {
     int n = work->count;
@@ -309,8 +310,8 @@ static void transform(const rod_work *work, double *matrix)
 
 /* Points --------------------------------------------------------------------------------------- */
 
-/* What bending draws in from x = 0 to x: g_ij = -(integral of slope_i slope_j) / length, panel by
- * panel. */
+/* Shortening by bending between x = 0 and x: g_ij = -(integral of slope_i slope_j) / length, panel
+ * by panel. */
 static void shortening_at(const rod_work *work, double x, yk_vec3 *shortening)
 {
     int n = work->count;
@@ -320,7 +321,7 @@ static void shortening_at(const rod_work *work, double x, yk_vec3 *shortening)
     for (int panel = 1; panel <= PANELS && from < x; panel++) {
         double to = fmin(x, panel / (double)PANELS);
         for (int g = 0; g < GAUSS; g++) {
-            /* A point of Gauss between both ends of the panel. */
+            /* A Gauss point between both ends of the panel. */
             double at = from + 0.5 * (1 + gauss_node[g]) * (to - from);
             double weight = 0.5 * gauss_weight[g] * (to - from);
             double slope[YK_FFRF_MODES_MAX];
@@ -344,7 +345,7 @@ static void shortening_at(const rod_work *work, double x, yk_vec3 *shortening)
     }
 }
 
-/* Vectors that point_at needs to store. */
+/* Number of vectors that point_at() stores. */
 static size_t point_vectors(const rod_work *work)
 {
     size_t n = (size_t)work->count;
@@ -361,11 +362,11 @@ static yk_ffrf_point point_at(const rod_work *work, double x, double weight, yk_
     yk_vec3 *rotation = store + n;
     yk_vec3 *shortening = store + 2 * n;
 
-    /* How each shape displaces and rotates the slice. */
+    /* Displacement and rotation of the slice by each shape. */
     for (int i = 0; i < work->count; i++) {
         ordinate at = shape_value(work, i, x);
         if (fabs(at.value) < 1e-13)
-            at.value = 0; /* knots of the shapes, where they leave an attachment alone */
+            at.value = 0; /* ends of the shapes, at which an attachment does not move */
 
         displacement[i] = yk_v3(0, 0, 0);
         rotation[i] = yk_v3(0, 0, 0);
@@ -405,7 +406,7 @@ static yk_status make_body(yk_context *context, const rod_work *work, yk_ffrf *b
     if (!store)
         return YK_ERROR_MEMORY;
 
-    /* Slices at the points of Gauss. */
+    /* Slices at the Gauss points. */
     yk_ffrf_point points[STATIONS];
     for (int k = 0; k < STATIONS; k++) {
         double weight;
@@ -455,7 +456,7 @@ static yk_status check_def(yk_context *context, const yk_ffrf_rod_def *def)
                        "a rod that is free at both ends has no static deflections: leave them out, "
                        "or fix its frame at an end");
 
-    /* and where joints attach. */
+    /* and the attachments. */
     for (int k = 0; k < def->attachment_count; k++) {
         double at = def->attachments[k];
         if (!(at >= 0 && at <= def->length * (1 + 1e-12)))
@@ -514,13 +515,13 @@ yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_fl
         status = make_body(context, work, &made->modal);
     }
 
-    /* The shapes where joints and forces attach, then those of the outline. */
+    /* The shapes at the attachments, then those at the outline. */
     if (status == YK_OK) {
         size_t stride = point_vectors(work);
         int count = def->attachment_count + YK_FLEXIBLE_OUTLINE;
         size_t squares = (size_t)(work->count * work->count);
 
-        /* Memory that the nodes share. */
+        /* Memory shared by the nodes. */
         made->nodes = yk_allocate(context, (size_t)count, sizeof *made->nodes);
         made->bends = yk_allocate(context, (size_t)count * squares, sizeof *made->bends);
         yk_vec3 *store = yk_allocate(context, (size_t)count * stride, sizeof *store);
@@ -539,8 +540,8 @@ yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_fl
         }
     }
 
-    /* Shapes are deflections of the size 1, or rotations of 1 rad. Those of one kind are mixed with
-     * each other only. */
+    /* Shapes are scaled to deflections of size 1, or rotations of 1 rad. Only shapes of one kind
+     * are combined. */
     if (status == YK_OK) {
         size_t count = (size_t)work->count;
         made->amplitude_units = yk_allocate(context, count, sizeof *made->amplitude_units);

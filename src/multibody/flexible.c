@@ -1,12 +1,12 @@
-/* Flexible bodies: how models share them, and in a model their coordinates; the frames of their
- * attachments, which follow the coordinates and are never solved for; momenta and energies; and in
- * the passes of assembly their own equations and the joints and forces at their attachments.
+/* Flexible bodies in a model: sharing of bodies between models; coordinates; frames of attachments;
+ * momenta and energies; and in the passes of assembly the equations of the bodies, and the joints
+ * and forces at their attachments.
  *
- * The frame of an attachment follows the coordinates q of its body, dx = J dq. A joint with
- * gradient g and reaction lambda at the attachment has the gradient J^T g in the coordinates; its
- * reaction, and every load f of a force, becomes J^T f, whose derivative is J^T (df/dx) J plus
- * that of J^T at a fixed load. So nothing is added to the unknowns for an attachment, and all
- * joints and forces work at it as they do at a node. */
+ * The frame of an attachment follows the coordinates q of its body, dx = J dq, so that an
+ * attachment has no unknowns. A joint with gradient g and reaction lambda at the attachment has the
+ * gradient J^T g in the coordinates. Its reaction, and every load f of a force, becomes J^T f,
+ * whose derivative is J^T (df/dx) J plus that of J^T at constant load. So all joints and forces act
+ * on an attachment as on a node. */
 #include <string.h>
 
 #include "math/so3.h"
@@ -20,7 +20,7 @@ yk_flexible *yk_flexible_begin(yk_context *context)
     if (!body)
         return NULL;
 
-    /* One user: the caller, until others keep it. */
+    /* One user: the caller. */
     body->context = context;
     body->users = 1;
     return body;
@@ -67,8 +67,8 @@ static double reach_of(const yk_flexible *body, int coordinate)
     if (body->kind == YK_FLEXIBLE_MODAL)
         return body->modal.reach[coordinate];
 
-    /* Against the position of the node: gradients along the rod by its length, across it by the
-     * section's size. */
+    /* Relative to the position of the node: gradients along the rod by its length, across it by the
+     * size of the section. */
     int vector = coordinate % (YK_ANCF_NODE + YK_ANCF_MIDDLE) / 3;
 
     return sqrt(body->element.mass[vector][vector] / body->element.mass[0][0]);
@@ -115,7 +115,7 @@ yk_multibody_node_def yk_multibody_start_pose(const yk_multibody_description *de
         at = def->nodes[flexible->node];
     at.name = attachment->name;
 
-    /* The undeformed body from there on. */
+    /* The undeformed body relative to it. */
     yk_vec3 own = yk_flexible_attachment(flexible->body, attachment->attachment);
     yk_vec3 arm = yk_q_rotate(at.orientation, own);
     at.position = yk_v3_add(at.position, arm);
@@ -132,7 +132,7 @@ size_t yk_multibody_flexible_words(const yk_flexible *body)
     return 3 * (size_t)body->coordinates + yk_flexible_kind_of(body)->tangent_words(body);
 }
 
-/* The map to an attachment, and what its pose keeps. */
+/* The map of an attachment, and its data for loads. */
 size_t yk_multibody_attachment_words(const yk_flexible *body, const attachment_model *attachment)
 {
     return 6 * (size_t)attachment->count + yk_flexible_kind_of(body)->attachment_words(body);
@@ -143,7 +143,7 @@ yk_status yk_multibody_compile_flexibles(yk_multibody_model *model)
     const yk_multibody_description *def = &model->def;
     yk_context *context = model->context;
 
-    /* How many coordinates there are, and unknowns that move attachments. */
+    /* Numbers of coordinates, and of unknowns that move attachments. */
     size_t coordinates = (size_t)yk_multibody_coordinates_of(def);
     size_t columns = 0;
     for (int i = 0; i < def->attachment_count; i++) {
@@ -165,7 +165,7 @@ yk_status yk_multibody_compile_flexibles(yk_multibody_model *model)
     if (!bodies || !attachments)
         return YK_ERROR_MEMORY;
 
-    /* Bodies, and what their coordinates are measured by. */
+    /* Bodies, and the scales of their coordinates. */
     int coordinate = 0;
     for (int i = 0; i < def->flexible_count; i++) {
         const yk_multibody_flexible_def *flexible = &def->flexibles[i];
@@ -184,7 +184,7 @@ yk_status yk_multibody_compile_flexibles(yk_multibody_model *model)
             model->reach[coordinate + k] = reach;
             model->fraction[coordinate + k] = reach / model->length_scale;
 
-            /* Gradients of a rod turn its sections: they count as rotations. */
+            /* Gradients of a rod rotate its sections, so they count as rotations. */
             bool gradient = !modal && k % (YK_ANCF_NODE + YK_ANCF_MIDDLE) >= 3;
             if (gradient)
                 model->fraction[coordinate + k] = 1;
@@ -253,7 +253,7 @@ static const flexible_kind *kind_at(const yk_multibody_model *model, int attachm
     return yk_flexible_kind_of(model->flexibles[model->attachments[attachment].flexible].body);
 }
 
-/* The trial's coordinates side by side, where the bodies read them. */
+/* Copies the trial's coordinates to contiguous arrays, from which the bodies read them. */
 static void gather_coordinates(const yk_multibody_model *model, yk_multibody_workspace *work)
 {
     for (int i = 0; i < model->def.flexible_count; i++) {
@@ -283,8 +283,7 @@ void yk_multibody_show_attachments(const yk_multibody_model *model, yk_multibody
     if (model->def.flexible_count == 0)
         return;
 
-    /* A restored state has no more than the orientation of its nodes: what is shown must not
-     * depend on more. */
+    /* A restored state contains only the orientation of its nodes; outputs must not depend on more. */
     for (int i = 0; i < model->def.flexible_count; i++) {
         if (model->flexibles[i].node < 0)
             continue;
@@ -303,7 +302,7 @@ const trial_node *yk_multibody_shown(const yk_multibody_model *model,
     if (attachment < 0)
         return &work->trial[frame];
 
-    /* Orientation and accelerations, which no equation asks for. */
+    /* Orientation and accelerations, which no equation needs. */
     *own = work->trial[frame];
     own->orientation = yk_so3_quat(own->frame.rotation);
     kind_at(model, attachment)->accelerate(model, work, attachment, own);
@@ -329,7 +328,7 @@ void yk_multibody_push_frame(const yk_multibody_model *model, const yk_multibody
     const yk_vec3 torque = wrench->torque;
     const double load[6] = {force.x, force.y, force.z, torque.x, torque.y, torque.z};
 
-    /* A node feels it as it is. */
+    /* On a node the load acts unchanged. */
     if (node->unknown >= 0) {
         for (int k = 0; k < 6; k++)
             right[node->unknown + k] += scale * load[k];
@@ -393,15 +392,16 @@ void yk_multibody_flexible_inertias(const yk_multibody_model *model, yk_multibod
 {
     gather_coordinates(model, work);
 
-    /* Rates of momenta belong to a step. */
+    /* Rates of momenta are needed in a step only. */
     double inverse = with_rates ? 1 / work->c : 0;
     for (int i = 0; i < model->def.flexible_count; i++) {
         const flexible_model *of = &model->flexibles[i];
-        double *momentum = work->flexibles[i].second; /* gathered anew before it is read again */
+        /* workspace; copied again before the next use */
+        double *momentum = work->flexibles[i].second;
 
         yk_flexible_kind_of(of->body)->momenta(model, work, i, with_rates, momentum);
 
-        /* Their rates as the step has them: p' = (p - past) / c. */
+        /* Rates in a step: p' = (p - past) / c. */
         trial_coordinate *trial = &work->coordinates[of->coordinate];
         for (int k = 0; k < of->body->coordinates; k++) {
             trial[k].momentum = momentum[k];
@@ -413,7 +413,7 @@ void yk_multibody_flexible_inertias(const yk_multibody_model *model, yk_multibod
 
 void yk_multibody_flexible_momenta(const yk_multibody_model *model, yk_multibody_workspace *work)
 {
-    /* They use the arrays of the trial, which are gathered again. */
+    /* They overwrite the arrays of the trial, which are copied again. */
     gather_coordinates(model, work);
     for (int i = 0; i < model->def.flexible_count; i++)
         yk_flexible_kind_of(model->flexibles[i].body)->momentum_rates(model, work, i);
@@ -421,8 +421,8 @@ void yk_multibody_flexible_momenta(const yk_multibody_model *model, yk_multibody
     gather_coordinates(model, work);
 }
 
-/* Asks for a model between steps, whose attachments have been shown: the gathered values are
- * those of the trial. */
+/* For a model between steps, whose attachments have been evaluated: the copied values are those of
+ * the trial. */
 static void sum_energies(const yk_multibody_model *model, const yk_multibody_workspace *work,
                          yk_energy *energy, double *loss)
 {
@@ -440,7 +440,7 @@ void yk_multibody_flexible_energy(const yk_multibody_model *model,
 double yk_multibody_flexible_loss(const yk_multibody_model *model,
                                   const yk_multibody_workspace *work)
 {
-    /* Where nothing is damped there is nothing to sum. */
+    /* Without damping the sum is zero. */
     bool damped = false;
     for (int i = 0; i < model->def.flexible_count; i++) {
         const yk_flexible *body = model->flexibles[i].body;
@@ -466,8 +466,8 @@ double yk_multibody_flexible_strain(const yk_multibody_model *model,
 
 /* Equations ------------------------------------------------------------------------------------ */
 
-/* What moves one end of a joint or a force: unknowns, and the map from them to the frame (NULL:
- * they are the frame's). */
+/* One end of a joint or a force: unknowns that move it, and the map from them to the frame (NULL:
+ * they are those of the frame). */
 typedef struct end {
     int count;
     const int *column;
@@ -482,7 +482,7 @@ static void end_of(const yk_multibody_model *model, const yk_multibody_workspace
     const node_model *node = &model->nodes[frame];
     *e = (end){0};
 
-    /* An attachment of a flexible body, a node, or what does not move. */
+    /* An attachment of a flexible body, a node, or a fixed frame. */
     if (node->attachment >= 0) {
         const attachment_model *attachment = &model->attachments[node->attachment];
         e->count = attachment->count;
@@ -497,11 +497,11 @@ static void end_of(const yk_multibody_model *model, const yk_multibody_workspace
     }
 }
 
-/* Whether unknown k of an end can carry a force, or a torque, by structure: masks of their
- * components. */
+/* Structure of unknown k of an end: whether it can be moved by a force, or by a torque; masks of
+ * their components. */
 static bool carries(const end *e, int k, unsigned force, unsigned torque)
 {
-    /* The first three move along the global axes, of a frame or of a rod's node. */
+    /* The first three are displacements along the global axes, of a frame or of a rod's node. */
     if (k < 3)
         return force >> k & 1u;
     if (!e->moves)
@@ -525,11 +525,11 @@ void yk_multibody_chain_row(const yk_multibody_model *model, const yk_multibody_
         unsigned forces = mask >> (6 * side) & 7u;
         unsigned torques = mask >> (6 * side + 3) & 7u;
 
-        /* A marker in the origin has no arm. */
+        /* A marker at the origin has no arm. */
         if (row->kind == YK_ROW_POINT && yk_v3_norm2(joint->joint.offset[side]) == 0)
             torques = 0;
 
-        /* J^T g, in the row of the constraint and in the column of its multiplier */
+        /* J^T g, in the row of the constraint and in the column of its multiplier. */
         end e;
         end_of(model, work, joint->node[side], &e);
         for (int k = 0; k < e.count; k++) {
@@ -634,7 +634,7 @@ void yk_multibody_place_pass(const yk_multibody_model *model, yk_multibody_works
             yk_flexible_kind_of(model->flexibles[attachment->flexible].body);
         const yk_wrench *load = &work->load[attachment->frame];
 
-        /* J^T of the load on the attachment, with what ports exert. */
+        /* J^T of the load on the attachment, including loads of ports. */
         if (mode != SINK_RECORD) {
             const yk_wrench *port = &work->attachments[i].port;
             kind->spread_load(model, work, i, yk_v3_add(load->force, port->force),
@@ -644,8 +644,8 @@ void yk_multibody_place_pass(const yk_multibody_model *model, yk_multibody_works
         if (mode == SINK_NONE)
             continue;
 
-        /* Its derivative. What ports exert is input, not part of the model: it adds nothing to
-         * the matrix, not even by rounding. */
+        /* Its derivative. Loads of ports are inputs, not part of the model: they add nothing to the
+         * matrix, not even rounding errors. */
         int n = attachment->count;
         double *tangent = work->flexibles[attachment->flexible].tangent;
         if (mode == SINK_ADD) {
@@ -654,8 +654,8 @@ void yk_multibody_place_pass(const yk_multibody_model *model, yk_multibody_works
                 kind->spread_stiffness(model, work, i, load, -to->node);
         }
 
-        /* The position of a rod's node is a coordinate: forces add nothing. Nor does a force by
-         * the frame's displacement. */
+        /* The position of a rod's node is a coordinate, so forces add nothing. Neither does a force
+         * with a displacement of the frame. */
         for (int j = 3; j < n; j++) {
             for (int k = 3; k < n; k++)
                 sink_put(to, mode, attachment->column[k], attachment->column[j],

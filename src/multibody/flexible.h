@@ -1,14 +1,13 @@
-/* Flexible bodies of multibody systems: the constant data of one, apart from where it is and how
- * it moves.
+/* Flexible bodies of multibody systems: the constant data of a body, independent of its motion.
  *
  *   modal   small deformations seen from a floating frame, a node of the model (multibody/ffrf.h):
  *           built-in shapes of a rod, or any shapes, such as those of a finite-element program
  *   rod     large deflections in absolute nodal coordinates (multibody/ancf.h): equal elements in a
  *           row
  *
- * Joints, forces and ports act at its attachments: those that are named when a modal body is
- * made, the end nodes of a rod's elements. A body is shared by the models that use it and goes
- * with the last of them. */
+ * Joints, forces and ports act at its attachments: those named at the creation of a modal body, or
+ * the end nodes of a rod's elements. A body is shared by the models that use it and destroyed with
+ * the last of them. */
 #ifndef YK_MULTIBODY_FLEXIBLE_H
 #define YK_MULTIBODY_FLEXIBLE_H
 
@@ -23,7 +22,7 @@ typedef struct yk_flexible {
     int users;
     enum { YK_FLEXIBLE_MODAL, YK_FLEXIBLE_ROD } kind;
     double length;   /* a typical size */
-    int coordinates; /* beyond those of the floating frame */
+    int coordinates; /* in addition to those of the floating frame */
     int attachments; /* where joints may attach */
     int outline;     /* stations to draw: nodes after the attachments of a modal body */
     yk_ffrf modal;
@@ -46,8 +45,8 @@ typedef struct yk_flexible {
  *   free-free       the frame moves with the mean motion: modes of a free rod, orthogonal to all
  *                   rigid motions
  *
- * Thin rods in the sense of Euler and Bernoulli: no shear; the rotary inertia of the sections is
- * kept. Modal damping is a fraction of critical damping for each shape alone. */
+ * The rods are thin (Euler-Bernoulli): no shear, but the rotary inertia of the sections is
+ * included. Modal damping is a fraction of critical damping of each shape. */
 enum { YK_ROD_MODES_MAX = 12 };
 
 typedef struct yk_ffrf_rod_def {
@@ -58,7 +57,7 @@ typedef struct yk_ffrf_rod_def {
     int extension, torsion;
     /* also the exact deflections under a force and a moment at the ends, in planes that bend */
     bool statics;
-    bool stiffening; /* shapes of second order: bending draws the rod in, axial forces stiffen it */
+    bool stiffening; /* shapes of second order: bending shortens the rod, axial forces stiffen it */
     bool constant_mass;
     double damping_ratio;      /* fraction of critical damping of each shape */
     const double *attachments; /* distances from x = 0 at which joints attach */
@@ -67,8 +66,8 @@ typedef struct yk_ffrf_rod_def {
 
 /* Clamped at x = 0 with two bending shapes in each plane, one of extension and one of torsion. */
 yk_ffrf_rod_def yk_ffrf_rod_default(void);
-/* YK_ERROR_ARGUMENT for numbers that are not positive, too many shapes, or an attachment outside
- * the rod. The def's attachments are kept in their order. */
+/* YK_ERROR_ARGUMENT: numbers that are not positive, too many shapes, or an attachment outside the
+ * rod. The attachments keep the order of the def. */
 yk_status yk_flexible_rod(yk_context *context, const yk_ffrf_rod_def *def, yk_flexible **body);
 
 /* Attachments are points of the def, by index. */
@@ -79,15 +78,15 @@ yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const i
 yk_status yk_flexible_ancf(yk_context *context, double length, int elements,
                            const yk_beam_section_def *section, yk_flexible **body);
 
-/* An empty body with one user, for those who make one; NULL: out of memory. */
+/* An empty body with one user, for functions that create one; NULL: out of memory. */
 yk_flexible *yk_flexible_begin(yk_context *context);
-/* Whoever makes or keeps a body releases it. */
+/* Every user of a body must release it. */
 yk_flexible *yk_flexible_keep(const yk_flexible *body);
 void yk_flexible_release(yk_flexible *body);
 
 double yk_flexible_mass(const yk_flexible *body);
-/* Where an attachment is in the undeformed body, seen from its origin: the floating frame, or the
- * start of a rod. */
+/* Position of an attachment in the undeformed body, relative to its origin: the floating frame, or
+ * the start of a rod. */
 yk_vec3 yk_flexible_attachment(const yk_flexible *body, int attachment);
 
 #endif

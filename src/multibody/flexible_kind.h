@@ -1,14 +1,13 @@
-/* What a kind of flexible body does inside a model: one table of operations each, in
- * flexible_modal.c and flexible_rod.c. The loops over all bodies and attachments are in
- * flexible.c. */
+/* Operations of a kind of flexible body inside a model: one table each, in flexible_modal.c and
+ * flexible_rod.c. The loops over all bodies and attachments are in flexible.c. */
 #ifndef YK_MULTIBODY_FLEXIBLE_KIND_H
 #define YK_MULTIBODY_FLEXIBLE_KIND_H
 
 #include "multibody/assemble.h"
 
 typedef struct flexible_kind {
-    /* Unknowns that move an attachment, and doubles of the body's tangent in the workspace, and
-     * of an attachment beyond its map. */
+    /* Number of unknowns that move an attachment; doubles of the body's tangent in the workspace,
+     * and of an attachment in addition to its map. */
     int (*attachment_columns)(const yk_flexible *body);
     size_t (*tangent_words)(const yk_flexible *body);
     size_t (*attachment_words)(const yk_flexible *body);
@@ -16,22 +15,22 @@ typedef struct flexible_kind {
     void (*map_attachment)(const yk_multibody_model *model, attachment_model *attachment);
     void (*start)(const yk_multibody_flexible_def *def, coordinate_state *now);
 
-    /* The frame of an attachment at the trial, and what else is asked for: ATTACHMENT_LOADS,
+    /* The frame of an attachment in the trial, and the requested further data: ATTACHMENT_LOADS,
      * ATTACHMENT_MAPS, ATTACHMENT_BIASES. */
     void (*locate)(const yk_multibody_model *model, yk_multibody_workspace *work, int attachment,
                    unsigned what);
-    /* Its acceleration, as those of the trial make it. */
+    /* Its acceleration, from the accelerations of the trial. */
     void (*accelerate)(const yk_multibody_model *model, const yk_multibody_workspace *work,
                        int attachment, trial_node *own);
 
-    /* Momenta of the coordinates; those of a floating frame are added to its node, with their
-     * rates in a step. */
+    /* Momenta of the coordinates. Those of a floating frame are added to its node, in a step with
+     * their rates. */
     void (*momenta)(const yk_multibody_model *model, yk_multibody_workspace *work, int flexible,
                     bool with_rates, double *momentum);
     /* Momenta and their rates from the trial's accelerations, into the trial. */
     void (*momentum_rates)(const yk_multibody_model *model, yk_multibody_workspace *work,
                            int flexible);
-    /* Adds to energies and to the power that damping takes out. */
+    /* Adds the body's part to energies and to the power of damping. */
     void (*energy)(const yk_multibody_model *model, const yk_multibody_workspace *work,
                    int flexible, yk_energy *energy, double *loss);
     double (*strain_energy)(const yk_flexible *body, const flexible_trial *at);
@@ -39,8 +38,8 @@ typedef struct flexible_kind {
     /* Inertia, elasticity and weight in a pass of assembly. */
     void (*pass)(const yk_multibody_model *model, yk_multibody_workspace *work, int flexible,
                  assembly_level level, double weight, sink *to, sink_mode mode);
-    /* J^T of a load on an attachment, to the coordinates; and scale times its derivative at a
-     * fixed load, to the body's tangent. */
+    /* Adds J^T of a load on an attachment to the coordinates, and scale times its derivative at
+     * constant load to the body's tangent. */
     void (*spread_load)(const yk_multibody_model *model, yk_multibody_workspace *work,
                         int attachment, yk_vec3 force, yk_vec3 torque);
     void (*spread_stiffness)(const yk_multibody_model *model, const yk_multibody_workspace *work,

@@ -1,6 +1,6 @@
-/* Modal bodies in a model: small deformations seen from a floating frame (ffrf.h), whose node is
- * one of the model's. An attachment is moved by the six unknowns of that node and by the
- * amplitudes, in this order. */
+/* Modal bodies in a model: small deformations seen from a floating frame (ffrf.h), which is a node
+ * of the model. An attachment is moved by the six unknowns of that node and by the amplitudes, in
+ * this order. */
 #include <string.h>
 
 #include "multibody/flexible_kind.h"
@@ -17,7 +17,7 @@ yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const i
 
     yk_status status = yk_ffrf_create(context, def, &made->modal);
 
-    /* An attachment keeps its own copy of the shapes, as the def may go. */
+    /* An attachment has its own copy of the shapes, because the def may be released. */
     size_t n = (size_t)def->mode_count;
     size_t count = (size_t)attachment_count;
     made->nodes = yk_allocate(context, count, sizeof *made->nodes);
@@ -48,7 +48,7 @@ yk_status yk_flexible_modal(yk_context *context, const yk_ffrf_def *def, const i
     made->coordinates = def->mode_count;
     made->attachments = attachment_count;
 
-    /* Its size: the reach of its points, or that of a rod with its radius of gyration. */
+    /* Size of a body: the distance of its points, or that of a rod with its radius of gyration. */
     for (int k = 0; k < def->point_count; k++) {
         yk_vec3 arm = yk_v3_sub(def->points[k].position, def->points[0].position);
         made->length = fmax(made->length, yk_v3_norm(arm));
@@ -91,7 +91,7 @@ static void map_attachment(const yk_multibody_model *model, attachment_model *at
     for (int i = 0; i < of->body->coordinates; i++)
         attachment->column[RIGID + i] = first + i;
 
-    /* Shapes that move the attachment, or turn it. */
+    /* Shapes that displace or rotate the attachment. */
     const yk_ffrf_node *node = &of->body->nodes[attachment->attachment];
     bool apart = yk_v3_norm2(node->position) > 0;
     for (int i = 0; i < of->body->coordinates; i++) {
@@ -109,7 +109,7 @@ static void map_attachment(const yk_multibody_model *model, attachment_model *at
             attachment->moves[RIGID + i] |= ATTACHMENT_ROTATIONS;
     }
 
-    /* An attachment in the origin that no shape moves is not moved by a rotation of the frame. */
+    /* A rotation of the frame does not move an attachment at the origin that no shape moves. */
     for (int k = 0; k < 3; k++) {
         attachment->moves[k] = ATTACHMENT_MOVES;
         attachment->moves[3 + k] = ATTACHMENT_ROTATIONS;
@@ -144,7 +144,7 @@ static void locate(const yk_multibody_model *model, yk_multibody_workspace *work
     trial_node *trial = &work->trial[attachment->frame];
     int modes = of->body->coordinates;
 
-    /* The frame first: its pose is what the others need. */
+    /* The frame first, because the attachments need its pose. */
     yk_ffrf_node_pose(node, modes, frame, at->value, at->rate, pose, &trial->frame);
     if (what & ATTACHMENT_MAPS)
         yk_ffrf_node_jacobian(node, modes, frame, pose, work->attachments[index].jacobian);
@@ -165,7 +165,7 @@ static void accelerate(const yk_multibody_model *model, const yk_multibody_works
     const yk_mat3 axes = frame->frame.rotation;
     int modes = of->body->coordinates;
 
-    /* What velocities alone make, */
+    /* The part caused by velocities, */
     yk_ffrf_node_bias(node, modes, &frame->frame, at->value, at->rate, pose, &own->acceleration,
                       &own->angular_acceleration);
 
@@ -197,7 +197,7 @@ static void spread_load(const yk_multibody_model *model, yk_multibody_workspace 
     const yk_ffrf_node *node = &of->body->nodes[attachment->attachment];
     int modes = of->body->coordinates;
 
-    /* The amplitudes feel the load by the displacement of their shapes. */
+    /* The load on the amplitudes is the work of the load on the displacement of their shapes. */
     double modal[YK_FFRF_MODES_MAX];
     for (int k = 0; k < modes; k++)
         modal[k] = 0;
@@ -206,7 +206,7 @@ static void spread_load(const yk_multibody_model *model, yk_multibody_workspace 
     const yk_ffrf_pose *pose = &work->attachments[index].pose;
     yk_vec3 about = yk_ffrf_node_spread(node, modes, floating, pose, force, torque, modal);
 
-    /* The force goes to the frame as it is, with its torque about the origin. */
+    /* The force acts on the frame unchanged, with its torque about the origin. */
     yk_wrench *frame = &work->load[of->node];
     frame->force = yk_v3_add(frame->force, force);
     frame->torque = yk_v3_add(frame->torque, about);
@@ -243,21 +243,22 @@ static yk_ffrf_motion motion_of(const yk_multibody_model *model, const yk_multib
     };
 }
 
-/* The momentum of the frame joins that of what else is fixed to its node. */
+/* Add the momentum of the frame to that of the rigid bodies on its node. */
 static void add_momentum(trial_node *node, const yk_momentum *add)
 {
     node->momentum.linear = yk_v3_add(node->momentum.linear, add->linear);
     node->momentum.angular = yk_v3_add(node->momentum.angular, add->angular);
 }
 
-/* With the momenta comes what is beside them: it is kept for the assembly of the step. */
+/* The loads in addition to the momenta are computed together with them; keep them for the assembly
+ * of the step. */
 static void modal_momenta(const yk_multibody_model *model, yk_multibody_workspace *work,
                           int flexible, bool with_rates, double *momentum)
 {
     const flexible_model *of = &model->flexibles[flexible];
     yk_ffrf_motion motion = motion_of(model, work, flexible);
 
-    /* Momenta, and what the equations have beside them. */
+    /* Momenta, and the other terms of the equations. */
     yk_momentum frame;
     yk_ffrf_rest(&of->body->modal, &motion, model->def.gravity, &frame, momentum,
                  work->flexibles[flexible].loads);
@@ -267,7 +268,7 @@ static void modal_momenta(const yk_multibody_model *model, yk_multibody_workspac
     if (!with_rates)
         return;
 
-    /* Their rates as the step has them: p' = (p - past) / c. */
+    /* Rates in a step: p' = (p - past) / c. */
     double inverse = 1 / work->c;
     yk_vec3 linear = yk_v3_sub(node->momentum.linear, node->momentum_past.linear);
     yk_vec3 angular = yk_v3_sub(node->momentum.angular, node->momentum_past.angular);
@@ -275,7 +276,7 @@ static void modal_momenta(const yk_multibody_model *model, yk_multibody_workspac
     node->momentum_rate.angular = yk_v3_scale(inverse, angular);
 }
 
-/* All loads at the accelerations less what is beside the momenta: the rates of the momenta. */
+/* All loads at the accelerations minus the loads without momenta: the rates of the momenta. */
 static void momentum_rates(const yk_multibody_model *model, yk_multibody_workspace *work,
                            int flexible)
 {
@@ -290,7 +291,7 @@ static void momentum_rates(const yk_multibody_model *model, yk_multibody_workspa
     yk_ffrf_evaluate(body, &motion, model->def.gravity, &all);
     yk_ffrf_rest(body, &motion, model->def.gravity, &frame, momentum, rest);
 
-    /* In the equation of the frame l' + v x p stands beside the loads. */
+    /* The equation of the frame contains l' + v x p in addition to the loads. */
     trial_node *node = &work->trial[of->node];
     add_momentum(node, &frame);
     yk_vec3 torque = yk_v3_sub(all.torque, rest->torque);
@@ -369,7 +370,7 @@ static void pass(const yk_multibody_model *model, yk_multibody_workspace *work, 
     if (mode == SINK_NONE)
         return;
 
-    /* The matrix, as far as it is coupled. */
+    /* The matrix, its nonzero entries only. */
     if (mode == SINK_ADD)
         yk_ffrf_tangent(body, &motion, model->def.gravity, to->c, work->rotation_weight,
                         work->damping, at->tangent);
@@ -392,7 +393,7 @@ static void pass(const yk_multibody_model *model, yk_multibody_workspace *work, 
     }
 }
 
-/* Stations of the outline are nodes behind the attachments. */
+/* Stations of the outline are nodes after the attachments. */
 static int outline(const yk_flexible *body)
 {
     return body->outline;

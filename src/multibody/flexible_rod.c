@@ -1,13 +1,13 @@
-/* Rods in a model: equal elements in absolute nodal coordinates (ancf.h), in a row. An attachment
- * is an end node of an element, and its frame that of the section there: it is moved by r, r_y
- * and r_z of the node. */
+/* Rods in a model: a row of equal elements in absolute nodal coordinates (ancf.h). An attachment is
+ * an end node of an element, and its frame that of the section: it is moved by r, r_y and r_z of
+ * the node. */
 #include <string.h>
 
 #include "multibody/flexible_kind.h"
 
 enum { N = YK_ANCF_COORDINATES };
 
-/* Where the coordinates of an end node begin: it has twelve, a middle six. */
+/* First coordinate of a node: an end node has twelve, a middle node six. */
 static int first_of_node(int node)
 {
     return (YK_ANCF_NODE + YK_ANCF_MIDDLE) * node;
@@ -32,7 +32,7 @@ yk_status yk_flexible_ancf(yk_context *context, double length, int elements,
     made->coordinates = first_of_node(elements) + YK_ANCF_NODE;
     made->attachments = elements + 1;
 
-    /* One element that is straight where it has no strain stands for all. */
+    /* One element, which is straight if it has no strain, represents all. */
     double part = length / elements;
     double coordinates[YK_ANCF_COORDINATES];
     yk_frame origin = yk_frame_ground();
@@ -67,8 +67,8 @@ static size_t attachment_words(const yk_flexible *body)
     return 0;
 }
 
-/* Coordinate k of a section among those of its node: the gradient along the line stands between r
- * and r_y. */
+/* Coordinate k of a section among those of its node: the gradient along the line is between r and
+ * r_y. */
 static int section_coordinate(int k)
 {
     return k < 3 ? k : k + 3;
@@ -110,7 +110,7 @@ static void rod_start(const yk_multibody_flexible_def *def, coordinate_state *no
         double rate[N];
         yk_ancf_arc(&start, def->curvature, e * part, part, value, rate);
 
-        /* Neighbours share a node, which both give the same values. */
+        /* Neighbours share a node, for which both give the same values. */
         coordinate_state *element = &now[first_of_node(e)];
         for (int k = 0; k < N; k++)
             element[k] = (coordinate_state){.value = value[k], .rate = rate[k]};
@@ -128,7 +128,7 @@ static void locate(const yk_multibody_model *model, yk_multibody_workspace *work
     double value[YK_ANCF_SECTION];
     double rate[YK_ANCF_SECTION];
 
-    /* The section at this node, and what moves it. */
+    /* The section at this node, and the unknowns that move it. */
     section_at(attachment->attachment, at->value, value);
     section_at(attachment->attachment, at->rate, rate);
 
@@ -152,7 +152,7 @@ static void accelerate(const yk_multibody_model *model, const yk_multibody_works
     section_at(attachment->attachment, at->rate, rate);
     section_at(attachment->attachment, at->second, second);
 
-    yk_frame moved; /* its velocities are what the map makes of the second derivatives */
+    yk_frame moved; /* its velocities are the map times the second derivatives */
     yk_ancf_section_bias(value, rate, &own->acceleration, &own->angular_acceleration);
     yk_ancf_section_pose(value, second, &moved, NULL);
     own->acceleration = yk_v3_add(own->acceleration, moved.velocity);
@@ -213,7 +213,7 @@ static void momentum_rates(const yk_multibody_model *model, yk_multibody_workspa
     const flexible_model *of = &model->flexibles[flexible];
     const flexible_trial *at = &work->flexibles[flexible];
     trial_coordinate *trial = &work->coordinates[of->coordinate];
-    double *result = at->value; /* gathered anew before it is read again */
+    double *result = at->value; /* workspace; copied again before the next use */
 
     /* One product after the other. */
     apply_mass(of->body, at->rate, result);
@@ -241,7 +241,7 @@ static void add_energy(const yk_multibody_model *model, const yk_multibody_works
         const double *q = at->value + first_of_node(e);
         const double *v = at->rate + first_of_node(e);
 
-        /* Strain and what damping takes of it. */
+        /* Strain energy and losses by damping. */
         yk_ancf_loads loads;
         yk_ancf_evaluate(element, q, v, &loads);
         *loss += loads.loss;
@@ -278,7 +278,7 @@ static void pass(const yk_multibody_model *model, yk_multibody_workspace *work, 
                  assembly_level level, double weight, sink *to, sink_mode mode)
 {
     (void)level;
-    (void)weight; /* of nodes, of which a rod has none */
+    (void)weight; /* of nodes, which a rod does not have */
     const flexible_model *of = &model->flexibles[flexible];
     const flexible_trial *at = &work->flexibles[flexible];
     const yk_ancf *element = &of->body->element;
@@ -320,7 +320,7 @@ static void pass(const yk_multibody_model *model, yk_multibody_workspace *work, 
 
         for (int j = 0; j < N; j++) {
             for (int i = 0; i < N; i++) {
-                /* Inertia couples components of one axis alone. */
+                /* Inertia couples components of one axis only. */
                 double value = 0;
                 if (mode == SINK_ADD && i % 3 == j % 3)
                     value = inertia * element->mass[i / 3][j / 3];
@@ -334,7 +334,7 @@ static void pass(const yk_multibody_model *model, yk_multibody_workspace *work, 
     }
 }
 
-/* Pieces of an element that are drawn straight. */
+/* Pieces of an element that are drawn as straight lines. */
 enum { PIECES = 4 };
 
 static int outline(const yk_flexible *body)

@@ -1,21 +1,23 @@
-/* The generalised-alpha integrator. Form dae: the constraints themselves at the end of the step
- * (index 3). Form ode: the constraints replaced by the stable equation (d/dt + beta)^2 c = 0,
- * paper relaxed (31) applied to the positions and to the velocities, which makes (35) and (37)
- * one equation of second order as this method takes it; multipliers are eliminated by the factors
- * of | M G^T; G 0 |. Both are solved by the Newton iteration of newton.c: with weight c = h
- * sqrt(position) its matrix is that of this method, but for damping, which is weighed by c
- * instead of h velocity, at most six per cent less.
+/* The generalized-alpha integrator.
  *
- * The first step begins with a = v'(t + (alpha_m - alpha_f) h), which the method's own
- * accelerations stand for: with a = v'(t) the multipliers of the form dae would be of first order
- * for a while. */
+ * Form dae: the constraints themselves at the end of the step (index 3). Form ode: the constraints
+ * are replaced by the stable equation (d/dt + beta)^2 c = 0, which is Zhou et al. 2022 (31) applied
+ * to the positions and to the velocities; it makes (35) and (37) one equation of second order, as
+ * this method requires. Multipliers are eliminated by the factors of | M G^T; G 0 |. Both forms are
+ * solved by the Newton iteration of newton.c: with weight c = h sqrt(position) its matrix is that
+ * of this method, except for damping, which is weighted by c instead of h velocity, at most six per
+ * cent less.
+ *
+ * The first step begins with a = v'(t + (alpha_m - alpha_f) h), the time to which the algorithmic
+ * accelerations belong: with a = v'(t) the multipliers of the form dae would be of first order for
+ * a while. */
 #include "multibody/multibody.h"
 
 #include <string.h>
 
 #include "multibody/step_sensitivity.h"
 
-/* Smallest fraction of a step that is tried before the step is given up. */
+/* Smallest fraction of a step that is tried before the step fails. */
 static const double SMALLEST_FRACTION = 1e-4;
 
 yk_generalized_alpha yk_generalized_alpha_of(double rho_inf)
@@ -26,7 +28,7 @@ yk_generalized_alpha yk_generalized_alpha_of(double rho_inf)
     m.gamma = 0.5 + m.alpha_f - m.alpha_m;
     m.beta = 0.25 * (m.gamma + 0.5) * (m.gamma + 0.5);
 
-    /* What a change of the true acceleration does to position and velocity at the end. */
+    /* Changes of position and velocity at the end by a change of the true acceleration. */
     double ratio = (1 - m.alpha_f) / (1 - m.alpha_m);
     m.position = m.beta * ratio;
     m.velocity = m.gamma * ratio;
@@ -52,7 +54,7 @@ static bool generalized_alpha_is_ode(const yk_multibody_options *options)
 
 void yk_generalized_alpha_as_ode(yk_multibody_options *options)
 {
-    /* A form that was chosen keeps its stabilisation. */
+    /* A chosen form keeps its stabilization. */
     if (!generalized_alpha_is_ode(options))
         options->stabilization_rate = 0;
 
@@ -63,7 +65,7 @@ void yk_generalized_alpha_as_ode(yk_multibody_options *options)
 
 /* The formulas by components ------------------------------------------------------------------- */
 
-/* The method's acceleration at the end for a true one. */
+/* The algorithmic acceleration at the end for a true one. */
 static yk_vec3 method_acceleration(const yk_generalized_alpha *m, yk_vec3 end, yk_vec3 now,
                                    yk_vec3 method)
 {
@@ -107,7 +109,7 @@ void yk_generalized_alpha_place_node(const yk_multibody_model *model,
     trial_node *node = &work->trial[i];
     double h = work->h;
 
-    /* The formulas of the head, for the position ... */
+    /* The formulas in the header comment, for the position ... */
     yk_vec3 linear = take(method);
     yk_vec3 a = method_acceleration(&m, node->acceleration, now->acceleration, linear);
     node->frame.velocity = velocity_at(&m, h, now->velocity, linear, a);
@@ -134,7 +136,7 @@ void yk_generalized_alpha_place_coordinate(const yk_multibody_model *model,
     double method = state->method[model->coordinate_first + k];
     double a = coordinate_acceleration(&m, trial->acceleration, now->acceleration, method);
 
-    /* The formulas of the head. */
+    /* The formulas in the header comment. */
     double curve = (0.5 - m.beta) * method + m.beta * a;
     trial->rate = now->rate + h * ((1 - m.gamma) * method + m.gamma * a);
     trial->value = now->value + h * (now->rate + h * curve);
@@ -149,8 +151,8 @@ void yk_generalized_alpha_open(const yk_multibody_model *model, const yk_multibo
     work->t = t + h;
     work->damping = yk_multibody_damping_at(model, work->t);
 
-    /* Accelerations and multipliers go on as they changed in the last step; the rest follows from
-     * them. */
+    /* Extrapolate accelerations and multipliers with their change in the last step; the rest
+     * follows from them. */
     double ratio = 0;
     if (clock->steps > 0)
         ratio = h / clock->h;
@@ -197,12 +199,12 @@ static void generalized_alpha_open(const yk_multibody_model *model, const yk_mul
 
     yk_generalized_alpha_open(model, state, work, t, h);
 
-    /* The weight with which the matrix of a step is that of this method. */
+    /* The weight for which the matrix of a step is that of this method. */
     work->c = h * sqrt(m.position);
     work->compliance = yk_multibody_redundant_compliance(model, state, work);
 
-    /* Form ode: the row c'' + 2 beta c' + beta^2 c is weighed so that its change by a change of
-     * position is the gradient again. */
+    /* Form ode: the row c'' + 2 beta c' + beta^2 c is scaled so that its derivative by the position
+     * is the gradient again. */
     double beta = yk_generalized_alpha_stabilisation(model, h);
     double square = m.position * h * h;
     work->stabilisation = beta;
@@ -216,7 +218,7 @@ static void generalized_alpha_open(const yk_multibody_model *model, const yk_mul
     yk_multibody_open_newton(state, work);
 }
 
-/* Changes of the positions in work->right, as Newton's method gives them, to the trial. */
+/* Adds changes of the positions in work->right, the result of Newton's method, to the trial. */
 static double generalized_alpha_update(const yk_multibody_model *model,
                                        const yk_multibody_state *state,
                                        yk_multibody_workspace *work)
@@ -226,7 +228,7 @@ static double generalized_alpha_update(const yk_multibody_model *model,
     double length = 1 / model->length_scale;
     double largest = 0;
 
-    /* Accelerations are what the method solves for: d v' = d q / (position h^2). */
+    /* The unknowns of the method are accelerations: d v' = d q / (position h^2). */
     for (int i = 0; i < model->node_count; i++) {
         trial_node *node = &work->trial[i];
         const double *change = &work->right[model->nodes[i].unknown];
@@ -269,7 +271,7 @@ void yk_generalized_alpha_close(const yk_multibody_model *model, yk_multibody_st
     yk_multibody_momenta(model, work);
     yk_multibody_balance_energy(model, state, work);
 
-    /* The method's accelerations, and what was now as the past of the next step. */
+    /* The algorithmic accelerations; the present state becomes the past of the next step. */
     for (int i = 0; i < model->node_count; i++) {
         const trial_node *node = &work->trial[i];
         const node_state *now = &state->now[i];
@@ -322,7 +324,7 @@ static yk_status generalized_alpha_advance(yk_multibody *self, double t, double 
         if (allowed != YK_OK)
             return allowed;
 
-        /* An open trial is of the whole step. */
+        /* An open trial covers the whole step. */
         double left = h - done;
         double used = work->open ? h : yk_multibody_next_size(size, left);
 
@@ -333,7 +335,7 @@ static yk_status generalized_alpha_advance(yk_multibody *self, double t, double 
         yk_multibody_input_frames(model, work);
         yk_status status = yk_multibody_solve_step(self);
 
-        /* Derivatives are those of one step. */
+        /* Derivatives cover a single step. */
         if (status == YK_OK && work->varying && used < h)
             status = yk_fail(model->context, YK_ERROR_CAPABILITY,
                              "%s: the step to t = %g had to be cut to converge, and has no "
@@ -349,7 +351,7 @@ static yk_status generalized_alpha_advance(yk_multibody *self, double t, double 
             continue;
         }
 
-        /* A step that failed is tried again, shorter. */
+        /* Repeat a failed step with a smaller size. */
         work->stabilisation = 0;
         yk_multibody_trial_from_state(model, state, work);
         if (status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR)
@@ -371,7 +373,7 @@ static yk_status generalized_alpha_iterate(yk_multibody *self, double t, double 
     const yk_multibody_model *model = &self->model;
     yk_multibody_workspace *work = &self->work;
 
-    /* Where the last call left it, with the inputs of this one. */
+    /* Start from the result of the last call, with the inputs of this one. */
     work->input_time = h;
     if (!work->open)
         generalized_alpha_open(model, &self->state, work, t, h);
@@ -401,7 +403,7 @@ static yk_status generalized_alpha_begin(yk_multibody *self)
 
     memcpy(state->lambda_before, state->lambda, (size_t)model->row_count * sizeof *work->lambda);
 
-    /* Method accelerations of the start, at (alpha_m - alpha_f) h beside it. */
+    /* Algorithmic accelerations of the start, at (alpha_m - alpha_f) h after it. */
     yk_multibody_rates_open(self);
     yk_multibody_assemble(model, work, solver, LEVEL_ACCELERATION);
     int column = 0;
@@ -421,7 +423,7 @@ static yk_status generalized_alpha_begin(yk_multibody *self)
     work->input_time = 0;
     yk_multibody_input_frames(model, work);
 
-    /* Massless nodes: only implicit steps know their motion. */
+    /* Massless nodes: their motion is determined in implicit steps only. */
     if (status != YK_OK) {
         for (int i = 0; i < model->node_count; i++) {
             const node_state *now = &state->now[i];
@@ -449,7 +451,7 @@ static yk_status generalized_alpha_begin(yk_multibody *self)
     return status == YK_ERROR_MEMORY ? status : YK_OK;
 }
 
-/* The method's accelerations eliminated from its two formulas. */
+/* The algorithmic acceleration, eliminated from the two formulas of the method. */
 static void generalized_alpha_characterise(const yk_multibody_model *model,
                                            const yk_multibody_workspace *work, yk_step_model *out)
 {

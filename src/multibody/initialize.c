@@ -1,10 +1,10 @@
 /* A consistent start: positions that satisfy the joints, then velocities, then accelerations and
- * multipliers; and which joint equations are redundant.
+ * multipliers; and the detection of redundant joint equations.
  *
- * All of them use the matrix of the masses, | M/s G^T; G -e |: positions and velocities move as
- * little as possible in the metric of the masses, so a rough guess becomes the nearest assembled
- * state. The small e keeps the matrix regular if joints are redundant; refinement against the
- * equations without e removes its effect. */
+ * All of them use the matrix of the masses, | M/s G^T; G -e |: positions and velocities change as
+ * little as possible in the metric of the masses, so that a rough guess becomes the nearest
+ * assembled state. The small e keeps the matrix regular if joints are redundant; refinement against
+ * the equations without e removes its effect. */
 #include <string.h>
 
 #include "base/text.h"
@@ -34,7 +34,7 @@ enum { NAMES_MAX = 12 };
  * digits do not lock a shaft between two bearings. */
 static const double NULL_LENGTH = 1e-6;
 
-/* A row has a part in a combination above this coefficient. */
+/* A row participates in a combination if its coefficient is larger than this. */
 static const double NOTABLE_PART = 1e-4;
 
 /* Names the joints with redundant equations. */
@@ -87,8 +87,8 @@ static void group_columns(const yk_multibody_model *model, int *group, int *grou
     }
 }
 
-/* The constraint gradient G, as it is in the assembled matrix. Returns the number of entries;
- * `entries` may be NULL. */
+/* The constraint gradient G, as in the assembled matrix. Returns the number of entries; `entries`
+ * may be NULL. */
 static size_t list_gradient(const yk_multibody_model *model, const yk_linear_solver *solver,
                             yk_matrix_entry *entries)
 {
@@ -112,8 +112,8 @@ static size_t list_gradient(const yk_multibody_model *model, const yk_linear_sol
 }
 
 /* Scales rotations to arcs of the mean lever arm of the rows, so that displacements and rotations
- * count alike in any unit, for any size of the model and any distribution of mass. `squares` holds
- * two numbers per row: of displacements and rotations. */
+ * have equal weight in any unit, for any size of the model and any distribution of mass. `squares`
+ * contains two numbers per row: of displacements and of rotations. */
 static void scale_rotations(const yk_multibody_model *model, yk_matrix_entry *entries, size_t count,
                             double *squares)
 {
@@ -125,7 +125,7 @@ static void scale_rotations(const yk_multibody_model *model, yk_matrix_entry *en
                 entry->value * entry->value;
     }
 
-    /* In radii of gyration, as the matrix counts rotations. */
+    /* In radii of gyration, as in the matrix. */
     double sum = 0;
     int levers = 0;
     for (int i = 0; i < model->row_count; i++) {
@@ -144,7 +144,8 @@ static void scale_rotations(const yk_multibody_model *model, yk_matrix_entry *en
     }
 }
 
-/* The dependence of the rows in the assembled matrix. Release the result by yk_dependence_release. */
+/* The dependence of the rows in the assembled matrix. Release the result by
+ * yk_dependence_release(). */
 static yk_status find_dependence(const yk_multibody *self, yk_dependence *dependence)
 {
     const yk_multibody_model *model = &self->model;
@@ -243,7 +244,7 @@ static yk_status assemble_positions(const yk_multibody_model *model, yk_multibod
 
         yk_multibody_move_nodes(model, work, change > 0.5 ? 0.5 / change : 1);
 
-        /* Converged quadratically: the next gap would be rounding. */
+        /* Quadratic convergence: the next gap would be a rounding error. */
         if (gap < limit && change < 1e-6)
             return YK_OK;
     }
@@ -270,9 +271,9 @@ static yk_status project_velocities(const yk_multibody_model *model, yk_multibod
 
     yk_multibody_add_velocities(model, work);
 
-    /* Nodes that are to be kept are only heavy, and move a little with the rest. A second round,
-     * from where the others are now, leaves them what they were given to the last digit, unless
-     * the joints forbid it. */
+    /* Nodes that should keep their velocities are only heavy, and move a little with the rest. A
+     * second iteration, from the present velocities of the others, keeps theirs to the last digit,
+     * unless the joints prevent it. */
     bool again = false;
     for (int i = 0; i < model->node_count; i++) {
         if (!model->nodes[i].keep)
@@ -293,7 +294,7 @@ static yk_status project_velocities(const yk_multibody_model *model, yk_multibod
         yk_multibody_add_velocities(model, work);
     }
 
-    /* What is left of the rows, against the largest speed. */
+    /* The residual of the rows, relative to the largest speed. */
     double speed = 0;
     for (int i = 0; i < model->node_count; i++) {
         const yk_frame *frame = &work->trial[i].frame;
@@ -317,10 +318,11 @@ static yk_status project_velocities(const yk_multibody_model *model, yk_multibod
 
 /* Rows that follow from others in every position ----------------------------------------------- */
 
-/* Displacement of the nodes, by the length scale and in radians, to a neighbouring position. */
+/* Displacement of the nodes to a neighbouring position, relative to the length scale and in
+ * radians. */
 static const double DISPLACEMENT = 0.01;
 
-/* Moves all nodes of the trial a little, each in a direction of its own. */
+/* Moves all nodes of the trial a little, each in a different direction. */
 static void displace_nodes(const yk_multibody_model *model, yk_multibody_workspace *work)
 {
     uint64_t seed = UINT64_C(88172645463325252);
@@ -409,7 +411,7 @@ static yk_status start_accelerations(yk_multibody *self)
     yk_multibody_workspace *work = &self->work;
     clock_state *clock = self->state.clock;
 
-    /* Artificial damping needs the momenta before, the state those after. */
+    /* Artificial damping needs the momenta in advance, the state afterwards. */
     yk_multibody_momenta(model, work);
     yk_multibody_assemble(model, work, &self->solver, LEVEL_ACCELERATION);
     yk_status status = solve_start(model, work, &self->solver);
@@ -427,8 +429,8 @@ static yk_status start_accelerations(yk_multibody *self)
     return YK_OK;
 }
 
-/* From assembled positions in the trial: velocities, accelerations, redundancy, and the state of
- * a run that begins. */
+/* From assembled positions in the trial: velocities, accelerations, redundancy, and the initial
+ * state of a run. */
 yk_status yk_multibody_begin_motion(yk_multibody *self)
 {
     const yk_multibody_model *model = &self->model;
@@ -437,7 +439,7 @@ yk_status yk_multibody_begin_motion(yk_multibody *self)
     yk_linear_solver *solver = &self->solver;
     clock_state *clock = state->clock;
 
-    /* The matrix of the masses, with all nodes that have none held a little. */
+    /* The matrix of the masses, with a small mass for all massless nodes. */
     work->c = 0;
     work->damping = yk_multibody_damping_at(model, work->t);
     work->compliance = START_COMPLIANCE;
@@ -452,8 +454,8 @@ yk_status yk_multibody_begin_motion(yk_multibody *self)
     if (status != YK_OK)
         return status;
 
-    /* Redundant rows, with the matrix in which no node is heavy because it is to be kept. Without
-     * the rows that are left out the multipliers of the others are different ones. */
+    /* Detect redundant rows, with the matrix in which no node is heavy. If rows are left out, the
+     * multipliers of the others change. */
     yk_status outcome = find_redundant(self);
     if (outcome == YK_REDUNDANT_CONSTRAINTS)
         status = start_accelerations(self);
@@ -469,7 +471,7 @@ yk_status yk_multibody_begin_motion(yk_multibody *self)
     return status == YK_OK ? outcome : status;
 }
 
-/* Where a node is given to start: displacements and rotations come on top of the reference pose. */
+/* Displacements and rotations given for the start of a node are relative to the reference pose. */
 static void given_pose(const yk_multibody_node_def *node, yk_vec3 *position, yk_quat *orientation)
 {
     *position = yk_v3_add(node->position, node->initial_displacement);
@@ -478,7 +480,7 @@ static void given_pose(const yk_multibody_node_def *node, yk_vec3 *position, yk_
         *orientation = yk_q_unit(yk_q_mul(yk_so3_exp(node->initial_rotation), *orientation));
 }
 
-/* The state as the def has it, before any joint is satisfied. */
+/* The state in the def, before joints are satisfied. */
 static void initial_state(yk_multibody *self, double t, double h)
 {
     const yk_multibody_model *model = &self->model;
@@ -501,7 +503,7 @@ static void initial_state(yk_multibody *self, double t, double h)
     state->clock->t = t;
     state->clock->h = h;
 
-    /* Ports exert nothing yet, and nothing is prescribed. */
+    /* Ports have no wrenches and no prescribed motions yet. */
     for (int i = 0; i < model->def.port_count; i++)
         work->wrench[i] = (yk_wrench){0};
     for (int i = model->node_count; i < model->frame_count; i++)
@@ -512,12 +514,12 @@ static void initial_state(yk_multibody *self, double t, double h)
     yk_multibody_trial_from_state(model, state, work);
 }
 
-/* Fraction of a given velocity that joints may change before that is worth a word: a rough guess is
+/* Fraction of a given velocity above which a change by the joints is reported: a rough guess is
  * changed by less. */
 static const double NOTABLE_CHANGE = 0.5;
 
-/* Joints that forbid a velocity are a mistake of the model more often than a guess. The node is
- * named whose velocity was changed most. */
+/* If joints prevent a given velocity, this is usually an error in the model and not a rough guess.
+ * The message names the node whose velocity was changed most. */
 static void warn_of_velocities(const yk_multibody *self)
 {
     const yk_multibody_model *model = &self->model;
@@ -550,13 +552,13 @@ static void warn_of_velocities(const yk_multibody *self)
            yk_v3_norm(now->angular_velocity));
 }
 
-/* Movement by joints at the start, as a fraction of the size of the model, and rotation (rad), that
- * a rough guess of poses does not need. */
+/* Limit of the movement by joints at the start, relative to the size of the model, and of the
+ * rotation (rad). A rough guess of poses is corrected by less. */
 static const double NOTABLE_MOVEMENT = 0.2;
 static const double NOTABLE_ROTATION = 0.5;
 
-/* Joints bring a rough guess of the poses together. A body that goes far for that has a joint in
- * the wrong place, most often one without a place of its own. */
+/* Joints correct a rough guess of the poses. If a body moves far, a joint is probably in the wrong
+ * place, most often because it has no position of its own. */
 static void warn_of_poses(const yk_multibody *self)
 {
     const yk_multibody_model *model = &self->model;
@@ -618,14 +620,14 @@ yk_status yk_multibody_consistent_start(yk_multibody *self, double t, double h)
     /* Velocities, accelerations and multipliers. */
     status = yk_multibody_begin_motion(self);
 
-    /* Once: starts with inputs repeat this one. */
+    /* Only once: starts with inputs repeat it. */
     if (!YK_FAILED(status) && work->inputs == work->own_inputs) {
         warn_of_poses(self);
         warn_of_velocities(self);
     }
 
-    /* Multipliers of constraints at position level repeat their errors by a factor of about
-     * -rho_inf from step to step, and by more where the joints' directions turn. */
+    /* Errors of the multipliers of constraints on position level change by a factor of about
+     * -rho_inf from step to step, and by more if the directions of the joints rotate. */
     const integrator *method = model->integrator;
     bool ode = !yk_multibody_is_implicit(method) || (method->is_ode && method->is_ode(options));
     if (!ode && model->row_count > 0 && options->rho_inf > 0.9)
@@ -634,7 +636,7 @@ yk_status yk_multibody_consistent_start(yk_multibody *self, double t, double h)
                "until the run fails: take 0.9 or less",
                model->def.name, options->rho_inf);
 
-    /* From there to static equilibrium, where it is wanted. */
+    /* From there to static equilibrium, if requested. */
     if (YK_FAILED(status) || !options->start_in_equilibrium)
         return status;
 

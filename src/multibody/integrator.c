@@ -1,8 +1,8 @@
-/* The integrators that a model can be given: one row per kind. */
+/* The available integrators: one row per kind. */
 #include "multibody/integrator.h"
 
-/* Internal steps in one call, at most. Inputs are polynomials of low degree over the step: what is
- * coupled and needs more cannot be right. */
+/* Largest number of internal steps in one call. Inputs are polynomials of low degree over the step:
+ * a coupling that needs more cannot be accurate. */
 enum { COUPLED_ATTEMPTS_MAX = 2000, ATTEMPTS_MAX = 1000000 };
 
 const integrator *yk_multibody_integrator_of(yk_multibody_integrator kind)
@@ -19,9 +19,9 @@ const integrator *yk_multibody_integrator_of(yk_multibody_integrator kind)
     return table[kind];
 }
 
-/* Where joint equations are redundant: a compliance of 1e-14 length scales per unit of
- * acceleration of the typical mass singles out the multipliers of least norm and opens no gap
- * that is seen; in the units of the matrix. */
+/* Compliance for redundant joint equations: 1e-14 length scales per unit of acceleration of the
+ * typical mass, in the units of the matrix. It selects the multipliers of least norm and causes no
+ * visible gap. */
 double yk_multibody_redundant_compliance(const yk_multibody_model *model,
                                          const yk_multibody_state *state,
                                          const yk_multibody_workspace *work)
@@ -68,7 +68,7 @@ void yk_multibody_predict_taylor(const yk_multibody_model *model, const yk_multi
     yk_vec3 b = now->angular_acceleration;
     double half = 0.5 * h * h;
 
-    /* To second order in h; the rotation in the chart around now. */
+    /* To second order in h, with the rotation in the chart around the present one. */
     node->frame.position = yk_v3_axpy(h, v, yk_v3_axpy(half, a, now->position));
     node->frame.velocity = yk_v3_axpy(h, a, v);
     node->frame.angular_velocity = yk_v3_axpy(h, b, w);

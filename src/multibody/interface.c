@@ -1,26 +1,26 @@
-/* The reduced interface model of a mechanism with joints: paper rim (5)-(7), at the level of
- * accelerations; and the model of its next step, which is the mechanism as the integrator moves
- * it.
+/* The reduced interface model of a mechanism with joints (Peiret et al. 2020, equations 5 to 7, on
+ * acceleration level), and the model of its next step with the integrator.
  *
- * With the rows B of the port velocities and the matrix of the masses and joints of the
- * consistent start,
+ * With the rows B of the port velocities and the matrix of the masses and joints of the consistent
+ * start,
  *
  *   | M  G^T | | a |   | f - c + B^T wrench |
  *   | G   0  | | l | = | -(dG/dt) v         |      rate of the ports: B a + (dB/dt) v
  *
- * one solution gives the rate without wrenches, one per port velocity a column of the inverse
- * effective mass. The matrix has factors of its own, so that those of the step stay as they are.
+ * one solution gives the rate without wrenches, and one solution per port velocity a column of the
+ * inverse effective mass. The matrix has its own factors, so that those of the step are not
+ * changed.
  *
- * The model of a step is one correction of Newton's method from the integrator's prediction, and
- * one solution per port velocity with the same factors. Methods that evaluate accelerations
- * (Runge-Kutta) answer by those in the middle of the step. */
+ * The model of a step is one Newton correction from the integrator's prediction, and one solution
+ * per port velocity with the same factors. Methods that evaluate accelerations (Runge-Kutta) use
+ * those in the middle of the step. */
 #include <string.h>
 
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "multibody/multibody.h"
 
-/* As at the start: keeps the matrix regular where joints are redundant. */
+/* As at the start: keeps the matrix regular if joints are redundant. */
 static const double REDUNDANT_COMPLIANCE = 1e-9;
 
 struct interface_solver {
@@ -29,7 +29,8 @@ struct interface_solver {
     int row_count;
     double *right;
     yk_port_value *begin; /* of every port, at the start of the step */
-    bool pivoted;         /* factored once: its pivots are kept, so that the next times cost less */
+    /* factored before: the pivots are kept, which makes later factorizations cheaper */
+    bool pivoted;
 };
 
 /* Velocities of the ports ---------------------------------------------------------------------- */
@@ -78,8 +79,8 @@ void yk_multibody_port_rows(const yk_multibody_model *model, const yk_multibody_
             continue;
         }
 
-        /* A distance: its rate by the velocities, and what the second derivative has without
-         * accelerations. */
+        /* A distance: its rate from the velocities, and the part of its second derivative that
+         * remains without accelerations. */
         yk_vec3 along = yk_v3_sub(at[1], at[0]);
         yk_vec3 axis = yk_v3_unit(along);
         yk_vec3 rate = yk_v3_sub(velocity[1], velocity[0]);
@@ -110,8 +111,8 @@ void yk_multibody_push(const yk_multibody_model *model, const yk_multibody_works
     }
 }
 
-/* Of the solved accelerations; `driven`: and what frames of prescribed motion and attachments of
- * flexible bodies have without them. */
+/* From the solved accelerations; `driven`: including those of frames with prescribed motion and of
+ * attachments of flexible bodies. */
 static double port_rate(const yk_multibody_model *model, const yk_multibody_workspace *work,
                         const port_row *row, const double *solution, bool driven)
 {
@@ -153,7 +154,7 @@ void yk_multibody_release_interface(yk_multibody *self)
     self->interface = NULL;
 }
 
-/* Memory at the first call, and whether the caller's arrays have the right size. */
+/* Allocate at the first call, and check the size of the caller's arrays. */
 static yk_status prepare_interface(yk_multibody *self, int size)
 {
     const yk_multibody_model *model = &self->model;
@@ -209,7 +210,7 @@ static yk_status factor_own(yk_multibody *self)
     memcpy(yk_sparse_values(interface->matrix), yk_sparse_values(from),
            yk_sparse_nonzeros(from) * sizeof(double));
 
-    /* Pivots once, then factors. */
+    /* Choose pivots once, then refactor. */
     int column = 0;
     yk_status status = YK_OK;
     if (!interface->pivoted)
@@ -236,8 +237,8 @@ static void solve_interface(const yk_multibody_model *model,
         right[i] *= model->unknown_scale[i];
 }
 
-/* Rates of the port velocities at the trial, without further wrenches: B a + (dB/dt) v. Left in
- * interface->right: the solution that they belong to. */
+/* Rates of the port velocities at the trial without further wrenches: B a + (dB/dt) v. The solution
+ * remains in interface->right. */
 static void read_rates(yk_multibody *self, double *rate)
 {
     const yk_multibody_model *model = &self->model;
@@ -254,8 +255,8 @@ static void read_rates(yk_multibody *self, double *rate)
     }
 }
 
-/* What each port velocity answers to a unit wrench along every other: column j of the matrix.
- * Equations of the nodes are multiplied by `equation`, answers by `scale`. */
+/* Response of each port velocity to a unit wrench along every other: column j of the matrix.
+ * Equations of the nodes are multiplied by `equation`, responses by `scale`. */
 static void read_columns(yk_multibody *self, double equation, double scale, double *matrix)
 {
     const yk_multibody_model *model = &self->model;
@@ -285,7 +286,7 @@ yk_status yk_multibody_interface_model(yk_multibody *self, yk_interface_model *o
     if (self->interface->row_count == 0)
         return YK_OK;
 
-    /* The equations without wrenches; what the trial knows of its powers stays. */
+    /* The equations without wrenches. The powers of the trial are restored. */
     yk_multibody_workspace *work = &self->work;
     double compliance = work->compliance;
     double loss = work->loss;
@@ -294,7 +295,7 @@ yk_status yk_multibody_interface_model(yk_multibody *self, yk_interface_model *o
     double port_supply = work->port_supply;
     const yk_input *inputs = work->inputs;
 
-    /* Where joints are redundant, a little compliance. */
+    /* If joints are redundant, with a small compliance. */
     work->inputs = NULL;
     work->compliance = 0;
     if (self->state.clock->redundant != 0)
@@ -329,8 +330,7 @@ static double *put_vector(double *to, yk_vec3 v)
     return to + 3;
 }
 
-/* Velocities of the ports as the trial has them, and their displacements since the start of the
- * step. */
+/* Velocities of the ports in the trial, and their displacements since the start of the step. */
 static void read_ports(yk_multibody *self, double *velocity, double *displacement)
 {
     const yk_multibody_model *model = &self->model;
@@ -373,16 +373,17 @@ static yk_status model_by_newton(yk_multibody *self, double t, double h, yk_step
     work->input_time = h;
     yk_multibody_input_frames(model, work);
 
-    /* Factors of this very pose: joints make a mechanism stiff in some directions and light in
-     * others, and what an old direction mixes of the two would be multiplied by their ratio. */
+    /* Factors of exactly this pose. Joints make a mechanism stiff in some directions and light in
+     * others; if old directions mixed the two, the error would be multiplied by the ratio of their
+     * stiffnesses. */
     method->momenta(model, work);
     yk_multibody_assemble(model, work, &self->solver, LEVEL_STEP);
     yk_status status = factor_own(self);
     if (status != YK_OK)
         return status;
 
-    /* Columns: the equations of nodes are multiplied by c^2 (multibody.h); velocities follow
-     * positions by a rate. */
+    /* Columns: the equations of nodes are multiplied by c^2 (multibody.h); the ratio of velocities
+     * to positions is a constant. */
     method->characterise(model, work, out);
     double rate = 1 / (out->theta * h);
     yk_multibody_port_rows(model, work, self->interface->rows);
@@ -396,8 +397,8 @@ static yk_status model_by_newton(yk_multibody *self, double t, double h, yk_step
     return YK_OK;
 }
 
-/* A step by evaluations, or many steps: velocities by the accelerations in its middle,
- * displacements by a straight line through these and those at its start. */
+/* A step by evaluations, or many internal steps: velocities from the accelerations in the middle,
+ * displacements from a linear acceleration through these and those at the start. */
 static yk_status model_by_rates(yk_multibody *self, double h, yk_step_model *out)
 {
     const yk_multibody_model *model = &self->model;
@@ -405,7 +406,7 @@ static yk_status model_by_rates(yk_multibody *self, double h, yk_step_model *out
 
     read_ports(self, out->velocity, out->displacement);
 
-    /* The equations in the middle. */
+    /* The equations in the middle of the step. */
     yk_multibody_move_along(model, &self->state, work, 0.5 * h);
     work->compliance = 0;
     if (self->state.clock->redundant != 0)
@@ -415,7 +416,7 @@ static yk_status model_by_rates(yk_multibody *self, double h, yk_step_model *out
     if (status != YK_OK)
         return status;
 
-    /* What happens without further wrenches, and what they add. */
+    /* The motion without further wrenches, and the effect of wrenches. */
     double *middle = out->displacement; /* until it is known */
     read_rates(self, middle);
 
@@ -437,7 +438,7 @@ static yk_status model_by_rates(yk_multibody *self, double h, yk_step_model *out
 
     read_columns(self, 1, h, out->mobility);
 
-    /* Many implicit steps take a wrench half of one of them later than its middle. */
+    /* Many implicit internal steps use a wrench half an internal step later than the middle. */
     out->theta = 0.5;
     out->wrench_point = 0.5;
     if (yk_multibody_is_implicit(model->integrator))
@@ -457,7 +458,7 @@ yk_status yk_multibody_step_model(yk_multibody *self, double t, double h, yk_ste
     if (status != YK_OK || out->row_count == 0)
         return status;
 
-    /* What the trial knows of its powers, and the ports at the start of the step. */
+    /* The powers of the trial, and the ports at the start of the step. */
     double loss = work->loss;
     double potential = work->potential;
     double supply = work->supply;
@@ -471,7 +472,7 @@ yk_status yk_multibody_step_model(yk_multibody *self, double t, double h, yk_ste
         status = model_by_rates(self, h, out);
     }
 
-    /* Nothing has happened to the model. */
+    /* Restore the model. */
     work->stabilisation = 0;
     work->loss = loss;
     work->potential = potential;

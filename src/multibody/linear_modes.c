@@ -1,16 +1,16 @@
-/* Shift-and-invert block Arnoldi for constrained quadratic eigenvalue problems.
+/* Shift-and-invert block Arnoldi method for constrained quadratic eigenvalue problems.
  *
- * Without damping the operator acts on q alone, q -> (K + z^2 M)^-1 M q within G q = 0 for a
- * shift z; its eigenvalues are 1 / (z^2 - s^2). With damping the first-order form in (q, p = s q)
- * is used:
+ * Without damping the operator acts on q alone, q -> (K + z^2 M)^-1 M q within G q = 0 for a shift
+ * z; its eigenvalues are 1 / (z^2 - s^2). With damping the first-order form in (q, p = s q) is
+ * used:
  *
  *   q' = -P^-1 (M p + (C + z M) q),  p' = q + z q',  P = K + z C + z^2 M   eigenvalues 1 / (s - z)
  *
- * Starting vectors are images of the operator, so that they obey the constraints and have no part
- * in the massless directions, whose eigenvalues are infinite. A band of `block` vectors is
- * orthogonalised against all before (twice, modified Gram-Schmidt); where a direction is
- * exhausted the band narrows, and when it is empty the space is invariant. Rayleigh and Ritz on
- * the space, with residuals computed from the stored images, decide when it is large enough. */
+ * Starting vectors are images of the operator, so that they satisfy the constraints and have no
+ * component in the massless directions, whose eigenvalues are infinite. A band of `block` vectors
+ * is orthogonalized against all previous ones (twice, modified Gram-Schmidt). If a direction is
+ * exhausted the band narrows, and if it is empty the space is invariant. The Rayleigh-Ritz method
+ * on the space, with residuals from the stored images, decides when the space is large enough. */
 #include "multibody/modes.h"
 
 #include <math.h>
@@ -35,10 +35,10 @@ typedef struct problem {
     uint64_t seed;
 } problem;
 
-/* The search space: orthonormal rows, their images, and the eigenpairs that it holds. */
+/* The search space: orthonormal rows, their images, and the Ritz pairs of the space. */
 typedef struct space {
     int count;     /* vectors */
-    int processed; /* of which the image is known */
+    int processed; /* number of vectors whose image is known */
     int capacity;
     double *vector, *image; /* capacity x dimension */
     double *projected;      /* capacity x capacity: vector_i . image_j */
@@ -46,7 +46,7 @@ typedef struct space {
     /* Ritz pairs: eigenpairs of the projected operator, each with the weights of the vectors */
     double *real, *imaginary, *weights;
     int *order;
-    double *matrix; /* copy of `projected` that their computation destroys */
+    double *matrix; /* copy of `projected`, overwritten by their computation */
 } space;
 
 yk_modes_options yk_modes_default(void)
@@ -81,7 +81,7 @@ static void apply(problem *p, const double *x, double *y)
         return;
     }
 
-    /* The second half is p / z: both halves of a mode are then of similar size. */
+    /* The second half is p / z, so that both halves of a mode have similar size. */
     multiply_add(&system->mass, -p->shift, x + n, p->right);
     multiply_add(&system->mass, -p->shift, x, p->right);
     multiply_add(&system->damping, -1, x, p->right);
@@ -102,7 +102,7 @@ static double largest_entry(const yk_linear_matrix *a)
     return size;
 }
 
-/* A measure of the highest frequencies. */
+/* An estimate of the highest frequencies. */
 static double highest_frequency(const yk_linear_system *system)
 {
     double ratio = largest_entry(&system->stiffness) / largest_entry(&system->mass);
@@ -127,8 +127,9 @@ static size_t add_values(double *values, const int *entry_index, size_t at,
     return at;
 }
 
-/* Factors of the matrix | P G^T; G -e | at the shift. The compliance e only matters where rows of
- * G depend on each other: it is so small against 1/|P| that independent rows hold to rounding. */
+/* Factors of the matrix | P G^T; G -e | at the shift. The compliance e matters only if rows of G
+ * depend on each other: it is so small compared with 1/|P| that independent rows hold to rounding
+ * errors. */
 static yk_status factor(problem *p)
 {
     const yk_linear_system *system = p->system;
@@ -152,7 +153,7 @@ static yk_status factor(problem *p)
     for (int i = 0; i < system->constraints; i++)
         values[entry_index[at++]] -= 1e-12 * size;
 
-    /* A singular matrix is one that the user can mend. */
+    /* A singular matrix is an error that the user can fix. */
     int column = 0;
     yk_status status = yk_sparse_factor(p->matrix, &column);
     if (status != YK_ERROR_SINGULAR)
@@ -202,7 +203,7 @@ static double *vector_at(const problem *p, double *block, int index)
     return block + (size_t)index * (size_t)p->dimension;
 }
 
-/* Makes the next vector of the space from x; false where it adds no direction. */
+/* Appends the next vector of the space from x; false if it adds no direction. */
 static bool append(const problem *p, space *s, const double *x)
 {
     size_t d = (size_t)p->dimension;
@@ -211,7 +212,7 @@ static bool append(const problem *p, space *s, const double *x)
     if (s->count == s->capacity || !(before > 0))
         return false;
 
-    /* Of length one, so that what is left of it can be judged. */
+    /* Normalize, so that the remainder can be judged. */
     double *v = vector_at(p, s->vector, s->count);
     for (size_t i = 0; i < d; i++)
         v[i] = x[i] / before;
@@ -226,7 +227,7 @@ static bool append(const problem *p, space *s, const double *x)
         }
     }
 
-    /* Nothing is left of a direction that the space has. */
+    /* The direction is contained in the space. */
     double after = yk_dense_norm(d, v);
     if (after < 1e-10)
         return false;
@@ -245,7 +246,7 @@ static bool append_random(problem *p, space *s)
         return false;
 
     /* Numbers between -1 and 1, the same in every run. */
-    double *x = vector_at(p, s->image, s->count); /* scratch: its image is not known yet */
+    double *x = vector_at(p, s->image, s->count); /* workspace: its image is not known yet */
     double *y = vector_at(p, s->vector, s->count);
     for (int i = 0; i < p->dimension; i++) {
         p->seed ^= p->seed << 13;
@@ -254,7 +255,8 @@ static bool append_random(problem *p, space *s)
         x[i] = (double)(p->seed >> 11) / 4503599627370496.0 - 1;
     }
 
-    /* Once through the operator makes q obey the constraints, the second time its rate as well. */
+    /* One application of the operator makes q satisfy the constraints, the second one also its
+     * rate. */
     int passes = p->damped ? 2 : 1;
     for (int pass = 0; pass < passes; pass++) {
         apply(p, x, y);
@@ -264,7 +266,7 @@ static bool append_random(problem *p, space *s)
     return append(p, s, x);
 }
 
-/* Grows to `target` processed vectors; false when the operator's range is exhausted before. */
+/* Grows to `target` processed vectors; false if the operator's range is exhausted before. */
 static bool grow(problem *p, space *s, int target)
 {
     while (s->processed < target) {
@@ -281,7 +283,7 @@ static bool grow(problem *p, space *s, int target)
     return true;
 }
 
-/* A band of random vectors, with nothing of what was there before. */
+/* A new space that begins with a band of random vectors. */
 static void begin_space(problem *p, space *s)
 {
     s->count = 0;
@@ -321,9 +323,9 @@ static yk_status solve_projected(problem *p, space *s, int *candidates)
     if (status != YK_OK)
         return status;
 
-    /* Modes are found in the order of descending modulus of the operator's eigenvalues, pairs
-     * once. Infinite frequencies, whose eigenvalue is zero up to rounding, are left out; with
-     * damping each is a double zero, which rounding splits by its square root. */
+    /* Modes are found in the order of descending modulus of the operator's eigenvalues, each pair
+     * once. Infinite frequencies, whose eigenvalue is zero up to rounding errors, are left out.
+     * With damping each of them is a double zero, which rounding errors split by the square root. */
     double zero = p->damped ? 3e-7 : 1e-13;
     double top = 0;
 
@@ -365,8 +367,8 @@ static void combine_rows(const problem *p, const space *s, double *rows, const d
     }
 }
 
-/* |A x - theta x| / |theta| of a Ritz pair with |x| = 1. x (2 x dimension: real, imaginary part)
- * is computed as well; `scratch` has the same size. */
+/* |A x - theta x| / |theta| of a Ritz pair with |x| = 1. Also computes x (2 x dimension: real,
+ * imaginary part); `scratch` has the same size. */
 static double ritz_residual(const problem *p, const space *s, int index, double *x, double *scratch)
 {
     size_t d = (size_t)p->dimension;
@@ -493,16 +495,16 @@ static void take_pair(const problem *p, const space *s, int index, double residu
         return;
     }
 
-    /* A real one. Two modes of one frequency may come as a complex pair that is apart by rounding
-     * only: its real and imaginary part are then two real modes. */
+    /* A real pair. Two modes of one frequency may result as a complex pair because of rounding
+     * errors: its real and imaginary part are then two real modes. */
     eigenvalue(p, re, 0, &s_re, &s_im);
     add_mode(modes, s_re, s_im, residual, x, NULL);
     if (split && modes->count < most)
         add_mode(modes, s_re, s_im, residual, x_im, NULL);
 }
 
-/* The number of wanted modes whose pairs have converged, in order; all candidates count when the
- * space is complete. */
+/* The number of requested modes whose pairs have converged, in order. If the space is complete, all
+ * candidates count. */
 static yk_status collect(problem *p, space *s, const yk_modes_options *options, bool complete,
                          yk_linear_modes *modes, double *scratch)
 {
@@ -518,8 +520,8 @@ static yk_status collect(problem *p, space *s, const yk_modes_options *options, 
         if (residual > options->tolerance && !complete)
             return YK_NOT_CONVERGED;
 
-        /* In a complete space the pairs of the highest frequencies are as good as rounding
-         * allows, or spurious. */
+        /* In a complete space the pairs of the highest frequencies are as accurate as rounding
+         * errors allow, or spurious. */
         if (residual > 1e-4)
             continue;
 
@@ -532,15 +534,15 @@ static yk_status collect(problem *p, space *s, const yk_modes_options *options, 
     return YK_NOT_CONVERGED;
 }
 
-/* Dimension of the space in which modes are looked for first. */
+/* Dimension of the space in the first search. */
 static int first_target(const yk_modes_options *options)
 {
     return 4 * options->count + 4 * BLOCK;
 }
 
-/* From a coarse search at a small shift, a tenth of the highest frequency that is wanted. A
- * smaller shift would lose the other modes in the rounding of free motions, a larger one would
- * slow the search. */
+/* From a coarse search at a small shift: a tenth of the highest requested frequency. With a smaller
+ * shift the other modes would be lost in the rounding errors of free motions; a larger one would
+ * slow down the search. */
 static yk_status choose_shift(problem *p, const yk_modes_options *options, space *s)
 {
     int target = first_target(options);
@@ -553,8 +555,7 @@ static yk_status choose_shift(problem *p, const yk_modes_options *options, space
     if (status != YK_OK)
         return status;
 
-    /* The shift by the highest of the frequencies that are wanted, and the search from the
-     * start. */
+    /* The shift from the highest of the requested frequencies, and a new search. */
     double highest = 0;
     for (int i = 0; i < candidates && i < options->count; i++) {
         int index = s->order[i];
@@ -574,7 +575,7 @@ static yk_status choose_shift(problem *p, const yk_modes_options *options, space
     return status;
 }
 
-/* Grows the space until the wanted modes have converged. */
+/* Grows the space until the requested modes have converged. */
 static yk_status search(problem *p, const yk_modes_options *options, space *s,
                         yk_linear_modes *modes, double *scratch)
 {
@@ -597,7 +598,7 @@ static yk_status search(problem *p, const yk_modes_options *options, space *s,
 static yk_status find_modes(problem *p, const yk_modes_options *options, yk_linear_modes *modes,
                             double *scratch)
 {
-    /* As large as the space may become. */
+    /* The largest possible size of the space. */
     int capacity = 20 * options->count + 200;
     if (options->subspace > 0)
         capacity = options->subspace;
@@ -618,8 +619,8 @@ static yk_status find_modes(problem *p, const yk_modes_options *options, yk_line
     s.matrix = yk_allocate(context, c * c, sizeof *s.matrix);
     s.order = yk_allocate(context, c, sizeof *s.order);
 
-    /* Factors at the shift, which is chosen by a coarse search if it is not given, then the
-     * search itself. */
+    /* Factors at the shift, which a coarse search chooses if it is not given, then the search
+     * itself. */
     bool space_complete = s.vector && s.image && s.projected;
     bool pairs_complete = s.real && s.imaginary && s.weights && s.matrix && s.order;
     yk_status status = space_complete && pairs_complete ? YK_OK : YK_ERROR_MEMORY;
@@ -660,7 +661,7 @@ yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *sys
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "modes: the model has no mass; give its nodes bodies");
 
-    /* The problem, with a shift far below all frequencies where none is given. */
+    /* The problem, with a shift far below all frequencies if none is given. */
     problem p = {
         .context = context, .system = system, .n = system->unknowns, .seed = 88172645463325252u};
     p.damped = largest_entry(&system->damping) > 0;
@@ -671,7 +672,7 @@ yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *sys
     p.right = yk_allocate(context, (size_t)p.n + (size_t)system->constraints, sizeof *p.right);
     double *scratch = yk_allocate(context, 4 * (size_t)p.dimension, sizeof *scratch);
 
-    /* Memory for one more than is wanted: complex pairs come in twos. */
+    /* Memory for one more than requested, because complex pairs consist of two. */
     size_t most = (size_t)options->count + 1;
     yk_linear_modes *made = yk_allocate(context, 1, sizeof *made);
     *modes = made;
@@ -688,7 +689,7 @@ yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *sys
         complete &= made->real && made->imaginary && made->residual && made->floor && made->shape;
     }
 
-    /* What was found is put in order, even if others did not converge. */
+    /* Put the modes in order, even if others did not converge. */
     yk_status status = complete ? YK_OK : YK_ERROR_MEMORY;
     if (status == YK_OK)
         status = find_modes(&p, options, made, scratch);

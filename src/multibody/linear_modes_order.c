@@ -1,5 +1,5 @@
-/* Modes that were found, in order: by ascending modulus, shapes of one frequency orthogonal to
- * each other, each with the frequency below which rounding alone could have made it. */
+/* Puts modes in order: by ascending modulus, with shapes of one frequency orthogonal to each other,
+ * and each with the frequency that rounding errors alone could cause. */
 #include <float.h>
 #include <math.h>
 
@@ -34,7 +34,7 @@ static void inner_product(const yk_linear_matrix *a, int n, const double *x, con
 
 static bool same_frequency(const yk_linear_modes *modes, int i, int j)
 {
-    /* Free motions all have the frequency zero, but for rounding. */
+    /* Free motions all have the frequency zero within rounding errors. */
     double size = hypot(modes->real[j], modes->imaginary[j]);
     if (size < modes->floor[j])
         return hypot(modes->real[i], modes->imaginary[i]) < modes->floor[i];
@@ -44,8 +44,8 @@ static bool same_frequency(const yk_linear_modes *modes, int i, int j)
     return hypot(apart_re, apart_im) < 1e-8 * size;
 }
 
-/* Takes the part along mode i out of mode j, in the metric of the masses, unless nothing would be
- * left. */
+/* Subtracts the component along mode i from mode j, in the metric of the masses, unless nothing
+ * would remain. */
 static void separate(const yk_linear_system *system, yk_linear_modes *modes, int i, int j)
 {
     int n = system->unknowns;
@@ -75,7 +75,7 @@ void yk_linear_modes_order(const yk_linear_system *system, double shift, yk_line
 {
     int n = system->unknowns;
 
-    /* By ascending modulus; those that differ by rounding stay as they are. */
+    /* By ascending modulus. Modes that differ by rounding errors keep their order. */
     for (int i = 1; i < modes->count; i++) {
         for (int j = i; j > 0; j--) {
             double size = hypot(modes->real[j], modes->imaginary[j]);
@@ -83,7 +83,7 @@ void yk_linear_modes_order(const yk_linear_system *system, double shift, yk_line
             if (size >= before * (1 - 1e-12))
                 break;
 
-            /* Values and shape of both change places. */
+            /* Exchanges values and shapes of both. */
             double *columns[3] = {modes->real, modes->imaginary, modes->residual};
             for (int k = 0; k < 3; k++)
                 swap(&columns[k][j], &columns[k][j - 1]);
@@ -95,9 +95,9 @@ void yk_linear_modes_order(const yk_linear_system *system, double shift, yk_line
         }
     }
 
-    /* Rounding of the stiffness gives a shape that it does not resist some s^2 = eps |x|^T |K|
-     * |x| / (x^H M x), whatever the units of its unknowns; the shift, from which s^2 is measured,
-     * adds eps z^2. */
+    /* Rounding errors of the stiffness give a shape without stiffness some s^2 = eps |x|^T |K| |x|
+     * / (x^H M x), whatever the units of its unknowns. The shift, from which s^2 is measured, adds
+     * eps z^2. */
     for (int i = 0; i < modes->count; i++) {
         const double *x = shape_of(modes, i);
         double mass[2];
@@ -116,8 +116,8 @@ void yk_linear_modes_order(const yk_linear_system *system, double shift, yk_line
         modes->floor[i] = sqrt(100 * DBL_EPSILON * fmax(cancelled, shift * shift));
     }
 
-    /* Shapes of one frequency are any that span their space: they are made orthogonal, so that
-     * what is said of each, such as its effective mass, adds up. */
+    /* Shapes of one frequency span a space and are not unique. They are made orthogonal, so that
+     * their properties, such as effective masses, can be added. */
     for (int j = 1; j < modes->count; j++) {
         for (int i = j - 1; i >= 0 && same_frequency(modes, i, j); i--)
             separate(system, modes, i, j);

@@ -1,10 +1,10 @@
 /* Pattern, order of elimination and scaling of the matrix; factors, which are kept over steps and
- * turn with the bodies; solutions.
+ * rotate with the bodies; solutions.
  *
- * Order of elimination: nodes by minimum degree of the graph of joints and forces; each joint's
- * equations right after the first of its nodes while that one has freedom left for them, else
- * after the second. A pivot of an equation is then -G M^-1 G^T and not the zero that stands in
- * the matrix, and a chain is eliminated from its ends inwards without fill. */
+ * Order of elimination: nodes by minimum degree of the graph of joints and forces; the equations of
+ * each joint directly after the first of its nodes if that node has enough remaining degrees of
+ * freedom, otherwise after the second. A pivot of an equation is then -G M^-1 G^T and not the zero
+ * in the matrix, and a chain is eliminated from its ends inwards without fill-in. */
 #include "multibody/linear_solver.h"
 
 #include <string.h>
@@ -13,8 +13,8 @@
 
 static const int REFINEMENTS = 6;
 
-/* The node that an end of a joint or force moves with: the floating frame of a modal body; -1
- * where there is none, or only coordinates, which are eliminated first. */
+/* The node with which an end of a joint or force moves: the floating frame of a modal body; -1 if
+ * there is none, or only coordinates, which are eliminated first. */
 static int graph_node(const yk_multibody_model *model, int frame)
 {
     const node_model *node = &model->nodes[frame];
@@ -39,7 +39,7 @@ static size_t add_edge(yk_sparse_entry *edges, size_t count, int a, int b)
 static void assign_joints(const yk_multibody_model *model, const int *node_order, int *rank,
                           int *freedom, int *owner)
 {
-    /* A node can take six rows before its pivots are used up. */
+    /* A node can have six rows before its pivots are used up. */
     for (int k = 0; k < model->node_count; k++) {
         rank[node_order[k]] = k;
         freedom[k] = 6;
@@ -48,7 +48,7 @@ static void assign_joints(const yk_multibody_model *model, const int *node_order
     for (int i = 0; i < model->joint_count; i++) {
         const joint_model *joint = &model->joints[i];
 
-        /* The end that is eliminated first, and the one that is last. */
+        /* The end that is eliminated first, and the one that is eliminated last. */
         int rows = joint->joint.row_count;
         int first = -1;
         int last = -1;
@@ -62,7 +62,7 @@ static void assign_joints(const yk_multibody_model *model, const int *node_order
                 last = node;
         }
 
-        /* A node takes only as many rows as it has freedoms. */
+        /* A node takes only as many rows as it has degrees of freedom. */
         int chosen = last;
         if (first >= 0 && freedom[first] >= rows)
             chosen = first;
@@ -175,26 +175,26 @@ static yk_status elimination_order(const yk_multibody_model *model, int *order)
 
 /* The inertia of a thin rod, the stiffness of a beam and that of a rod in absolute coordinates
  * differ by orders of magnitude along and across. In global axes such a block of the matrix is
- * out of date as soon as its body has turned by a fraction of that ratio; in the body's own axes
- * it hardly changes. So equations and unknowns of such bodies are turned back, vector by vector,
- * to where they were when the factors were made,
+ * outdated as soon as its body has rotated by a fraction of that ratio; in the body's own axes it
+ * hardly changes. So equations and unknowns of such bodies are rotated back, vector by vector, to
+ * their directions when the factors were made,
  *
- *   x = D A^-1 D^T b,    D = R R_then^T  on every vector that is carried by R,
+ *   x = D A^-1 D^T b,    D = R R_then^T  for every vector that R rotates,
  *
- * which is the matrix assembled in the axes of the bodies and kept there. A and its assembly know
- * nothing of it.
+ * which is equivalent to a matrix that was assembled in the axes of the bodies. A and its assembly
+ * are not affected.
  *
- * Carried are both vectors of a node with slender inertia, of a floating frame and of a beam's
- * node, by the node's own rotation; and the vectors at a node of a rod, by the section there.
- * Other nodes have nothing to gain. */
+ * Both vectors of a node with slender inertia, of a floating frame and of a beam's node rotate with
+ * the node; the vectors at a node of a rod rotate with the section there. Other nodes would have no
+ * advantage. */
 
-/* End nodes and middles of a rod take turns. */
+/* End nodes and middle nodes of a rod alternate. */
 static int stations(const yk_flexible *body)
 {
     return body->kind == YK_FLEXIBLE_ROD ? 2 * body->elements + 1 : 0;
 }
 
-/* Who is carried, by what; with memory for it. */
+/* The rotating vectors and their bodies; allocates memory for them. */
 static yk_status list_carried(const yk_multibody_model *model, yk_linear_solver *solver)
 {
     const yk_multibody_description *def = &model->def;
@@ -203,7 +203,7 @@ static yk_status list_carried(const yk_multibody_model *model, yk_linear_solver 
     if (!chosen)
         return YK_ERROR_MEMORY;
 
-    /* Which nodes have something to gain: slender ones, floating frames, those of beams. */
+    /* Nodes that have an advantage: slender ones, floating frames, those of beams. */
     for (int i = 0; i < model->node_count; i++) {
         /* The smallest moment below about a thirtieth of the others: det J < (tr J)^3 / 240. */
         const yk_mat3 *j = &model->nodes[i].inertia.tensor;
@@ -226,7 +226,7 @@ static yk_status list_carried(const yk_multibody_model *model, yk_linear_solver 
         }
     }
 
-    /* How many vectors that makes. */
+    /* The number of vectors. */
     int count = 0;
     for (int i = 0; i < model->node_count; i++)
         count += chosen[i];
@@ -243,7 +243,7 @@ static yk_status list_carried(const yk_multibody_model *model, yk_linear_solver 
             *made++ = (carried_vectors){.first = model->nodes[i].unknown, .vectors = 2, .node = i};
     }
 
-    /* At the nodes of rods r_y and r_z come last. */
+    /* At the nodes of rods r_y and r_z are the last coordinates. */
     for (int i = 0; i < def->flexible_count && solver->carried; i++) {
         const flexible_model *of = &model->flexibles[i];
         int first = model->coordinate_first + of->coordinate;
@@ -345,7 +345,7 @@ yk_status yk_linear_solver_create(const yk_multibody_model *model, yk_multibody_
                                      solver->entry_index, order, &solver->matrix);
     }
 
-    /* What the pattern was made of is not needed any more. */
+    /* Release the data from which the pattern was made. */
     yk_free(context, entries);
     yk_free(context, order);
     if (status != YK_OK)
@@ -408,7 +408,7 @@ yk_status yk_multibody_factor(const yk_multibody_model *model, const yk_multibod
     int column = 0;
     yk_status status = yk_sparse_refactor(solver->matrix, &column);
 
-    /* Where that fails there are no factors at all. */
+    /* If that fails there are no factors. */
     if (status != YK_OK) {
         solver->match = false;
         return yk_multibody_factor_failed(model, work, status, column);
@@ -438,14 +438,14 @@ void yk_multibody_solve_refined(const yk_multibody_model *model, yk_multibody_wo
     double *solution = work->work_vector;
     double *residual = work->work_vector + n;
 
-    /* From zero on: the first residual is the right-hand side. */
+    /* The initial solution is zero, so the first residual is the right-hand side. */
     for (int i = 0; i < n; i++)
         b[i] *= scale[i];
     memset(solution, 0, (size_t)n * sizeof *solution);
     memcpy(residual, b, (size_t)n * sizeof *b);
 
-    /* The factors are those of A with its compliance, residuals those of A without: what
-     * redundant rows leave open becomes least norm. */
+    /* The factors are those of A with its compliance, the residuals those of A without it: the
+     * undetermined part of redundant rows gets the least norm. */
     for (int k = 0; k < REFINEMENTS; k++) {
         yk_sparse_solve(solver->matrix, residual);
         for (int i = 0; i < n; i++)
@@ -459,7 +459,7 @@ void yk_multibody_solve_refined(const yk_multibody_model *model, yk_multibody_wo
             residual[i] = b[i] - residual[i];
     }
 
-    /* In units of the model. */
+    /* In the units of the model. */
     for (int i = 0; i < n; i++)
         b[i] = solution[i] * scale[i];
 }

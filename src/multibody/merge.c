@@ -1,5 +1,6 @@
-/* Several multibody systems as one: their elements one after the other in one builder, in the units and
- * axes of the whole (tight (20)), with joints where the ports were coupled. And one body alone, as free_mass of the contract asks for it. */
+/* Merges several multibody systems: their elements are added one after the other to one builder, in
+ * the units and axes of the whole (Zhang et al. 2020, equation 20), with joints in place of the
+ * coupled ports. Also creates the free mass of the contract. */
 #include <stdio.h>
 
 #include "multibody/multibody.h"
@@ -8,10 +9,10 @@ enum { NAME_LENGTH = 96 };
 
 /* Units and axes ------------------------------------------------------------------------------- */
 
-/* A part of a merged model in the units and axes of the whole, paper tight (20): a point that the
- * part calls x is at p + Q (l x) of the whole, and its unit of mass is m. Everything that the def
- * names in global axes turns by Q; what it names in the axes of a node does not. The channels
- * of the part are read in its own units and axes again (channels.c). */
+/* A part of a merged model in the units and axes of the whole (Zhang et al. 2020, equation 20): a
+ * point x of the part is at p + Q (l x) of the whole, and its unit of mass is m. Quantities of the
+ * def in global axes are rotated by Q; quantities in the axes of a node are not. The channels of
+ * the part are converted back to its own units and axes (channels.c). */
 
 static yk_vec3 vector_of(const yk_transform *at, double unit, yk_vec3 v)
 {
@@ -23,8 +24,8 @@ static yk_vec3 point_of(const yk_transform *at, yk_vec3 x)
     return yk_v3_add(at->position, vector_of(at, at->length_unit, x));
 }
 
-/* Markers are fixed to a node, whose axes turn with the part, or to the ground, whose do not. `at`
- * NULL: in the units and axes of the whole. */
+/* Markers are fixed to a node, whose axes rotate with the part, or to the ground, whose axes do
+ * not. `at` NULL: no conversion. */
 static void convert_marker(const yk_transform *at, int node, yk_marker *marker)
 {
     if (!at)
@@ -44,7 +45,7 @@ static void scale_pairs(double force_by_length, double force, double torque, dou
 {
     for (int i = 0; i < 6; i++) {
         for (int j = 0; j < 6; j++) {
-            /* Between a translation and a torque, and the other way round. */
+            /* Between a translation and a torque, and the reverse. */
             double unit = force;
             if (i < 3 && j < 3)
                 unit = force_by_length;
@@ -94,7 +95,7 @@ static void convert_force(const yk_transform *at, yk_force_def *force)
     }
 }
 
-/* Resultants of a section from strains without unit and from curvatures per length. */
+/* Resultants of a section from dimensionless strains and from curvatures per length. */
 static void convert_beam(const yk_transform *at, yk_multibody_beam_def *beam)
 {
     double newton = at->mass_unit * at->length_unit;
@@ -130,7 +131,7 @@ static const yk_multibody_description *def_of(const yk_subsystem *part)
     return &((const yk_multibody *)part)->model.def;
 }
 
-/* Where the ports of a part begin in the whole. */
+/* First port of a part in the whole. */
 static int first_port(const yk_merge_def *merge, int part)
 {
     int count = 0;
@@ -140,8 +141,8 @@ static int first_port(const yk_merge_def *merge, int part)
     return count;
 }
 
-/* A node of a part, or an attachment of its flexible bodies, as an id of the whole, whose elements
- * up to now are `at`. */
+/* A node of a part, or an attachment of its flexible bodies, as an id of the whole, whose previous
+ * elements are `at`. */
 static int shifted(const yk_multibody_description *def, const yk_multibody_description *at,
                    int node)
 {
@@ -153,8 +154,8 @@ static int shifted(const yk_multibody_description *def, const yk_multibody_descr
     return YK_MULTIBODY_FIRST_ATTACHMENT + at->attachment_count + node - def->node_count;
 }
 
-/* Puts a part behind those before it, whose channels end at `channel`; from its own units and axes
- * to those of the whole, where there is a transform. */
+/* Appends a part to the previous ones, whose channels end at `channel`; converts its units and axes
+ * to those of the whole if there is a transform. */
 static void add_part(const yk_multibody_description *def, int part, int channel,
                      const yk_transform *transform, yk_multibody_builder *whole)
 {
@@ -196,7 +197,7 @@ static void add_part(const yk_multibody_description *def, int part, int channel,
         YK_MULTIBODY_APPEND(whole, joints, joint_count, &joint);
     }
 
-    /* The inputs of feedbacks are looked for from the first channel of their part on. */
+    /* The inputs of feedbacks are searched from the first channel of their part on. */
     for (int i = 0; i < def->force_count; i++) {
         int first = channel;
         if (def->force_channels)
@@ -269,7 +270,7 @@ static double driven_value(void *user, double t)
     return value[0];
 }
 
-/* Adds the joints that an interface is made of, and says how many. Constrained motions are named in
+/* Adds the joints that represent an interface, and returns their number. Constrained motions are in
  * the axes of b, so b's marker comes first. */
 static yk_status connect_parts(yk_context *context, const yk_merge_def *merge,
                                const yk_merge_joint *joint, yk_multibody_builder *whole,
@@ -297,7 +298,7 @@ static yk_status connect_parts(yk_context *context, const yk_merge_def *merge,
                        "ports '%s' and '%s' cannot be merged: only markers can be joined rigidly",
                        port_a->name, port_b->name);
 
-    /* Motions that are held, and those that are prescribed. */
+    /* Constrained motions, and prescribed motions. */
     unsigned driven = 0;
     for (int k = 0; joint->drive && k < 6; k++) {
         if (joint->drive[k].evaluate)
@@ -313,7 +314,7 @@ static yk_status connect_parts(yk_context *context, const yk_merge_def *merge,
             "prescribed, with the other two held or both free",
             port_a->name, port_b->name);
 
-    /* A joint for each piece; a prescribed length is given in the unit of the merge. */
+    /* One joint for each piece; a prescribed length is in the unit of the merge. */
     for (int i = 0; i < *count; i++) {
         const yk_joint_piece *piece = &pieces[i];
         const char *suffix = piece->driven >= 0 ? "-drive" : "";
@@ -332,7 +333,7 @@ static yk_status connect_parts(yk_context *context, const yk_merge_def *merge,
         for (int side = 0; side < 2; side++)
             made.markers[side].orientation = yk_q_mul(made.markers[side].orientation, piece->axes);
 
-        /* The scheme owns the drive, which lives longer than the model. */
+        /* The scheme owns the drive, which outlives the model. */
         if (piece->driven >= 0) {
             made.drive.evaluate = driven_value;
             made.drive.user = (void *)(uintptr_t)&joint->drive[piece->driven];
@@ -394,9 +395,9 @@ static yk_status check_parts(yk_context *context, const yk_merge_def *merge)
     return YK_OK;
 }
 
-/* The whole has one integrator: that of the first part, or of the first that is not explicit; the
- * strictest of all tolerances. Parts that are relaxed need their equations as ordinary
- * differential equations, paper relaxed section 3. */
+/* The whole has one integrator: that of the first part, or of the first that is not explicit; and
+ * the smallest of all tolerances. Parts that are relaxed need their equations as ordinary
+ * differential equations (Zhou et al. 2022, section 3). */
 static yk_multibody_options common_options(yk_context *context, const yk_merge_def *merge)
 {
     /* The integrator. */
@@ -410,7 +411,7 @@ static yk_multibody_options common_options(yk_context *context, const yk_merge_d
 
     yk_multibody_options options = def_of(merge->parts[chosen])->options;
 
-    /* The strictest tolerances, and whether all parts agree on the method. */
+    /* The smallest tolerances, and whether all parts agree on the method. */
     bool same = true;
     for (int i = 0; i < merge->part_count; i++) {
         const yk_multibody_options *other = &def_of(merge->parts[i])->options;
@@ -452,7 +453,7 @@ yk_status yk_multibody_merge(const yk_merge_def *merge, yk_subsystem **merged)
     if (status != YK_OK)
         return status;
 
-    /* Names of as many joints as the interfaces can be made of, and how many each has. */
+    /* Names for the largest possible number of joints of the interfaces, and their numbers. */
     size_t interfaces = (size_t)merge->joint_count;
     size_t pieces = YK_JOINT_PIECES_MAX * interfaces;
     char *names = yk_allocate(context, pieces * NAME_LENGTH, 1);
@@ -472,7 +473,7 @@ yk_status yk_multibody_merge(const yk_merge_def *merge, yk_subsystem **merged)
         status = builder->building.status;
     }
 
-    /* Joints where the ports were coupled. */
+    /* Joints in place of the coupled ports. */
     int first = 0;
     if (status == YK_OK)
         first = builder->description.joint_count;
@@ -493,8 +494,8 @@ yk_status yk_multibody_merge(const yk_merge_def *merge, yk_subsystem **merged)
     if (status == YK_OK)
         status = yk_multibody_order_channels(&whole->model, merge);
 
-    /* Its ports show the wrenches of the joints between the parts: on a, which is the second body
-     * of the joints, and the opposite on b. */
+    /* Its ports return the wrenches of the joints between the parts: for a, which is the second
+     * body of the joints, and the opposite for b. */
     for (int i = 0; i < merge->joint_count && status == YK_OK; i++) {
         const yk_merge_joint *joint = &merge->joints[i];
         port_model *ports = whole->model.ports;
@@ -526,7 +527,7 @@ yk_status yk_multibody_free_mass(const yk_subsystem *self, double mass, yk_port_
     if (kind == YK_PORT_SIGNAL)
         return YK_ERROR_CAPABILITY;
 
-    /* The integrator and the options of the model that asks, and nothing else of it. */
+    /* The integrator and the options of the given model, and nothing else of it. */
     const yk_multibody *multibody = (const yk_multibody *)self;
     yk_multibody_def def = {.name = "free mass", .options = multibody->model.def.options};
     def.options.start_in_equilibrium = false;

@@ -1,12 +1,12 @@
 /* The constant part of a multibody system. The start compiles it from the description and from the
- * connections of the ports, and no step changes it. Parts refer to each other by index.
+ * connections of the ports; steps do not change it. Parts refer to each other by index.
  *
  *   frames     nodes first, then the ground, then frames that motion ports prescribe, then
  *              attachments of flexible bodies
- *   unknowns   six per node (displacement, rotation) from 6 i on; then generalised coordinates,
- *              one each, from coordinate_first (what a flexible body has beyond its nodes: modal
- *              amplitudes, gradients); together motion_count. Then one multiplier per constraint
- *              row, from motion_count; together unknown_count
+ *   unknowns   six per node (displacement, rotation) from 6 i on; then generalized coordinates, one
+ *              each, from coordinate_first (those of a flexible body in addition to its nodes:
+ *              modal amplitudes, gradients); together motion_count. Then one multiplier per
+ *              constraint row, from motion_count; together unknown_count
  *   rows       equations of the joints and of motion ports; a joint owns those from its `row` on */
 #ifndef YK_MULTIBODY_MODEL_H
 #define YK_MULTIBODY_MODEL_H
@@ -19,8 +19,9 @@ typedef struct node_model {
     int unknown;    /* first of six; -1: ground, prescribed, or an attachment of a flexible body */
     int attachment; /* of a flexible body: index of attachments; else -1 */
     bool massive, eccentric;
-    double substitute; /* added to the inertia of a point mass; 0: it has enough of its own */
-    bool keep;         /* heavy in the assembly of positions and velocities */
+    double substitute; /* added to the inertia of a point mass; 0: its inertia is sufficient */
+    /* heavy in the assembly of positions and velocities, so that it moves little */
+    bool keep;
 } node_model;
 
 typedef struct joint_model {
@@ -33,7 +34,7 @@ typedef struct joint_model {
     bool driven;  /* by a function, or by the input of a scalar motion port */
     yk_time_function drive;
     double drive_unit;
-    int port; /* motion port that made it, or -1 */
+    int port; /* motion port that created it, or -1 */
 } joint_model;
 
 typedef struct force_model {
@@ -44,7 +45,7 @@ typedef struct force_model {
     yk_time_function load;
     yk_feedback feedback; /* instead of the load */
     int channel[YK_FEEDBACK_INPUTS_MAX],
-        component[YK_FEEDBACK_INPUTS_MAX]; /* that its inputs are */
+        component[YK_FEEDBACK_INPUTS_MAX]; /* channel of each input */
     double load_unit;
     int input; /* signal port; negative: none */
 } force_model;
@@ -64,14 +65,14 @@ typedef struct flexible_model {
 
 enum { ATTACHMENT_MOVES = 1, ATTACHMENT_ROTATIONS = 2 };
 
-/* An attachment of a flexible body. Its frame follows the coordinates, so nothing is solved for
- * it. */
+/* An attachment of a flexible body. Its frame follows the coordinates, so it has no unknowns of its
+ * own. */
 typedef struct attachment_model {
     int flexible, attachment;
     int frame;
     int count;
     int *column; /* unknowns that move it */
-    /* per column: ATTACHMENT_MOVES, ATTACHMENT_ROTATIONS as far as it can by structure */
+    /* per column: ATTACHMENT_MOVES, ATTACHMENT_ROTATIONS if its structure allows them */
     unsigned char *moves;
 } attachment_model;
 
@@ -81,14 +82,14 @@ typedef struct port_model {
     yk_causality causality;
     unsigned constrained;
     int joint; /* of a motion port */
-    /* of a port that merging has joined: its joints, and which side of them is the port's */
+    /* ports that merging has joined: their joints, and the side of the joints that is the port's */
     int merged, merged_count;
     int merged_side;
     int driver;        /* its prescribed frame, an index of nodes; -1 */
     yk_joint distance; /* of a scalar port */
 } port_model;
 
-/* What a channel belongs to, in the order of the list of channels. */
+/* Owner of a channel, in the order of the list of channels. */
 typedef enum channel_group {
     CHANNEL_MODEL,
     CHANNEL_NODE,
@@ -100,7 +101,7 @@ typedef enum channel_group {
     CHANNEL_GROUPS
 } channel_group;
 
-/* The kind of number in a channel, for conversion to other units and axes. */
+/* The quantity in a channel, for conversion to other units and axes. */
 typedef enum channel_quantity {
     YK_QUANTITY_NUMBER, /* the same in all units */
     YK_QUANTITY_POINT,
@@ -109,7 +110,7 @@ typedef enum channel_quantity {
     YK_QUANTITY_ANGULAR_VELOCITY,
     YK_QUANTITY_FORCE,
     YK_QUANTITY_TORQUE,
-    YK_QUANTITY_OWN_FORCE, /* in the axes of an element, which turn with the part */
+    YK_QUANTITY_OWN_FORCE, /* in the axes of an element, which rotate with the part */
     YK_QUANTITY_OWN_TORQUE,
     YK_QUANTITY_LENGTH, /* or its rate */
     YK_QUANTITY_ENERGY
@@ -117,9 +118,9 @@ typedef enum channel_quantity {
 
 typedef struct channel_source {
     channel_group group;
-    int index, kind; /* which element of the group, and which of its channels */
+    int index, kind; /* index of the element in the group, and of its channel */
     channel_quantity quantity;
-    int part; /* of a merged model, -1: none, as of a joint between parts */
+    int part; /* of a merged model, -1: none, for example a joint between parts */
 } channel_source;
 
 typedef struct integrator integrator;
@@ -127,7 +128,7 @@ typedef struct integrator integrator;
 typedef struct yk_multibody_model {
     yk_context *context;
 
-    /* From creation on. */
+    /* Set at creation. */
     yk_multibody_description def; /* deep copy */
     char *name_store;
     const integrator *integrator;
@@ -140,10 +141,10 @@ typedef struct yk_multibody_model {
     yk_parameter *parameters; /* see access.c */
     char *parameter_names;
     int parameter_count;
-    /* of a merged model whose parts have units or axes of their own; else NULL */
+    /* merged models whose parts have units or axes of their own; otherwise NULL */
     yk_transform *part_transforms;
 
-    /* From start on. */
+    /* Set by the start. */
     node_model *nodes;    /* of all frames */
     int node_count;       /* free nodes */
     int frame_count;      /* all */
@@ -162,13 +163,12 @@ typedef struct yk_multibody_model {
     int motion_count; /* unknowns before the multipliers */
     int unknown_count;
 
-    /* What is typical of the model, and scales its unknowns and equations. */
+    /* Typical quantities of the model, which scale its unknowns and equations. */
     double mass_scale, length_scale;
     double gyration; /* typical radius of gyration: scales rotations in the matrix */
     double *unknown_scale;
-    double *reach; /* per coordinate: largest displacement of the body per unit of it (m) */
-    double
-        *fraction; /* and what corrections of it are measured by: see yk_multibody_relative_size */
+    double *reach;    /* per coordinate: largest displacement of the body per unit of it (m) */
+    double *fraction; /* scale of its corrections: see yk_multibody_relative_size() */
 } yk_multibody_model;
 
 /* compile.c */
@@ -178,36 +178,35 @@ yk_joint yk_multibody_joint_of_port(const port_model *port);
 yk_status yk_multibody_compile_flexibles(yk_multibody_model *model);
 void yk_multibody_release_flexibles(yk_multibody_model *model);
 int yk_multibody_coordinates_of(const yk_multibody_description *def);
-/* Doubles that a body needs in the workspace, and an attachment of it. */
+/* Number of doubles in the workspace for a body, and for an attachment. */
 size_t yk_multibody_flexible_words(const yk_flexible *body);
 size_t yk_multibody_attachment_words(const yk_flexible *body, const attachment_model *attachment);
 /* The frame of a node in the def. */
 int yk_multibody_frame_of(const yk_multibody_model *model, int node);
 
-/* channels.c: the channels that a model has; those of a merged model in the order of the parts. */
+/* channels.c: the channels of a model; those of a merged model are in the order of the parts. */
 yk_status yk_multibody_make_channels(yk_multibody_model *model);
-/* "crank.velocity.x" to a channel, the first of that name from `first` on, and its component; -1
- * where there is none. */
+/* Finds the channel of a name such as "crank.velocity.x", the first of that name from `first` on,
+ * and its component; -1: not found. */
 void yk_multibody_find_input(const yk_multibody_model *model, const char *name, int first,
                              int *channel, int *component);
 yk_status yk_multibody_order_channels(yk_multibody_model *model, const yk_merge_def *merge);
 
-/* relaxed.c: parts that the image has room for: none if they cannot be relaxed. */
+/* relaxed.c: parts for which the image has room; none if they cannot be relaxed. */
 int yk_multibody_part_count(const yk_multibody_model *model);
 
-/* Whose unknown or equation is it, for messages: "node 'crank'" or "joint 'pin'". */
+/* Owner of an unknown or equation for messages: "node 'crank'" or "joint 'pin'". */
 const char *yk_multibody_owner(const yk_multibody_model *model, int unknown, char *buffer,
                                size_t capacity);
 
-/* Whether an unknown is a rotation, counted in radians; the others are lengths, or what modes
- * count in. */
+/* Whether an unknown is a rotation, in radians; others are lengths, or amplitudes of modes. */
 static inline bool yk_multibody_is_rotation(const yk_multibody_model *model, int unknown)
 {
     return unknown < model->coordinate_first && unknown % 6 >= 3;
 }
 
-/* Metres per unit of an unknown: rotations count as arcs of the length scale, coordinates by what
- * they displace. */
+/* Metres per unit of an unknown: arcs of the length scale for rotations, displacements for
+ * coordinates. */
 static inline double yk_multibody_arm(const yk_multibody_model *model, int unknown)
 {
     if (unknown >= model->coordinate_first)
@@ -215,9 +214,9 @@ static inline double yk_multibody_arm(const yk_multibody_model *model, int unkno
     return unknown % 6 >= 3 ? model->length_scale : 1;
 }
 
-/* What a change of an unknown by one is of the model's size: displacements by the length scale,
- * rotations in radians, and so the gradients of rods, which turn and stretch; amplitudes by what
- * they displace. */
+/* Size of a unit change of an unknown relative to the size of the model: displacements relative to
+ * the length scale; rotations in radians, and also the gradients of rods, which rotate and stretch;
+ * amplitudes by the displacement that they cause. */
 static inline double yk_multibody_relative_size(const yk_multibody_model *model, int unknown)
 {
     if (unknown >= model->coordinate_first)

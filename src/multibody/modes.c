@@ -1,9 +1,9 @@
 /* Modes of a model from the matrix of its time integration.
  *
- * The matrix of a step is M + c C + c^2 K beside the constraint gradients, c the step's weight
- * (multibody.h), and a polynomial in c entry by entry. So M and K are read off at a c so small or
- * so large that no other term is left, and C is what remains at a c between. No element needs to
- * know of modes; only inertia is computed with small rotations in fixed axes, in which the
+ * The matrix of a step is M + c C + c^2 K next to the constraint gradients, where c is the step's
+ * weight (multibody.h). Every entry is a polynomial in c. So M and K are read at a c so small or so
+ * large that the other terms vanish, and C is the remainder at an intermediate c. No element needs
+ * code for modes; only inertia is computed with small rotations in fixed axes, in which the
  * matrices of a round rotor are constant. */
 #include "multibody/modes.h"
 
@@ -13,8 +13,8 @@
 
 static const double SMALL_WEIGHT = 1e-100;
 static const double LARGE_WEIGHT = 1e100;
-/* Rates (1/s) that are none, where nothing holds the model and there is no rounding to compare
- * with. */
+/* Rates (1/s) that count as zero if nothing holds the model, so that there are no rounding errors
+ * to compare with. */
 static const double NO_RATE = 1e-50;
 
 /* Matrices ------------------------------------------------------------------------------------- */
@@ -47,7 +47,7 @@ static double largest_value(const yk_multibody_model *model, const yk_linear_sol
     return size;
 }
 
-/* What is left of M + c C + c^2 K; below rounding of the others it is nothing. */
+/* The remainder of M + c C + c^2 K; below the rounding errors of the other terms it is zero. */
 static yk_status read_damping(yk_multibody *self, const double *mass, const double *stiffness,
                               double *damping)
 {
@@ -60,7 +60,7 @@ static yk_status read_damping(yk_multibody *self, const double *mass, const doub
     if (!size)
         return YK_ERROR_MEMORY;
 
-    /* At a c where M and c^2 K are of similar size. */
+    /* At a c for which M and c^2 K are of similar size. */
     double largest_mass = largest_value(model, solver, mass);
     double largest_stiffness = largest_value(model, solver, stiffness);
     double c = 1;
@@ -68,8 +68,7 @@ static yk_status read_damping(yk_multibody *self, const double *mass, const doub
         c = sqrt(largest_mass / largest_stiffness);
     assemble_at(self, c, model->mass_scale, damping);
 
-    /* |M| + c^2 |K| on the diagonal: what rounding errors of an unknown's row and column are
-     * measured by. */
+    /* |M| + c^2 |K| on the diagonal: scale of the rounding errors of an unknown's row and column. */
     for (int i = 0; i < n; i++) {
         size[i] = 0;
         for (int k = starts[i]; k < starts[i + 1]; k++) {
@@ -78,7 +77,7 @@ static yk_status read_damping(yk_multibody *self, const double *mass, const doub
         }
     }
 
-    /* What is above that rounding is damping. */
+    /* Entries above these rounding errors are damping. */
     for (int j = 0; j < n; j++) {
         for (int k = starts[j]; k < starts[j + 1] && rows[k] < n; k++) {
             double rest = damping[k] - mass[k] - c * c * stiffness[k];
@@ -114,7 +113,7 @@ static yk_linear_matrix list_block(const yk_multibody_model *model, const yk_lin
 }
 
 /* The equations of motion about the present state, entry by entry in true units, without the scale
- * of masses; their entries are the caller's to release. */
+ * of masses; the caller must release their entries. */
 static yk_status linearise(yk_multibody *self, yk_linear_system *system, yk_matrix_entry **entries)
 {
     const yk_multibody_model *model = &self->model;
@@ -135,7 +134,7 @@ static yk_status linearise(yk_multibody *self, yk_linear_system *system, yk_matr
     double *stiffness = damping + count;
 
     /* The polynomial in c: K at a large weight, M at a small one, C between; without the artificial
-     * damping of the start, which is no part of the model. */
+     * damping of the start, which is not part of the model. */
     double c = work->c;
     double artificial = work->damping;
     work->damping = 0;
@@ -148,14 +147,13 @@ static yk_status linearise(yk_multibody *self, yk_linear_system *system, yk_matr
     assemble_at(self, SMALL_WEIGHT, model->mass_scale, mass);
     yk_status status = read_damping(self, mass, stiffness, damping);
 
-    /* The step goes on as it was. */
+    /* Restore the step. */
     work->c = c;
     work->damping = artificial;
     work->rotation_weight = YK_ROTATION_OF_STEP;
-    solver->match = false; /* the values that were factored are gone */
+    solver->match = false; /* the factored values have been overwritten */
 
-    /* The gradients of the joints stand beside all three matrices, so they are read beside the
-     * masses. */
+    /* The gradients of the joints are part of all three matrices, so read them with the masses. */
     yk_matrix_entry *list[4];
     for (size_t i = 0; i < 4; i++)
         list[i] = *entries + i * count;
@@ -171,8 +169,8 @@ static yk_status linearise(yk_multibody *self, yk_linear_system *system, yk_matr
     if (status != YK_OK)
         return status;
 
-    /* An unknown that no matrix mentions, such as the rotation of a point mass, would be
-     * singular: it is held where it is. Its stiffness joins the end of the list, where it fits:
+    /* An unknown without entries in any matrix, such as the rotation of a point mass, would be
+     * singular: hold it in place. There is room for its stiffness at the end of the list, because
      * the unknown has entries without value. */
     bool *used = yk_allocate(context, (size_t)system->unknowns, sizeof *used);
     if (!used)
@@ -209,7 +207,7 @@ static void participation(const yk_multibody_model *model, const yk_linear_syste
         modal += e->value * (re[e->row] * re[e->column] + im[e->row] * im[e->column]);
 
         /* The axis along which the unknown moves in a translation of the whole model. Of
-         * coordinates only the positions of a rod's nodes do. */
+         * coordinates, only the positions of a rod's nodes move. */
         int axis = e->column % 6;
         if (e->column >= model->coordinate_first) {
             int own = e->column - model->coordinate_first;
@@ -227,7 +225,7 @@ static void participation(const yk_multibody_model *model, const yk_linear_syste
         along_im[axis] += im[e->row] * e->value;
     }
 
-    /* As a fraction of the whole mass. */
+    /* As a fraction of the total mass. */
     for (int a = 0; a < 3; a++) {
         double square = along_re[a] * along_re[a] + along_im[a] * along_im[a];
         mass[a] = 0;
@@ -273,7 +271,7 @@ static yk_status create_modes(const yk_multibody_model *model, const yk_multibod
         }
     }
 
-    /* Frequencies, damping and effective masses; a free motion has none but the last. */
+    /* Frequencies, damping and effective masses; a free motion has effective masses only. */
     double total = 0;
     for (int i = 0; i < model->node_count; i++)
         total += model->nodes[i].inertia.mass;
@@ -291,7 +289,7 @@ static yk_status create_modes(const yk_multibody_model *model, const yk_multibod
         const double *im = yk_linear_modes_shape(linear, i, true);
         participation(model, system, re, im, total, mode->mass);
 
-        /* What rounding alone could have made has no frequency. */
+        /* A mode that rounding errors alone could cause has no frequency. */
         mode->free_motion = size < fmax(linear->floor[i], NO_RATE);
         if (mode->free_motion)
             continue;
@@ -324,7 +322,7 @@ yk_status yk_modes_find(yk_multibody *self, const yk_modes_options *options, yk_
     if (status == YK_OK)
         status = yk_linear_modes_solve(context, &system, options, &linear);
 
-    /* Those that were found, even if others did not converge. */
+    /* Return the modes that were found, even if others did not converge. */
     if (linear) {
         yk_status created = create_modes(model, &self->work, &system, linear, modes);
         if (created != YK_OK)

@@ -11,16 +11,16 @@
  *
  *   M q'' + C q' + K q + G^T lambda = 0,   G q = 0
  *
- * with sparse matrices that need not be symmetric: those s, q with (s^2 M + s C + K) q + G^T
+ * with sparse matrices that need not be symmetric: the s and q with (s^2 M + s C + K) q + G^T
  * lambda = 0 and G q = 0 whose |s| is smallest. M may be singular (massless unknowns) and G may
  * have dependent rows; K may be singular (free bodies, mechanisms) or indefinite (unstable
  * equilibria).
  *
- * The operator (s - shift)^-1 is applied through one KLU factorisation of the constrained matrix
- * at the shift, and its largest eigenvalues are found by a block Arnoldi method without restart,
- * which finds modes of equal frequency and, on small systems, exhausts the whole space. */
+ * The operator (s - shift)^-1 is applied through one KLU factorization of the constrained matrix at
+ * the shift. Its largest eigenvalues are found by a block Arnoldi method without restart, which
+ * finds modes of equal frequency and, for small systems, the complete spectrum. */
 
-/* A matrix by its entries; those of one place add up. */
+/* A matrix by its entries; repeated entries are summed. */
 typedef struct yk_linear_matrix {
     const yk_matrix_entry *entries;
     size_t count;
@@ -34,7 +34,7 @@ typedef struct yk_linear_system {
 } yk_linear_system;
 
 typedef struct yk_modes_options {
-    int count;        /* modes wanted; fewer are returned when there are no more */
+    int count;        /* requested modes; fewer are returned if there are no more */
     double tolerance; /* residual of a mode relative to the operator's eigenvalue */
     double shift;     /* rad/s; 0: chosen from the matrices */
     int subspace;     /* largest dimension of the search space; 0: 20 per mode and 200 */
@@ -49,21 +49,21 @@ typedef struct yk_linear_modes {
     double *real, *imaginary; /* s, in rad/s */
     double *residual;
     double *shape; /* 2 x unknowns per mode: real part, imaginary part; largest component 1 */
-    double *floor; /* rad/s: below it a mode cannot be told from a free motion, for rounding */
-    int subspace;  /* dimension of the space that was searched */
-    bool damped;   /* found with C; without, s comes in pairs of both signs */
+    /* rad/s: below it a mode cannot be distinguished from a free motion because of rounding errors */
+    double *floor;
+    int subspace; /* dimension of the space that was searched */
+    bool damped;  /* computed with C; without C, s comes in pairs of both signs */
 } yk_linear_modes;
 
 yk_modes_options yk_modes_default(void);
 
-/* YK_NOT_CONVERGED with the modes that did converge; YK_ERROR_SINGULAR where an unknown has
- * neither mass nor stiffness.
- */
+/* YK_NOT_CONVERGED: only the converged modes are returned. YK_ERROR_SINGULAR: an unknown has
+ * neither mass nor stiffness. */
 yk_status yk_linear_modes_solve(yk_context *context, const yk_linear_system *system,
                                 const yk_modes_options *options, yk_linear_modes **modes);
 void yk_linear_modes_destroy(yk_linear_modes *modes);
 
-/* The last part of it: order, floors and shapes of modes that were found with this shift. */
+/* The last stage: order, floors and shapes of modes that were found with this shift. */
 void yk_linear_modes_order(const yk_linear_system *system, double shift, yk_linear_modes *modes);
 
 static inline const double *yk_linear_modes_shape(const yk_linear_modes *modes, int mode,
@@ -87,10 +87,10 @@ typedef struct yk_mode {
     double omega;     /* imaginary part of s (rad/s), not negative */
     double frequency; /* omega / 2 pi (Hz) */
     double damping;   /* -growth / |s|: 1 and above: no oscillation */
-    /* |s| is zero within rounding: a mechanism or a free body moves without resistance */
+    /* |s| is zero within rounding errors: a mechanism or a free body moves without resistance */
     bool free_motion;
     double residual; /* relative */
-    /* fraction of the model's mass that takes part along x, y, z: effective modal mass / total */
+    /* participating fraction of the model's mass along x, y, z: effective modal mass / total */
     double mass[3];
 } yk_mode;
 
@@ -104,12 +104,12 @@ typedef struct yk_modes {
     double *shape;
 } yk_modes;
 
-/* YK_NOT_CONVERGED leaves the modes that were found. The state of the model is not changed;
- * between steps only. */
+/* YK_NOT_CONVERGED: only the converged modes are returned. The state of the model does not change.
+ * Call between steps only. */
 yk_status yk_modes_find(yk_multibody *model, const yk_modes_options *options, yk_modes **modes);
 void yk_modes_destroy(yk_modes *modes);
 
-/* Six numbers of a node in a mode: displacement, rotation. */
+/* The six numbers of a node in a mode: displacement, rotation. */
 static inline const double *yk_modes_shape(const yk_modes *modes, int mode, int node,
                                            bool imaginary)
 {

@@ -1,37 +1,39 @@
-/* Newton's method on the equations of a step, with factors that are kept as long as they are good.
+/* Newton's method on the equations of a step, with factors that are kept as long as they are
+ * accurate enough.
  *
- * The prediction is of third order and the method of second: the first correction is, up to
- * higher order, the local truncation error of the step. Iterations are to leave nothing that
- * matters beside it, so they stop when the estimate
+ * The prediction is of third order and the method of second, so the first correction is, up to
+ * higher order, the local truncation error of the step. The error of the iterations should be small
+ * compared with it, so they stop when the estimate
  *
- *   rate / (1 - rate) * |correction|      rate: contraction, measured when there are two
- *                                         corrections
+ *   rate / (1 - rate) * |correction| rate: contraction, measured when there are two corrections
  *
  * is below newton_relative times the first correction (and below newton_absolute). Factors are
- * made anew when a step took more than two iterations, when the step size changed, or when an
- * iteration hardly contracts; until then they turn with the bodies (linear_solver.c).
+ * recomputed if a step took more than two iterations, if the step size changed, or if an iteration
+ * hardly contracts. Until then they rotate with the bodies (linear_solver.c).
  *
- * Steps may be so small that corrections are of the size of the positions' rounding, where
- * nothing can be measured. What old factors leave of them is then unseen, but it is not harmless:
- * the balance of momenta is far more accurate than a position, and an error dx that remains is an
- * error dx / c of the velocity that the next steps keep. There factors are made anew when the
- * mechanism has moved on by a small angle. */
+ * Steps may be so small that corrections are of the size of the rounding errors of positions, and
+ * the contraction cannot be measured. The error that old factors leave is then invisible in the
+ * positions but not harmless: the balance of momenta is far more accurate than a position, and a
+ * remaining error dx is an error dx / c of the velocity, which the next steps keep. In this case
+ * factors are recomputed when the mechanism has moved by a small angle. */
 #include <string.h>
 
 #include "multibody/multibody.h"
 
-/* Below this fraction of the coordinates corrections are rounding and do not get smaller. */
+/* Below this fraction of the coordinates, corrections are rounding errors and do not decrease. */
 static const double ROUNDING_FRACTION = 2e-15;
 static const double SLOW_RATE = 0.3;
 static const double SAFETY = 2;
 static const int KEPT_ITERATIONS = 2;
 /* New factors of a rod in absolute coordinates cost as much as some more iterations. */
 static const int KEPT_WITH_RODS = 3;
-/* Corrections below this many roundings tell nothing of how factors contract ... */
+/* Corrections below this multiple of the rounding errors do not show the contraction of the factors
+ * ... */
 static const double UNSEEN = 100;
-/* ... and these must not be older than this rotation (rad), which is their contraction. */
+/* ... which must then not be older than this rotation (rad). The rotation is an estimate of their
+ * contraction. */
 static const double UNSEEN_ROTATION = 2e-3;
-/* A contraction is measured at least once in so many steps. */
+/* The contraction is measured at least once in this number of steps. */
 static const double MEASURE_EVERY = 16;
 
 /* Kept factors --------------------------------------------------------------------------------- */
@@ -42,7 +44,7 @@ void yk_multibody_remember_factors(yk_multibody *self, assembly_level level)
     const yk_multibody_workspace *work = &self->work;
     yk_multibody_state *state = &self->state;
 
-    /* Where they belong to, for the steps that keep them. */
+    /* Store the placement of the factors, for the steps that reuse them. */
     state->factor->c = work->c;
     state->factor->t = work->t;
     state->factor->damping = work->damping;
@@ -54,8 +56,8 @@ void yk_multibody_remember_factors(yk_multibody *self, assembly_level level)
     yk_multibody_carry_from_here(model, work, &self->solver);
 }
 
-/* After a rollback the matrix may hold factors of a later time; the same as before are made from
- * what they were assembled at, so that a repeated step gives the same bits. */
+/* After a rollback the matrix may have factors of a later time. The same factors as before are
+ * recomputed from the stored placement, so that a repeated step gives the same bits. */
 yk_status yk_multibody_restore_factors(yk_multibody *self)
 {
     const yk_multibody_model *model = &self->model;
@@ -63,7 +65,7 @@ yk_status yk_multibody_restore_factors(yk_multibody *self)
     yk_multibody_workspace *work = &self->work;
     yk_linear_solver *solver = &self->solver;
 
-    /* The trial as it was then. */
+    /* Set the trial to that placement. */
     double c = work->c;
     double t = work->t;
     double damping = work->damping;
@@ -80,7 +82,7 @@ yk_status yk_multibody_restore_factors(yk_multibody *self)
     yk_multibody_carry_from_here(model, work, solver);
     solver->match = status == YK_OK;
 
-    /* And as it is now. */
+    /* Restore the present trial. */
     work->lambda = lambda;
     work->c = c;
     work->t = t;
@@ -101,15 +103,15 @@ void yk_multibody_open_newton(const yk_multibody_state *state, yk_multibody_work
     work->refresh = state->clock->refresh != 0;
 }
 
-/* Corrections below this are rounding of the positions (by the length scale, rad). */
+/* Corrections below this are rounding errors of the positions (relative to the length scale, rad). */
 static double rounding_of(const yk_multibody_model *model, const yk_multibody_workspace *work)
 {
     return ROUNDING_FRACTION * fmax(1, work->extent / model->length_scale);
 }
 
-/* What the next correction would be, as a fraction of this one. Measured from the second
- * correction on; before, what earlier steps showed: the error of kept factors grows with their
- * age, that of fresh ones is of higher order. 1 where nothing is known. */
+/* Expected ratio of the next correction to this one. It is measured from the second correction on.
+ * Before, earlier steps give an estimate: the error of kept factors grows with their age, that of
+ * new ones is of higher order. 1 if nothing is known. */
 static double contraction(yk_multibody_state *state, yk_multibody_workspace *work,
                           double correction, bool *measured)
 {
@@ -117,14 +119,14 @@ static double contraction(yk_multibody_state *state, yk_multibody_workspace *wor
 
     *measured = false;
 
-    /* With new inputs the last correction was made for other equations. */
+    /* With new inputs the last correction belongs to other equations. */
     if (work->new_inputs) {
         work->new_inputs = false;
         if (work->iteration > 1)
             return 1;
     }
 
-    /* Expected, unless something has happened that earlier steps have not seen. */
+    /* Expected from earlier steps, unless something new has happened. */
     if (work->iteration == 1) {
         bool jump = correction > 8 * clock->correction;
         if (jump || clock->unmeasured >= MEASURE_EVERY)
@@ -145,8 +147,8 @@ static double contraction(yk_multibody_state *state, yk_multibody_workspace *wor
     if (work->iteration > 2 || work->iterated)
         return rate;
 
-    /* The second correction follows the first with the same factors: what later steps may
-     * expect. */
+    /* The second correction follows the first with the same factors: later steps may expect this
+     * contraction. */
     clock->unmeasured = 0;
     if (work->refreshed) {
         clock->fresh_rate = fmax(rate, fmax(0.5 * clock->fresh_rate, ROUNDING_FRACTION));
@@ -157,7 +159,8 @@ static double contraction(yk_multibody_state *state, yk_multibody_workspace *wor
     return rate;
 }
 
-/* Whether what is left after a correction does not matter beside the local error of the step. */
+/* Whether the error that remains after a correction is small compared with the local error of the
+ * step. */
 static bool good_enough(const yk_multibody_model *model, yk_multibody_state *state,
                         yk_multibody_workspace *work, double correction)
 {
@@ -165,7 +168,7 @@ static bool good_enough(const yk_multibody_model *model, yk_multibody_state *sta
     bool measured;
     double rate = contraction(state, work, correction, &measured);
 
-    /* Where joints are redundant, mechanisms pass through positions in which they could change
+    /* If joints are redundant, mechanisms may pass through positions in which they could change
      * their mode of motion. */
     double relative = options->newton_relative_tolerance;
     if (state->clock->redundant != 0)
@@ -175,7 +178,8 @@ static bool good_enough(const yk_multibody_model *model, yk_multibody_state *sta
     double limit = fmax(wanted, rounding);
     work->report.correction = correction / limit;
 
-    /* Rounding; as small as rounding lets it become; or what is left is below the limit. */
+    /* Rounding errors; or as small as rounding errors allow; or the remaining error is below the
+     * limit. */
     if (correction <= rounding)
         return true;
     if (rate >= 1 && work->iteration > 1 && correction < 100 * rounding)
@@ -183,7 +187,7 @@ static bool good_enough(const yk_multibody_model *model, yk_multibody_state *sta
     if (rate < 1 && rate / (1 - rate) * correction <= limit)
         return true;
 
-    /* Kept factors may let an error of rounding's size grow where all others shrink. */
+    /* Kept factors may let an error of rounding size grow while all others decrease. */
     if (measured && rate > SLOW_RATE)
         work->refresh = true;
 
@@ -198,7 +202,7 @@ yk_status yk_multibody_iterate_once(yk_multibody *self, bool *converged)
     yk_multibody_workspace *work = &self->work;
     yk_linear_solver *solver = &self->solver;
 
-    /* Factors of another weight, or of other equations, are of no use. */
+    /* Factors of another weight, or of other equations, cannot be used. */
     bool other = state->factor->c != work->c || state->factor->level != LEVEL_STEP;
     bool refresh = work->refresh || other;
     if (!refresh && !solver->match) {
@@ -207,7 +211,7 @@ yk_status yk_multibody_iterate_once(yk_multibody *self, bool *converged)
             return status;
     }
 
-    /* The residual, and its solution with new factors or with those that turn with the bodies. */
+    /* The residual, and its solution with new factors or with rotated ones. */
     method->momenta(model, work);
     yk_multibody_assemble(model, work, refresh ? solver : NULL, LEVEL_STEP);
     if (refresh) {
@@ -224,7 +228,7 @@ yk_status yk_multibody_iterate_once(yk_multibody *self, bool *converged)
         yk_multibody_solve_carried(model, work, solver, work->right);
     }
 
-    /* To the trial; the first correction estimates the local error. */
+    /* Add it to the trial. The first correction is the estimate of the local error. */
     double correction = method->update(model, state, work);
     work->iteration++;
     work->report.iterations++;
@@ -287,13 +291,13 @@ yk_status yk_multibody_solve_step(yk_multibody *self)
         }
     }
 
-    /* Trials that calls of iterate have corrected say nothing of the factors. */
+    /* Trials corrected by calls of iterate do not show the contraction of the factors. */
     clock->unmeasured += 1;
     clock->age += 1;
     if (work->iterated)
         return YK_OK;
 
-    /* Whether the next step makes new factors: where this one took too many iterations, or ... */
+    /* Whether the next step makes new factors: if this one took too many iterations, or ... */
     int most = KEPT_ITERATIONS;
     for (int i = 0; i < model->def.flexible_count; i++) {
         if (model->flexibles[i].body->kind == YK_FLEXIBLE_ROD)
@@ -301,8 +305,8 @@ yk_status yk_multibody_solve_step(yk_multibody *self)
     }
     bool refresh = work->iteration > most;
 
-    /* ... where corrections are rounding and the mechanism has moved on: by the largest angular
-     * velocity, or velocity by the length of the model. */
+    /* ... if corrections are rounding errors and the mechanism has moved: estimated from the
+     * largest angular velocity, or velocity relative to the length of the model. */
     if (model->row_count > 0 && work->first_correction < UNSEEN * rounding_of(model, work)) {
         double largest = 0;
         double inverse = 1 / (model->length_scale * model->length_scale);

@@ -1,4 +1,4 @@
-/* What can be read from a model: motions, reactions, ports, energies. All from the trial, which
+/* Outputs of a model: motions, reactions, ports, energies. All are read from the trial, which
  * equals the accepted state between steps. */
 #include <string.h>
 
@@ -77,7 +77,7 @@ static void joint_wrench(const yk_multibody_workspace *work, const joint_model *
     yk_joint_kinematics kinematics;
     yk_joint_kinematics_at(&joint->joint, a, b, driven, &kinematics);
 
-    /* Every row pulls along its gradient; the torque is moved from the frame to the marker. */
+    /* Every row acts along its gradient; the torque is moved from the frame to the marker. */
     yk_vec3 arm = side ? kinematics.b.arm : kinematics.a.arm;
     *wrench = (yk_wrench){0};
     for (int r = 0; r < joint->joint.row_count; r++) {
@@ -105,15 +105,15 @@ void yk_multibody_port_output(const yk_multibody_model *model, const yk_multibod
     const port_model *port = &model->ports[index];
     memset(value, 0, sizeof *value);
 
-    /* A signal has no power: its value stands for the position. */
+    /* A signal has no power: its value is stored as the position. */
     if (port->def.kind == YK_PORT_SIGNAL) {
         value->motion.position.x = work->wrench[index].force.x;
         value->motion.orientation = yk_q_identity();
         return;
     }
 
-    /* A port that takes a motion shows the wrench that it needs, and one that takes a wrench
-     * shows that. */
+    /* A port that receives a motion returns the wrench that it needs; one that receives a wrench
+     * returns that wrench. */
     value->wrench = work->wrench[index];
     if (port->def.kind == YK_PORT_SCALAR) {
         /* The distance of two markers: l = |d|, l' = e . d', l'' = e . d'' + (|d'|^2 - l'^2) / l */
@@ -146,7 +146,7 @@ void yk_multibody_port_output(const yk_multibody_model *model, const yk_multibod
     if (port->joint >= 0)
         joint_wrench(work, &model->joints[port->joint], 0, &value->wrench);
 
-    /* Where merging has put joints in place of the port, their reactions. */
+    /* If merging has put joints in place of the port, their reactions. */
     for (int i = 0; i < port->merged_count; i++) {
         yk_wrench wrench;
         joint_wrench(work, &model->joints[port->merged + i], port->merged_side, &wrench);

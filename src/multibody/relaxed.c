@@ -1,16 +1,16 @@
-/* Relaxed coupling of the parts of a merged model: paper relaxed, section 4.
+/* Relaxed coupling of the parts of a merged model (Zhou et al. 2022, section 4).
  *
- * One relaxation solves the stabilised equations of one part, (38) and (39), for its
- * accelerations at the end of the step, with positions and velocities of the other parts as their
- * last relaxation left them. The right-hand side is that of the whole mechanism with all
- * constraints, and only the rows of the part are kept: r = v' - V(q(v'), v(v')) = 0, q and v
- * following from v' by the generalised-alpha method. Newton's method with a Jacobian by
- * differences, kept as long as it contracts; so the element formulations need not be
- * differentiated, and a part costs what its own unknowns cost.
+ * One relaxation solves the stabilized equations of one part, (38) and (39), for its accelerations
+ * at the end of the step, with positions and velocities of the other parts from their last
+ * relaxation. The right-hand side is that of the whole mechanism with all constraints, but only the
+ * rows of the part are used: r = v' - V(q(v'), v(v')) = 0, where q and v follow from v' by the
+ * generalized-alpha method. Newton's method uses a Jacobian by finite differences, which is kept as
+ * long as it contracts. So the element formulations need no derivatives, and the cost of a part
+ * depends on its own unknowns only.
  *
  * The Jacobian 1 - h^2 position V_q - h velocity V_v is a function of a placement (frames and
- * coordinates with their rates), t and h alone. These are kept in the image, and the Jacobian is
- * made again from them after a rollback: the same image leads to the same bits, whatever was
+ * coordinates with their rates), t and h. These are stored in the image, and the Jacobian is
+ * recomputed from them after a rollback: the same image leads to the same bits, whatever was
  * computed in between. */
 #include "multibody/multibody.h"
 
@@ -31,16 +31,17 @@ struct relaxation {
     int count;
     part_model *part;
     int *owner;    /* part of each unknown of motion */
-    double *spare; /* what the factors belong to, while a Jacobian is made again */
+    double *spare; /* placement of the factors, saved while a Jacobian is recomputed */
     double speed;
 };
 
 static const int NEWTON_ITERATIONS = 12;
 static const double SLOW_RATE = 0.2;
-/* What may be left of the change that a relaxation makes in its part: sweeps follow that need not
- * be perfect. */
+/* Fraction of the change by a relaxation that may remain as an error: sweeps that follow need not
+ * be exact. */
 static const double INNER_FRACTION = 0.03;
-/* Relaxations between two that measure the contraction of their iteration; the others trust it. */
+/* Number of relaxations between two that measure the contraction of their iteration; the others
+ * assume it. */
 static const double MEASURE_EVERY = 32;
 
 int yk_multibody_part_count(const yk_multibody_model *model)
@@ -52,13 +53,13 @@ int yk_multibody_part_count(const yk_multibody_model *model)
     return model->def.part_count > 0 ? model->def.part_count : 1;
 }
 
-/* Words of the image that say what the factors belong to. */
+/* Words of the image that describe the placement of the factors. */
 static size_t factor_words(const yk_multibody_state *state)
 {
     return (size_t)((double *)state->clock - (double *)state->reference);
 }
 
-/* What the image keeps of a part; its placement follows. */
+/* Words that the image contains for a part; its placement follows. */
 static part_state *kept_of(const yk_multibody_state *state, int part)
 {
     return (part_state *)(state->parts + (size_t)part * state->part_words);
@@ -84,7 +85,7 @@ void yk_multibody_release_relaxation(yk_multibody *self)
     if (!made)
         return;
 
-    /* Parts, as far as they were made. */
+    /* Parts that were created completely. */
     for (int i = 0; i < made->count && made->part; i++) {
         part_model *part = &made->part[i];
         yk_free(context, part->unknown);
@@ -100,7 +101,7 @@ void yk_multibody_release_relaxation(yk_multibody *self)
     self->relaxation = NULL;
 }
 
-/* Made when it is first asked for. */
+/* Created at the first request. */
 static yk_status prepare_relaxation(yk_multibody *self)
 {
     const yk_multibody_model *model = &self->model;
@@ -131,7 +132,7 @@ static yk_status prepare_relaxation(yk_multibody *self)
         return YK_ERROR_MEMORY;
     }
 
-    /* Unknowns belong to the part that their node or body came from. */
+    /* Unknowns belong to the part of their node or body. */
     for (int i = 0; i < model->node_count; i++) {
         for (int k = 0; k < 6; k++)
             made->owner[model->nodes[i].unknown + k] = model->def.nodes[i].part;
@@ -185,7 +186,7 @@ static double *acceleration_of(const yk_multibody_model *model, yk_multibody_wor
     return component[unknown % 3];
 }
 
-/* Accelerations of a part, and the placement that they lead to. */
+/* Sets accelerations of a part, and the resulting placement. */
 static void put_accelerations(const yk_multibody_model *model, const yk_multibody_state *state,
                               yk_multibody_workspace *work, const part_model *part,
                               const double *values)
@@ -206,7 +207,7 @@ static void put_accelerations(const yk_multibody_model *model, const yk_multibod
 
 /* The Jacobian --------------------------------------------------------------------------------- */
 
-/* Moves an unknown of the trial as a change `push` of its acceleration does. */
+/* Moves an unknown of the trial as a change `push` of its acceleration would. */
 static void displace_unknown(const yk_multibody_model *model, yk_multibody_workspace *work,
                              int unknown, double push)
 {
@@ -215,7 +216,7 @@ static void displace_unknown(const yk_multibody_model *model, yk_multibody_works
     double move = h * h * m.position * push;
     double speed = h * m.velocity * push;
 
-    /* A coordinate is displaced as it is. */
+    /* A coordinate is displaced directly. */
     if (unknown >= model->coordinate_first) {
         trial_coordinate *coordinate = &work->coordinates[unknown - model->coordinate_first];
         coordinate->value += move;
@@ -240,8 +241,8 @@ static void displace_unknown(const yk_multibody_model *model, yk_multibody_works
     frame->angular_velocity = yk_v3_axpy(speed, axis, frame->angular_velocity);
 }
 
-/* Factors of 1 - dV/dv' at the placement of the trial, its t and h; nothing else may matter, so
- * the factors of the rates are made anew and ports exert nothing. */
+/* Factors of 1 - dV/dv' at the placement of the trial, its t and h. The result must not depend on
+ * anything else, so the factors of the rates are recomputed, and ports have no wrenches. */
 static yk_status difference(yk_multibody *self, part_model *part)
 {
     const yk_multibody_model *model = &self->model;
@@ -251,23 +252,23 @@ static yk_status difference(yk_multibody *self, part_model *part)
     double *base = jacobian + (size_t)n * (size_t)n;
     const yk_input *inputs = work->inputs;
 
-    /* Ports exert nothing, and factors are those of this placement. */
+    /* No wrenches of ports, and factors of this placement. */
     work->inputs = work->own_inputs;
     yk_status status = yk_multibody_renew_rates(self);
     if (status == YK_OK)
         status = yk_multibody_solve_rates(self);
 
-    /* V where nothing is displaced, and how far to displace. */
+    /* V without displacement, and the size of displacements. */
     double largest = 1;
     for (int i = 0; i < n; i++) {
         base[i] = work->right[part->unknown[i]];
         largest = fmax(largest, fabs(base[i]));
     }
 
-    /* V of the part with one unknown after the other displaced. */
+    /* V of the part with each unknown displaced in turn. */
     double push = 1e-3 * largest;
     for (int j = 0; j < n && status == YK_OK; j++) {
-        /* What is displaced comes back after its column. */
+        /* Undo the displacement after each column. */
         int unknown = part->unknown[j];
         int k = unknown - model->coordinate_first;
         int node = unknown / 6;
@@ -312,8 +313,8 @@ static void set_time(const yk_multibody_model *model, yk_multibody_workspace *wo
     work->stabilisation = yk_generalized_alpha_stabilisation(model, h);
 }
 
-/* The Jacobian that belongs to the image, after a rollback. What the factors of the rates belong
- * to stays in the image. */
+/* Recomputes the Jacobian of the image after a rollback. The placement of the factors of the rates
+ * remains in the image. */
 static yk_status restore_jacobian(yk_multibody *self, part_model *part, part_state *kept)
 {
     const yk_multibody_model *model = &self->model;
@@ -322,13 +323,13 @@ static yk_status restore_jacobian(yk_multibody *self, part_model *part, part_sta
     yk_frame *frames = frames_of(kept);
     coordinate_reference *coordinates = coordinates_of(model, kept);
 
-    /* The trial, which comes back, and what the factors belong to. */
+    /* Save the trial and the placement of the factors. */
     double t = work->t;
     double h = work->h;
     double *spare = self->relaxation->spare;
     size_t bytes = factor_words(state) * sizeof *spare;
 
-    /* Difference at the placement of the image, and come back. */
+    /* Finite differences at the placement of the image, then restore the trial. */
     memcpy(spare, state->reference, bytes);
     yk_multibody_swap_placement(model, work, frames, coordinates);
     set_time(model, work, kept->t, kept->h);
@@ -352,15 +353,15 @@ static yk_status diverged(const yk_multibody_model *model, const yk_multibody_wo
                    work->t);
 }
 
-/* Rounding of positions, as the stabilisation turns it into velocities. */
+/* Rounding errors of positions, multiplied by the stabilization. */
 static double rounding_of(const yk_multibody_model *model, const yk_multibody_workspace *work,
                           double speed)
 {
     return 4e-16 * fmax(work->extent, model->length_scale) / (work->h * speed);
 }
 
-/* Solves r = v' - V = 0 for the accelerations of a part; `change`: the largest change, as a
- * fraction of the typical velocity. */
+/* Solves r = v' - V = 0 for the accelerations of a part; `change`: the largest change, relative to
+ * the typical velocity. */
 static yk_status solve_part(yk_multibody *self, int index, double *change)
 {
     const yk_multibody_model *model = &self->model;
@@ -374,7 +375,7 @@ static yk_status solve_part(yk_multibody *self, int index, double *change)
 
     *change = 0;
     for (int k = 0; k < NEWTON_ITERATIONS; k++) {
-        /* The Jacobian that is kept; a new one at the trial, whose placement goes to the image; or,
+        /* The kept Jacobian; a new one at the trial, whose placement is stored in the image; or,
          * after a rollback, the one that belongs to the image. */
         yk_status status = YK_OK;
         if (kept->stale != 0 || kept->h != work->h) {
@@ -420,8 +421,8 @@ static yk_status solve_part(yk_multibody *self, int index, double *change)
         put_accelerations(model, &self->state, work, part, part->acceleration);
         *change = fmax(*change, step);
 
-        /* What the Jacobian is worth: measured in the second iteration, trusted for a while in
-         * the first of others. */
+        /* The contraction of the Jacobian: measured in the second iteration, assumed for a while in
+         * the first iteration of other relaxations. */
         if (k == 1 && last > 1e4 * limit) {
             kept->rate = rate;
             kept->trusted = 0;
@@ -437,7 +438,7 @@ static yk_status solve_part(yk_multibody *self, int index, double *change)
             contraction = kept->rate;
         }
 
-        /* Rounding, or what the next correction would be does not count. */
+        /* Stop at rounding errors, or if the next correction would not matter. */
         if (step <= limit)
             return YK_OK;
         double next = contraction / (1 - contraction) * step;
@@ -469,8 +470,9 @@ yk_status yk_multibody_relax(yk_multibody *self, int index, double t, double h, 
         yk_multibody_rates_open(self);
         work->relaxing = true;
 
-        /* The typical speed: velocities of the model, or what its accelerations would make over a
-         * length scale; below a millionth of that length per second it counts as at rest. */
+        /* The typical speed: velocities of the model, or the speed that its accelerations cause
+         * over a length scale; a model below a millionth of that length per second counts as at
+         * rest. */
         double length = model->length_scale;
         double speed = 1e-6 * length;
         for (int i = 0; i < model->node_count; i++) {
@@ -485,7 +487,7 @@ yk_status yk_multibody_relax(yk_multibody *self, int index, double t, double h, 
 
     yk_multibody_input_frames(model, work);
 
-    /* The part goes on from where its last relaxation left it. */
+    /* The part continues from its last relaxation. */
     work->stabilisation = yk_generalized_alpha_stabilisation(model, h);
     for (int i = 0; i < part->count; i++)
         part->acceleration[i] = *acceleration_of(model, work, part->unknown[i]);
@@ -512,7 +514,7 @@ yk_status yk_multibody_accept_relaxed(yk_multibody *self)
     if (status != YK_OK)
         return status;
 
-    /* Only the multipliers are new: motions are those of the last sweep. */
+    /* Only the multipliers are new; motions are those of the last sweep. */
     yk_multibody_read_multipliers(model, work);
     yk_generalized_alpha_close(model, &self->state, work);
 
@@ -521,7 +523,7 @@ yk_status yk_multibody_accept_relaxed(yk_multibody *self)
 
 /* Between images and copies of the model ------------------------------------------------------- */
 
-/* Whether two images have the same Jacobian; how it serves does not matter. */
+/* Whether two images have the same Jacobian, regardless of its contraction. */
 static bool same_jacobian(const yk_multibody_state *state, const double *a, const double *b)
 {
     size_t skipped = sizeof(part_state) / sizeof(double);

@@ -1,5 +1,5 @@
-/* Rotation vectors: exponential, tangent and inverse tangent of SO(3) as steps need them, and their
- * derivatives as the beam needs them. */
+/* Rotation vectors: exponential, tangent and inverse tangent of SO(3) for time steps, and their
+ * derivatives for beams. */
 #ifndef YK_MULTIBODY_ROTATION_H
 #define YK_MULTIBODY_ROTATION_H
 
@@ -8,8 +8,8 @@
 /* Increments of a step ------------------------------------------------------------------------- */
 
 /* Rotation increments of one step: exponential, tangent and inverse tangent of SO(3) applied to
- * vectors, from one set of coefficients. Below half a radian, where almost all steps are, by
- * short series without a call. */
+ * vectors, from one set of coefficients. Below half a radian, which covers almost all steps, by
+ * short series without a function call. */
 typedef struct yk_rotation {
     yk_vec3 phi;
     yk_quat quaternion; /* exp(phi) */
@@ -23,8 +23,7 @@ static inline yk_rotation yk_rotation_of(yk_vec3 phi)
     yk_rotation rotation = {.phi = phi};
     double half; /* sin(|phi|/2) / |phi| */
     if (x < 0.25) {
-        /* Horner's scheme with the reciprocals written out: divisions would cost more than all
-         * the rest. */
+        /* Horner's scheme with the reciprocals written out: divisions would dominate the cost. */
         double y = 0.25 * x;
         half =
             0.5 *
@@ -82,18 +81,18 @@ static inline yk_vec3 yk_rotation_tangent_inverse(const yk_rotation *rotation, y
 
 /* Tangents and their derivatives --------------------------------------------------------------- */
 
-/* Tangents of the exponential map of SO(3) and their derivatives, as the beam needs them: many of
- * them at one rotation vector psi, from one set of coefficients.
+/* Tangents of the exponential map of SO(3) and their derivatives at one rotation vector psi, from
+ * one set of coefficients. Beams need many of them.
  *
  *   T(psi) a = a + c2 psi x a + c3 psi x (psi x a)
  *
- * with Stumpff's functions c_k(x) = sum over i of (-x)^i / (2 i + k)! of x = psi.psi. They obey
+ * with Stumpff's functions c_k(x) = sum over i of (-x)^i / (2 i + k)! of x = psi.psi. They satisfy
  *
  *   c_k = 1/k! - x c_(k+2)      dc_k/dx = (k c_(k+2) - c_(k+1)) / 2
  *
- * so the two highest come from their series, the others by recurrence without cancellation, and
- * no derivative needs a division. The series reaches rounding up to psi = pi, the largest angle
- * that the logarithm returns. */
+ * so the two highest are computed from their series, the others by recurrence without cancellation,
+ * and no derivative needs a division. The series is accurate to rounding errors up to psi = pi, the
+ * largest angle that the logarithm returns. */
 typedef struct yk_tangent {
     yk_vec3 psi;
     double x;
@@ -184,7 +183,7 @@ static inline void yk_tangent_back_pair(const yk_tangent *t, yk_vec3 b, yk_vec3 
 }
 
 /* T(psi)^-T v = v + psi x v / 2 + q psi x (psi x v); q by the Bernoulli numbers, or beyond their
- * reach as above. */
+ * range as above. */
 static inline yk_vec3 yk_back_inverse(yk_vec3 psi, yk_vec3 v)
 {
     double x = yk_v3_norm2(psi);

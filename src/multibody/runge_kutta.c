@@ -1,13 +1,14 @@
 /* The explicit Runge-Kutta method of order 8 of Dormand and Prince with error control of orders 5
- * and 3 (Hairer, Norsett, Wanner 1993, II.5 and II.10), on the accelerations of accelerations.c.
+ * and 3 (Hairer, Norsett, Wanner 1993, II.5 and II.10), applied to the accelerations of
+ * accelerations.c.
  *
- * Rotations are integrated in the chart phi = log(R R_0^T) around the beginning of each internal
- * step, where the method keeps its order (a Runge-Kutta-Munthe-Kaas method); work and losses are
- * integrated beside them. After each internal step positions and velocities are projected onto
- * the constraints, and the accelerations that are passed on belong to the inputs at its end. A
- * step needs nothing but the accepted state. Made for the last digits of models without stiff
- * parts: with beams or stiff springs stability holds the steps down, and the implicit methods are
- * the better choice. */
+ * Rotations are integrated in the chart phi = log(R R_0^T) around the start of each internal step,
+ * in which the method keeps its order (a Runge-Kutta-Munthe-Kaas method); work and losses are
+ * integrated together with them. After each internal step positions and velocities are projected
+ * onto the constraints, and the accelerations that are passed on belong to the inputs at its end. A
+ * step depends on the accepted state only. The method is intended for highly accurate results of
+ * models without stiff parts: with beams or stiff springs, stability limits the step size, and the
+ * implicit methods are the better choice. */
 #include <string.h>
 
 #include "multibody/multibody.h"
@@ -99,7 +100,7 @@ const yk_runge_kutta *yk_runge_kutta_853(void)
 
 /* Steps ---------------------------------------------------------------------------------------- */
 
-/* Behind positions and rates: work, work through ports, losses. */
+/* After positions and rates: work, work through ports, losses. */
 enum { SUMS = 3 };
 
 static size_t vector_size(const yk_multibody_model *model)
@@ -141,7 +142,7 @@ static yk_vec3 take(const double *from)
     return yk_v3(from[0], from[1], from[2]);
 }
 
-/* The trial as the beginning of an internal step, with the charts of all rotations around it. */
+/* Sets the trial to the start of an internal step, with the charts of all rotations around it. */
 static void begin_from_trial(const yk_multibody_model *model, yk_multibody_workspace *work,
                              yk_runge_kutta_workspace *w)
 {
@@ -160,7 +161,7 @@ static void begin_from_trial(const yk_multibody_model *model, yk_multibody_works
         w->orientation[i] = node->orientation;
         node->rotation = yk_rotation_of(yk_v3(0, 0, 0));
 
-        /* What rounding of positions is measured by. */
+        /* Scale of the rounding errors of positions. */
         yk_vec3 at = node->frame.position;
         work->extent = fmax(work->extent, fmax(fabs(at.x), fmax(fabs(at.y), fabs(at.z))));
     }
@@ -183,7 +184,7 @@ void yk_runge_kutta_place(const yk_multibody_model *model, yk_multibody_workspac
         node->frame.velocity = take(rate + u);
         node->frame.angular_velocity = take(rate + u + 3);
 
-        /* The rotation on top of the chart's centre. */
+        /* The rotation relative to the chart's center. */
         node->rotation = yk_rotation_of(take(value + u + 3));
         node->orientation = yk_q_unit(yk_q_mul(node->rotation.quaternion, w->orientation[i]));
         node->frame.rotation = yk_q_matrix(node->orientation);
@@ -216,7 +217,7 @@ static void read_slope(const yk_multibody_model *model, yk_multibody_workspace *
         second[model->coordinate_first + k] = work->coordinates[k].acceleration;
     }
 
-    /* Powers are integrated beside the motion. */
+    /* Powers are integrated together with the motion. */
     yk_multibody_drive_powers(model, work);
     double *sums = slope + w->n - SUMS;
     sums[0] = work->supply;
@@ -256,7 +257,7 @@ void yk_runge_kutta_stage(const yk_runge_kutta_workspace *w, int s, double size,
         value[i] += w->begin[i];
 }
 
-/* All stages of an internal step from `local`, the first slope being known; the end is left in
+/* All stages of an internal step from `local`, with the first slope known; the end is stored in
  * w->value. */
 static yk_status stages(const yk_multibody_model *model, yk_multibody_workspace *work,
                         yk_linear_solver *solver, yk_runge_kutta_workspace *w, double t,
@@ -278,7 +279,7 @@ static yk_status stages(const yk_multibody_model *model, yk_multibody_workspace 
         read_slope(model, work, w, w->slope[s]);
     }
 
-    /* The end of order 8, and how far orders 5 and 3 are from it. */
+    /* The end of order 8, and its differences from orders 5 and 3. */
     combine_slopes(w, method->error5, STAGES, size, w->error5);
     combine_slopes(w, method->error3, STAGES, size, w->error3);
     combine_slopes(w, method->b, STAGES, size, w->value);
@@ -288,10 +289,10 @@ static yk_status stages(const yk_multibody_model *model, yk_multibody_workspace 
     return YK_OK;
 }
 
-/* The estimate of order 8 made of those of orders 5 and 3 is smaller than the errors that
- * pendulums and tops show. */
+/* The estimate of order 8 from those of orders 5 and 3 is smaller than the actual errors of
+ * pendulums and tops, by this factor. */
 static const double CAUTION = 20;
-/* Estimates below this may be rounding. */
+/* Estimates below this may be rounding errors. */
 static const double NOISE = 2e-12;
 
 /* Estimated error relative to the tolerance: positions by the length scale, rates by the typical
@@ -302,8 +303,8 @@ static double error_of(const yk_multibody_model *model, const yk_runge_kutta_wor
     int n = model->motion_count;
     double length = model->length_scale;
 
-    /* Typical speed: what moves, or what the accelerations of the step would set in motion over a
-     * length scale. Below a millionth of that per second the model counts as at rest. */
+    /* Typical speed: present velocities, or those that the accelerations would cause over a length
+     * scale in the step. Below a millionth of that length per second the model counts as at rest. */
     double speed = 1e-6 * length;
     for (int s = 0; s < STAGES; s++) {
         const double *rate = w->slope[s];
@@ -315,7 +316,7 @@ static double error_of(const yk_multibody_model *model, const yk_runge_kutta_wor
         }
     }
 
-    /* The largest estimates of orders 5 and 3; one that is not a number stays. */
+    /* The largest estimates of orders 5 and 3; one that is not a number is kept. */
     double fifth = 0;
     double third = 0;
     for (int level = 0; level < 2; level++) {
@@ -340,7 +341,7 @@ static double error_of(const yk_multibody_model *model, const yk_runge_kutta_wor
     return CAUTION * fifth * fifth / norm / tolerance;
 }
 
-/* The end of the stages brought onto the constraints, with its accelerations. */
+/* Projects the end of the stages onto the constraints, and computes its accelerations. */
 static yk_status arrive(const yk_multibody_model *model, yk_multibody_workspace *work,
                         yk_linear_solver *solver, yk_runge_kutta_workspace *w, double t,
                         double local)
@@ -360,7 +361,7 @@ static yk_status arrive(const yk_multibody_model *model, yk_multibody_workspace 
     if (status != YK_OK)
         return status;
 
-    /* It is the beginning of the next internal step. */
+    /* This is the start of the next internal step. */
     begin_from_trial(model, work, w);
     size_t sums = w->n - SUMS;
     memcpy(w->begin + sums, w->value + sums, SUMS * sizeof *w->begin);
@@ -369,7 +370,7 @@ static yk_status arrive(const yk_multibody_model *model, yk_multibody_workspace 
     return isfinite(w->slope[0][sums]) ? YK_OK : YK_ERROR_DIVERGED;
 }
 
-/* Factor to the size that would just meet the tolerance. */
+/* Factor to the size that would exactly meet the tolerance. */
 static double growth(double error)
 {
     return fmin(6, fmax(1.0 / 3, 0.9 * pow(fmax(error, 1e-12), -1.0 / 8)));
@@ -383,11 +384,11 @@ static yk_status travel(yk_multibody *self, yk_runge_kutta_workspace *w, double 
     yk_linear_solver *solver = &self->solver;
     double now = self->state.clock->t;
 
-    /* The estimate cannot see below rounding. */
+    /* The estimate cannot resolve errors below rounding. */
     double wanted = model->def.options.error_tolerance;
     double tolerance = fmax(wanted, CAUTION * 1e-15 * fmax(1, work->extent / model->length_scale));
 
-    /* The size that the last step ended with. */
+    /* Begin with the size at which the last step ended. */
     double size = h;
     if (wanted > 0 && work->size > 0)
         size = work->size;
@@ -412,14 +413,14 @@ static yk_status travel(yk_multibody *self, yk_runge_kutta_workspace *w, double 
         if (status == YK_OK && wanted > 0)
             error = error_of(model, w, tolerance);
 
-        /* What hardly falls with the step is rounding, and cannot be made smaller. */
+        /* An error that hardly falls with the step size is a rounding error, and cannot be reduced. */
         bool stays = error > last_error * pow(used / last_size, 4);
         if (error > 1 && error * tolerance < NOISE && stays)
             error = 1;
         last_error = error;
         last_size = used;
 
-        /* Accepted: onto the constraints, and on from there. */
+        /* Accepted: project onto the constraints and continue. */
         if (status == YK_OK && isfinite(error) && error <= 1) {
             double end = used >= left ? h : done + used;
             if (work->varying)
@@ -432,7 +433,7 @@ static yk_status travel(yk_multibody *self, yk_runge_kutta_workspace *w, double 
                 done = end;
                 work->report.error = error * tolerance * model->length_scale;
 
-                /* The end of the whole must not shorten the steps after it. */
+                /* A shortened last internal step must not reduce the size of the following ones. */
                 double kept = used < 0.9 * size ? size : 0;
                 if (wanted > 0)
                     size = fmax(kept, used * fmax(1, growth(error)));
@@ -443,7 +444,7 @@ static yk_status travel(yk_multibody *self, yk_runge_kutta_workspace *w, double 
             error = 0;
         }
 
-        /* Rejected: a smaller step, unless there is none. */
+        /* Rejected: try a smaller step, unless it would be too small. */
         if (YK_FAILED(status) && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR)
             return status;
 
@@ -474,14 +475,14 @@ static yk_status travel_from_state(yk_multibody *self, double t, double h)
     yk_multibody_workspace *work = &self->work;
     yk_runge_kutta_workspace w = yk_runge_kutta_workspace_of(model, work);
 
-    /* From the accepted state, with nothing kept from before. */
+    /* From the accepted state, without any history. */
     yk_multibody_trial_from_state(model, state, work);
     yk_multibody_rates_open(self);
     work->size = state->clock->size;
     work->h = h;
     work->drive_step = 0.25 * h;
 
-    /* The first slope, with sums of work from zero on. */
+    /* The first slope, with sums of work starting at zero. */
     begin_from_trial(model, work, &w);
     memset(w.begin + w.n - SUMS, 0, SUMS * sizeof *w.begin);
     yk_runge_kutta_move_to(model, work, t, 0);

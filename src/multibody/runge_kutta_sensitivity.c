@@ -1,6 +1,6 @@
-/* The variational equations along a Runge-Kutta step: the same stages, with what the columns
- * change beside them. At each stage | M G^T; G 0 | (da, dlambda) = d(right-hand side) - d(matrix)
- * (a, lambda), along the column's direction. */
+/* The variational equations along a Runge-Kutta step: the same stages for the derivatives of the
+ * columns. At each stage | M G^T; G 0 | (da, dlambda) = d(right-hand side) - d(matrix) (a, lambda),
+ * along the column's direction. */
 #include <string.h>
 
 #include "multibody/step_sensitivity.h"
@@ -22,13 +22,14 @@ static void displace_to(yk_multibody *self, const yk_runge_kutta_workspace *w, c
 {
     variation *v = self->variation;
 
-    /* The vector of the integration also carries work and losses; they move nothing. */
+    /* The vector of the integration also contains work and losses, which have no effect on the
+     * motion. */
     for (size_t i = 0; i < v->n; i++)
         w->moved[i] = value[i] + fraction * v->direction[i];
     yk_runge_kutta_place(&self->model, &self->work, w, w->moved);
 }
 
-/* Scaled residual of the accelerations of the stage at the trial as it stands. */
+/* Scaled residual of the accelerations of the stage at the present trial. */
 static void residual(yk_multibody *self, double *to)
 {
     const yk_multibody_model *model = &self->model;
@@ -71,7 +72,7 @@ static void slope_along(yk_multibody *self, const yk_runge_kutta_workspace *w, c
     int n = model->motion_count;
     int unknowns = model->unknown_count;
 
-    /* Rates of positions change by those of the direction; those of phi and the accelerations by
+    /* Rates of positions change by those of the direction; rates of phi and accelerations by
      * central differences. */
     memset(v->plus, 0, (size_t)unknowns * sizeof *v->plus);
     memcpy(slope, v->direction + n, (size_t)n * sizeof *slope);
@@ -94,7 +95,7 @@ static void slope_along(yk_multibody *self, const yk_runge_kutta_workspace *w, c
             v->plus[i] = (v->plus[i] - v->minus[i]) * (0.5 / fraction);
     }
 
-    /* Places were displaced, and wrenches act at them where they are. */
+    /* The positions were displaced; wrenches act at the displaced points. */
     if (model->def.flexible_count) {
         displace_to(self, w, value, 0);
         yk_multibody_place_flexibles(model, work, ATTACHMENT_MAPS);
@@ -116,8 +117,8 @@ static void slope_along(yk_multibody *self, const yk_runge_kutta_workspace *w, c
         slope[n + i] = v->plus[i] * model->unknown_scale[i];
 }
 
-/* Accelerations and multipliers of the stage, as the matrix multiplies them, and the directions
- * of the wrenches. */
+/* Accelerations and multipliers of the stage, in the units of the matrix, and the directions of the
+ * wrenches. */
 static void keep_base(yk_multibody *self)
 {
     const yk_multibody_model *model = &self->model;
@@ -151,7 +152,7 @@ yk_status yk_runge_kutta_vary(yk_multibody *self, const yk_runge_kutta_workspace
     variation *v = self->variation;
     const yk_runge_kutta *method = yk_runge_kutta_853();
 
-    /* All columns stage by stage, beside the stages of the step. */
+    /* All columns, stage by stage together with the stages of the step. */
     for (int s = 0; s < STAGES; s++) {
         /* The stage of the step itself. */
         double time = local + method->c[s] * size;
@@ -162,7 +163,7 @@ yk_status yk_runge_kutta_vary(yk_multibody *self, const yk_runge_kutta_workspace
         if (status != YK_OK)
             return status;
 
-        /* Each column goes on from its own stages before. */
+        /* Each column continues from its own earlier stages. */
         keep_base(self);
 
         for (int c = 0; c < v->columns; c++) {
@@ -178,8 +179,8 @@ yk_status yk_runge_kutta_vary(yk_multibody *self, const yk_runge_kutta_workspace
         memcpy(end, column_of(v->begin, v, c), v->n * sizeof *end);
         add_slopes(v, c, method->b, STAGES, size, end);
 
-        /* From the chart of the beginning to rotations about the global axes: the chart of the
-         * next internal step. */
+        /* From the chart of the start to rotations about the global axes, the chart of the next
+         * internal step. */
         for (int i = 0; i < model->node_count; i++) {
             const double *phi = w->value + model->nodes[i].unknown + 3;
             double *change = end + model->nodes[i].unknown + 3;
@@ -191,12 +192,12 @@ yk_status yk_runge_kutta_vary(yk_multibody *self, const yk_runge_kutta_workspace
         }
     }
 
-    /* The matrix as the last stage of the step itself left it. */
+    /* The matrix of the last stage of the step itself. */
     yk_runge_kutta_place(model, work, w, w->stage);
     return yk_multibody_rates(model, work, solver, false);
 }
 
-/* Brings the columns onto the derivative of the constraints of one level, with the factors at the
+/* Projects the columns onto the derivative of the constraints of one level, with the factors at the
  * end of the step. */
 static void project(yk_multibody *self, const yk_runge_kutta_workspace *w, assembly_level level,
                     double *column)
@@ -207,13 +208,13 @@ static void project(yk_multibody *self, const yk_runge_kutta_workspace *w, assem
     variation *v = self->variation;
     int n = model->motion_count;
 
-    /* How far along the column to look. */
+    /* The size of the finite difference. */
     memcpy(v->direction, column, v->n * sizeof *column);
     double fraction = yk_variation_relative_size(model, work, v->direction);
     if (fraction == 0)
         return;
 
-    /* What the rows change by along the column. */
+    /* Change of the rows along the column. */
     for (int side = 0; side < 2; side++) {
         displace_to(self, w, w->begin, side ? -fraction : fraction);
         yk_multibody_assemble(model, work, NULL, level);
@@ -237,7 +238,7 @@ void yk_runge_kutta_vary_end(yk_multibody *self, const yk_runge_kutta_workspace 
 {
     variation *v = self->variation;
 
-    /* Columns of the end become those of the next beginning. */
+    /* Columns of the end become those of the next start. */
     yk_variation_keep(self);
     for (int c = 0; c < v->columns; c++) {
         double *column = column_of(v->begin, v, c);
@@ -290,7 +291,7 @@ yk_status yk_runge_kutta_vary_outputs(yk_multibody *self, double h)
 
     keep_base(self);
 
-    /* Accelerations change along each column, and motions of the ports with them. */
+    /* Accelerations change along each column, and with them the motions of the ports. */
     for (int c = 0; c < v->columns; c++) {
         memcpy(v->direction, column_of(v->begin, v, c), v->n * sizeof *v->direction);
         double fraction = yk_variation_relative_size(model, work, v->direction);

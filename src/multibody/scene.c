@@ -1,5 +1,5 @@
-/* What a mechanism looks like: its shapes; and where it has none, a stick figure of beams, arms
- * from nodes to joints, and springs.
+/* Geometry of a mechanism for pictures: its shapes, or a stick figure of beams, arms from nodes to
+ * joints, and springs if it has none.
  *
  * The bodies of the scene are the nodes of the def, then the attachments of flexible bodies, so
  * that the index of a node is that of its body; then the points of the lines of flexible bodies,
@@ -16,7 +16,7 @@ int yk_multibody_scene_bodies(const yk_multibody *self, yk_scene_body *list, int
     if (!self->compiled)
         return 0;
 
-    /* Nodes; those of beams can be coloured by their strain. */
+    /* Nodes. Those of beams can be colored by their strain. */
     for (int i = 0; i < def->node_count; i++) {
         const yk_multibody_node_def *node = &def->nodes[i];
         bool strained = false;
@@ -74,7 +74,7 @@ void yk_multibody_scene_poses(const yk_multibody *self, yk_scene_pose *list)
         list[i] = (yk_scene_pose){.position = motion.position, .orientation = motion.orientation};
     }
 
-    /* The strains of a beam are known at two points between its nodes: the ends take that of the
+    /* The strains of a beam are known at two points between its nodes: the ends use that of the
      * nearer point, the middle node the mean. */
     for (int i = 0; i < def->beam_count; i++) {
         const yk_multibody_beam_def *beam = &def->beams[i];
@@ -82,7 +82,7 @@ void yk_multibody_scene_poses(const yk_multibody *self, yk_scene_pose *list)
         yk_beam_loads loads;
         yk_multibody_beam_loads(self, i, &loads);
 
-        /* The strain of a tension that would hold the same energy. */
+        /* The strain of a tension with the same energy. */
         double strain[YK_BEAM_SECTION_COUNT];
         for (int p = 0; p < YK_BEAM_SECTION_COUNT; p++) {
             const yk_beam_point *point = &element->point[p];
@@ -94,7 +94,7 @@ void yk_multibody_scene_poses(const yk_multibody *self, yk_scene_pose *list)
             strain[p] = sqrt(fmax(density, 0) / point->stiffness[0][0]);
         }
 
-        /* Elements that meet at a node show the larger strain. */
+        /* If elements share a node, it shows the larger strain. */
         const double at[YK_BEAM_NODE_COUNT] = {strain[0], 0.5 * (strain[0] + strain[1]), strain[1]};
         for (int k = 0; k < YK_BEAM_NODE_COUNT; k++) {
             int node = beam->nodes[k];
@@ -151,7 +151,7 @@ static void add_line(shape_list *s, yk_shape_kind kind, const char *name, int bo
                      .orientation = yk_q_identity(),
                      .size = to};
 
-    /* On one body the end is relative to the beginning, and nothing is no line. */
+    /* On one body the end is relative to the beginning; a line of zero length is left out. */
     if (body == end) {
         line.size = yk_v3_sub(to, from);
         if (yk_v3_norm(line.size) == 0)
@@ -177,7 +177,7 @@ int yk_multibody_scene_shapes(const yk_multibody *self, yk_shape *list, int capa
     if (!self->compiled)
         return 0;
 
-    /* Shapes that were given. */
+    /* Given shapes. */
     for (int i = 0; i < def->shape_count; i++) {
         const yk_multibody_shape_def *shape = &def->shapes[i];
         add_shape(&s, &(yk_shape){.kind = shape->kind,
@@ -188,7 +188,7 @@ int yk_multibody_scene_shapes(const yk_multibody *self, yk_shape *list, int capa
                                   .size = shape->size});
     }
 
-    /* Lines of flexible bodies as rows of straight pieces. */
+    /* Lines of flexible bodies as sequences of straight pieces. */
     int point = def->node_count + def->attachment_count;
     for (int i = 0; i < def->flexible_count; i++) {
         int points = yk_multibody_outline(model, i);
@@ -235,8 +235,8 @@ int yk_multibody_scene_shapes(const yk_multibody *self, yk_shape *list, int capa
                  port->bodies[1], port->markers[1].offset);
     }
 
-    /* Modal bodies from their floating frame from attachment to attachment, where they have no
-     * outline; rods have a line of their own. */
+    /* Modal bodies without an outline: lines from the floating frame through the attachments. Rods
+     * have a line of their own. */
     for (int i = 0; i < def->attachment_count; i++) {
         int flexible = def->attachments[i].flexible;
         int node = def->node_count + i;

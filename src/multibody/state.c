@@ -3,7 +3,7 @@
 
 #include "multibody/integrator.h"
 
-/* The next words of the image; NULL while they are only counted. */
+/* The next words of the image; NULL if they are only counted. */
 static double *take_words(double *image, size_t *used, size_t words)
 {
     double *at = image ? image + *used : NULL;
@@ -11,8 +11,8 @@ static double *take_words(double *image, size_t *used, size_t words)
     return at;
 }
 
-/* Where each piece of the image begins, and how many words there are; of a state without an image
- * these alone. */
+/* Sets the pointers to the pieces of the image, and returns the number of words. For a state
+ * without an image it only counts. */
 static yk_state_layout lay_out(const yk_multibody_model *model, yk_multibody_state *state)
 {
     const yk_multibody_description *def = &model->def;
@@ -20,7 +20,7 @@ static yk_state_layout lay_out(const yk_multibody_model *model, yk_multibody_sta
     size_t coordinates = (size_t)yk_multibody_coordinates_of(def);
     size_t frames = nodes + 1 + (size_t)def->attachment_count;
 
-    /* Rows of the joints, and of ports that take motions; markers of these prescribe a frame. */
+    /* Rows of the joints, and of ports that receive motions, whose markers prescribe a frame. */
     size_t rows = 0;
     for (int i = 0; i < def->joint_count; i++)
         rows += (size_t)yk_joint_of(&def->joints[i]).row_count;
@@ -54,7 +54,7 @@ static yk_state_layout lay_out(const yk_multibody_model *model, yk_multibody_sta
     state->method = take_words(image, &used, method_words);
     size_t continuous = used;
 
-    /* Inputs, relaxed parts, and what the factors of the matrix belong to: from `reference` to
+    /* Inputs, relaxed parts, and the placement of the factors of the matrix: from `reference` to
      * `clock`. */
     size_t frame_words = frames * sizeof(yk_frame) / word;
     size_t reference_words = coordinates * sizeof(coordinate_reference) / word;

@@ -1,7 +1,7 @@
-/* The state of a multibody system: one flat image of doubles, on which alone the next step depends.
- * Rollback saves and restores the image. The pointers of the state are views of its pieces. Matrix
- * factors and Jacobians that are kept over several steps are functions of placements in the image,
- * so that the same bits can be computed again from an image. */
+/* The state of a multibody system: one flat image of doubles, which alone determines the next step.
+ * Rollback saves and restores the image. The pointers of the state point into it. Matrix factors
+ * and Jacobians that are kept over several steps are functions of placements in the image, so that
+ * the same bits can be recomputed from an image. */
 #ifndef YK_MULTIBODY_STATE_H
 #define YK_MULTIBODY_STATE_H
 
@@ -26,18 +26,18 @@ typedef struct coordinate_state {
     double acceleration;
 } coordinate_state;
 
-/* Where a coordinate was when the matrix was assembled. */
+/* Placement of a coordinate when the matrix was assembled. */
 typedef struct coordinate_reference {
     double value, rate;
 } coordinate_reference;
 
-/* Counters and sums that belong to the state but are no coordinates; all eight bytes wide. */
+/* Counters and sums that belong to the state; all are eight bytes wide. */
 typedef struct clock_state {
     double t, h;
-    int64_t steps; /* since start; 0: no past yet */
+    int64_t steps; /* since the start; 0: there is no previous step */
     /* last measured contraction of the iteration with kept factors, per step of their age */
     double rate;
-    double fresh_rate; /* the same in the step in which factors were made, not per step */
+    double fresh_rate; /* contraction in the step in which factors were made */
     double age;        /* of the factors, in steps */
     double refresh;    /* not zero: make new factors in the next step */
     double unmeasured; /* steps since a contraction was measured */
@@ -49,19 +49,20 @@ typedef struct clock_state {
      * that the matrix needs a compliance. */
     double redundant;
     double work, port_work, dissipated;
-    double supply, port_supply, loss; /* powers at t; of the supply, what comes through ports */
+    /* powers at t; port_supply is the part of supply through ports */
+    double supply, port_supply, loss;
 } clock_state;
 
-/* What the Jacobian of a part was made at, and how it serves (relaxed.c). In the
- * image the placement follows: all frames, then all coordinates. */
+/* Where the Jacobian of a part was evaluated, and its contraction (relaxed.c). In the image the
+ * placement follows: all frames, then all coordinates. */
 typedef struct part_state {
-    double t, h; /* h = 0: there is none */
+    double t, h; /* h = 0: there is no Jacobian */
     double stale;
     double rate;    /* last measured contraction */
-    double trusted; /* relaxations since */
+    double trusted; /* relaxations since the last measurement */
 } part_state;
 
-/* Numbers that the matrix was assembled with. */
+/* Numbers with which the matrix was assembled. */
 typedef struct factor_state {
     double c;
     double t;
@@ -78,17 +79,17 @@ typedef struct yk_multibody_state {
     yk_vec3 *rotation;                    /* rotation from before to now */
     yk_vec3 *older_move, *older_rotation; /* the same one step earlier, for the local error */
     double *older_change;                 /* and of each coordinate */
-    double *lambda;                       /* multipliers of now */
+    double *lambda;                       /* present multipliers */
     double *lambda_before;
-    double *method;    /* accelerations of an integrator's own, one per unknown of motion */
-    yk_wrench *wrench; /* that each port took */
+    double *method;    /* algorithmic accelerations of an integrator, one per unknown of motion */
+    yk_wrench *wrench; /* wrench on each port */
     yk_frame *driven;  /* prescribed frames */
 
-    double *parts; /* part_words each, beginning with a part_state; where parts can be relaxed */
+    double *parts; /* part_words each, beginning with a part_state; only if parts can be relaxed */
     size_t part_words;
 
-    /* What the matrix was assembled at, so that a rollback can make the same factors again: frames,
-     * coordinates, multipliers, and numbers. */
+    /* Data with which the matrix was assembled, so that the same factors can be made again after a
+     * rollback: frames, coordinates, multipliers, and numbers. */
     yk_frame *reference;
     coordinate_reference *reference_coordinate;
     double *reference_lambda;
@@ -97,7 +98,7 @@ typedef struct yk_multibody_state {
     clock_state *clock;
 } yk_multibody_state;
 
-/* state.c: from the def and the connections alone, so that callers may ask before start. */
+/* state.c: depends on the def and the connections only, so that it can be called before the start. */
 yk_state_layout yk_multibody_state_layout(const yk_multibody_model *model);
 yk_status yk_multibody_state_create(const yk_multibody_model *model, yk_multibody_state *state);
 void yk_multibody_state_release(const yk_multibody_model *model, yk_multibody_state *state);

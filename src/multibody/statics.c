@@ -1,25 +1,25 @@
 /* Static equilibrium by pseudo-transient continuation: Newton's method on the equations without
- * inertia, with the masses kept in the matrix as if a step of size c were taken from rest. While
- * the iterate is far the masses dominate and the nodes follow the forces downhill; c grows as the
- * corrections shrink, and the last iterations are Newton's. */
+ * inertia, with the masses kept in the matrix as for a step of size c from rest. Far from the
+ * solution the masses dominate and the nodes follow the forces downhill; c grows as the corrections
+ * decrease, and the last iterations are Newton iterations. */
 #include "multibody/multibody.h"
 
-/* In units of the time in which the loads at work would carry a typical mass over the model's
- * length. Beyond the last step the masses matter no more for anything that a spring or a weight
- * holds; larger ones would lose in rounding what nothing holds, as the spin of a link about its
- * own axis. */
+/* In units of the time in which the present loads would move a typical mass over the model's
+ * length. Beyond the last step size the masses no longer matter for anything held by a spring or a
+ * weight. For motions that nothing holds, such as the spin of a link about its own axis, larger
+ * steps would only add rounding errors. */
 static const double FIRST_STEP = 0.03;
 static const double LAST_STEP = 100;
-/* Loads below this fraction of the largest that was met are no measure. */
+/* Loads below this fraction of the largest load so far are not used as a scale. */
 static const double LEAST_LOAD = 1e-6;
 static const int MOST_ITERATIONS = 2000;
 /* Unbalanced loads and gaps as a fraction of the largest load and of the length scale. */
 static const double BALANCE = 1e-10;
-/* Stiff parts leave more than that by rounding, and where there is no load that is all: then
- * corrections of this size (by the length scale, rad) end the search. */
+/* Rounding errors of stiff parts may be larger, and without a load they are all that remains. Then
+ * corrections of this size (relative to the length scale, rad) end the iteration. */
 static const double SETTLED = 1e-11;
 
-/* What is not in balance, relative to the loads at work: forces and gaps of the constraints. */
+/* Unbalanced forces, relative to the present loads, and gaps of the constraints. */
 static double relative_imbalance(const yk_multibody_model *model,
                                  const yk_multibody_workspace *work, int *worst, double *load)
 {
@@ -40,8 +40,8 @@ static double relative_imbalance(const yk_multibody_model *model,
     for (int i = model->motion_count; i < model->unknown_count; i++)
         gap = fmax(gap, fabs(work->right[i]));
 
-    /* By the loads at work, the largest of weights, multipliers and what is not balanced yet; and
-     * by the length scale. */
+    /* Relative to the largest of weights, multipliers and unbalanced forces; and to the length
+     * scale. */
     *load = force;
     double gravity = yk_v3_norm(model->def.gravity);
     for (int i = 0; i < model->node_count; i++)
@@ -55,13 +55,14 @@ static double relative_imbalance(const yk_multibody_model *model,
     return fmax(fraction, gap / model->length_scale);
 }
 
-/* In which a load carries a typical mass over the model's length. */
+/* The time in which a load moves a typical mass over the model's length. */
 static double time_of(const yk_multibody_model *model, double load)
 {
     return load > 0 ? sqrt(model->mass_scale * model->length_scale / load) : 1;
 }
 
-/* One step from rest, at most a fifth of the model's size; `change` is how far it would go. */
+/* One step from rest, limited to a fifth of the model's size; `change` is its length without the
+ * limit. */
 static yk_status relax_towards_rest(const yk_multibody_model *model, yk_multibody_workspace *work,
                                     yk_linear_solver *solver, double *change)
 {
@@ -80,7 +81,7 @@ static yk_status relax_towards_rest(const yk_multibody_model *model, yk_multibod
         return yk_fail(model->context, YK_ERROR_DIVERGED,
                        "%s: the search for static equilibrium diverged", model->def.name);
 
-    /* No further than a fifth of the model's size at once. */
+    /* At most a fifth of the model's size at once. */
     double fraction = *change > 0.2 ? 0.2 / *change : 1;
     yk_multibody_move_nodes(model, work, fraction);
     double scale = fraction * model->mass_scale / (work->c * work->c);
@@ -110,14 +111,14 @@ yk_status yk_multibody_equilibrium(yk_multibody *self)
     for (int k = 0; k < model->coordinate_count; k++)
         work->coordinates[k] = (trial_coordinate){.value = work->coordinates[k].value};
 
-    /* A first weight, and a little compliance where rows are redundant. */
+    /* An initial weight, and a small compliance if rows are redundant. */
     work->c = 1;
     solver->match = false;
     work->compliance = 0;
     if (self->state.clock->redundant != 0)
         work->compliance = 1e-11;
 
-    /* Larger steps as the corrections get smaller. */
+    /* Increase the step size as the corrections decrease. */
     double change = 1;
     double last_change = 1;
     double left = 0;
@@ -132,13 +133,13 @@ yk_status yk_multibody_equilibrium(yk_multibody *self)
         largest_load = fmax(largest_load, load);
         double largest_step = LAST_STEP * time_of(model, fmax(load, LEAST_LOAD * largest_load));
 
-        /* In balance; or so stiff that rounding hides it, while masses matter no more. */
+        /* In balance; or so stiff that rounding errors hide it, while the masses no longer matter. */
         if (left < BALANCE && change < 1e-4)
             return YK_OK;
         if (change < SETTLED && work->c >= 0.3 * largest_step)
             return YK_OK;
 
-        /* The first assembly was to find how large the loads are. */
+        /* The first assembly only determines the size of the loads. */
         if (k == 0) {
             work->c = FIRST_STEP * time_of(model, load);
             smallest_step = 0.1 * work->c;

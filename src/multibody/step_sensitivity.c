@@ -1,12 +1,12 @@
-/* The sensitivities of a step: what those of all integrators share, which are the columns, memory,
- * and the motions of the ports; and those of implicit steps.
+/* The sensitivities of a step: the parts common to all integrators (columns, memory, and the
+ * motions of the ports), and those of implicit steps.
  *
- * An implicit step is one of the two-step method or of generalised-alpha. In one internal step
- * the wrenches enter at its end alone, and the change of the unknowns follows from the matrix of
- * Newton's method at the converged step; what that matrix leaves out (the stiffness of the
- * wrenches themselves, damping times the change of geometry) is put in by iterations against the
- * true residual. Where the macro step took several internal steps, these are repeated
- * with displaced wrenches. */
+ * Implicit steps are those of the two-step method and of generalized-alpha. In one internal step
+ * the wrenches act at its end only, and the change of the unknowns follows from the matrix of
+ * Newton's method at the converged step. Terms that this matrix neglects (the stiffness of the
+ * wrenches themselves, damping times the change of geometry) are included by iterations against the
+ * true residual. If the macro step consists of several internal steps, these are repeated with
+ * displaced wrenches. */
 #include "multibody/step_sensitivity.h"
 
 #include <string.h>
@@ -16,8 +16,7 @@
 enum { MARKER_MOTIONS = 18, SCALAR_MOTIONS = 3 };
 
 static const double DISPLACED = 1e-5;
-/* Iterations against the true residual, at most; they end when the last one adds less than this
- * fraction. */
+/* Largest number of iterations against the true residual, and relative change at which they end. */
 static const int REFINEMENTS = 12;
 static const double SETTLED = 1e-8;
 
@@ -48,7 +47,7 @@ static yk_status create_variation(yk_multibody *self, int degree)
     if (!v)
         return YK_ERROR_MEMORY;
 
-    /* How many columns, and how many numbers of motion each has. */
+    /* Numbers of columns, and of motion components of each. */
     self->variation = v;
     v->degree = degree;
     v->n = 2 * (size_t)model->motion_count;
@@ -97,7 +96,7 @@ static yk_status create_variation(yk_multibody *self, int degree)
 
     v->output[1] = v->output[0] + v->outputs;
 
-    /* Of each port all components in their first power of time, then in the next. */
+    /* Coefficients are ordered by power of time, then by port, then by component. */
     int row = 0;
     int column = 0;
     for (int p = 0; p < model->def.port_count; p++) {
@@ -161,7 +160,7 @@ double yk_variation_relative_size(const yk_multibody_model *model,
 {
     double largest = 0;
 
-    /* Displacements, then rates as what they displace in a step. */
+    /* Displacements, then rates as displacements per step. */
     for (int level = 0; level < 2; level++) {
         for (int i = 0; i < model->motion_count; i++) {
             double size = fabs(direction[level * model->motion_count + i]);
@@ -258,7 +257,7 @@ yk_status yk_multibody_step_sensitivity(yk_multibody *self, double t, double h, 
                        "%s: sensitivities to wrenches of degree %d: 0 to %d are known",
                        model->def.name, degree, YK_INPUT_DEGREE_MAX);
 
-    /* Memory for columns of another degree is made anew. */
+    /* Columns of another degree need new memory. */
     if (self->variation && self->variation->degree != degree)
         yk_multibody_release_variation(self);
 
@@ -268,7 +267,7 @@ yk_status yk_multibody_step_sensitivity(yk_multibody *self, double t, double h, 
     if (status != YK_OK)
         return status;
 
-    /* The step itself, and its derivatives on the way. */
+    /* The step itself, with its derivatives. */
     self->variation->matrix = matrix;
     work->varying = true;
     status = model->integrator->vary(self, t, h);
@@ -317,7 +316,7 @@ static void one_column(yk_multibody *self, int column)
     variation *v = self->variation;
     int n = model->unknown_count;
 
-    /* The wrench itself; it acts at the ports where they are. */
+    /* The wrench itself, at the present positions of the ports. */
     double factor = work->c * work->c;
     for (int k = 0; k < v->power[column]; k++)
         factor *= work->input_time;
@@ -329,11 +328,11 @@ static void one_column(yk_multibody *self, int column)
         v->base[i] = 0;
     }
 
-    /* Iterations against the true residual, until the last adds nothing that matters. */
+    /* Iterate against the true residual until the changes are negligible. */
     for (int k = 0; k < REFINEMENTS; k++) {
         memcpy(v->minus, v->plus, (size_t)n * sizeof *v->minus);
 
-        /* The change of the equations along what is known of the solution. */
+        /* The change of the equations along the present solution. */
         double fraction = fraction_of(self);
         for (int side = 0; side < 2 && fraction != 0; side++) {
             double sign = side ? -1 : 1;
@@ -345,7 +344,7 @@ static void one_column(yk_multibody *self, int column)
                 v->minus[i] += half * work->right[i];
         }
 
-        /* The correction, and its size beside what is known. */
+        /* The correction, and its size relative to the solution. */
         yk_multibody_solve(model, &self->solver, v->minus);
         double change = 0, size = 0;
         for (int i = 0; i < n; i++) {
@@ -367,12 +366,12 @@ yk_status yk_two_step_vary(yk_multibody *self)
     yk_multibody_workspace *work = &self->work;
     variation *v = self->variation;
 
-    /* Fresh factors at the converged step. */
+    /* New factors at the converged step. */
     yk_variation_keep(self);
     model->integrator->momenta(model, work);
     yk_multibody_assemble(model, work, &self->solver, LEVEL_STEP);
     yk_status status = yk_multibody_factor(model, work, &self->solver);
-    self->solver.match = false; /* later steps make those again that belong to the state */
+    self->solver.match = false; /* later steps recompute those that belong to the state */
     if (status == YK_OK) {
         yk_multibody_port_rows(model, work, v->rows);
         for (int c = 0; c < v->columns; c++)
@@ -392,7 +391,7 @@ static double push_input(yk_multibody *self, int column, double h, double sign)
     const yk_multibody_model *model = &self->model;
     const variation *v = self->variation;
 
-    /* The port that the column belongs to, and which of its components. */
+    /* The port of the column, and its component. */
     int port = 0;
     int k = v->row[column];
     int power = v->power[column];

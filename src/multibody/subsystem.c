@@ -1,4 +1,4 @@
-/* The contract of yoke/subsystem.h over the solver. */
+/* Implements the contract of yoke/subsystem.h with the solver. */
 
 #include <string.h>
 
@@ -36,7 +36,7 @@ static yk_status connect_port(yk_subsystem *self, int port, yk_causality causali
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no port %d", model->def.name,
                        port);
 
-    /* What the port can take, and what of a motion is left to it. */
+    /* The chosen causality, and the constrained motions. */
     const yk_port *of = &model->port_list[port];
     unsigned axes = of->kind == YK_PORT_SCALAR ? YK_AXIS_X : YK_AXES_ALL;
     if (!(of->allowed_causalities & causality))
@@ -46,7 +46,7 @@ static yk_status connect_port(yk_subsystem *self, int port, yk_causality causali
         return yk_fail(model->context, YK_ERROR_ARGUMENT,
                        "%s: port '%s' takes a motion but no axis of it", model->def.name, of->name);
 
-    /* The equations change with it. */
+    /* The equations change with the causality. */
     model->ports[port].causality = causality;
     model->ports[port].constrained = constrained;
     multibody->compiled = false;
@@ -64,7 +64,7 @@ static yk_status place_port(yk_subsystem *self, int port, const yk_vec3 *positio
         return yk_fail(model->context, YK_ERROR_ARGUMENT, "%s has no marker port %d",
                        model->def.name, port);
 
-    /* From global axes to those of the body where it starts. */
+    /* From global axes to those of the body in its initial pose. */
     yk_marker *marker = &model->ports[port].def.markers[0];
     yk_multibody_node_def body =
         yk_multibody_start_pose(&model->def, model->ports[port].def.bodies[0]);
@@ -73,7 +73,7 @@ static yk_status place_port(yk_subsystem *self, int port, const yk_vec3 *positio
     if (orientation)
         marker->orientation = yk_q_unit(yk_q_mul(yk_q_conjugate(body.orientation), *orientation));
 
-    /* Merging takes the port from the def. */
+    /* Merging uses the port in the def. */
     yk_port_def *defs = (yk_port_def *)(uintptr_t)model->def.ports;
     defs[port].markers[0] = *marker;
     multibody->compiled = false;
@@ -99,7 +99,7 @@ static yk_status start_model(yk_subsystem *self, double t, double h, const yk_in
     if (status != YK_OK)
         return status;
 
-    /* Without inputs motion ports keep the motion of the def. */
+    /* Without inputs, motion ports keep the motion of the def. */
     work->inputs = inputs ? inputs : work->own_inputs;
     for (int i = 0; !inputs && i < model->def.port_count; i++) {
         const port_model *port = &model->ports[i];
@@ -109,13 +109,13 @@ static yk_status start_model(yk_subsystem *self, double t, double h, const yk_in
         if (port->causality != YK_CAUSALITY_MOTION_INPUT)
             continue;
 
-        /* Where the marker starts, and how it moves with its body. */
+        /* Initial pose of the marker, and its motion with its body. */
         yk_multibody_node_def a = yk_multibody_start_pose(&model->def, def->bodies[0]);
         yk_vec3 arm = yk_q_rotate(a.orientation, def->markers[0].offset);
         yk_vec3 at = yk_v3_add(a.position, arm);
         input->degree = 1;
 
-        /* A distance stays what it is. */
+        /* A distance is unchanged. */
         if (def->kind == YK_PORT_SCALAR) {
             yk_multibody_node_def b = yk_multibody_start_pose(&model->def, def->bodies[1]);
             yk_vec3 end = yk_v3_add(b.position, yk_q_rotate(b.orientation, def->markers[1].offset));
@@ -153,7 +153,7 @@ static yk_status advance_model(yk_subsystem *self, double t, double h, const yk_
     if (!multibody->started)
         return not_started(model);
 
-    /* Motion ports cannot do without. */
+    /* Motion ports require inputs. */
     for (int i = 0; i < model->def.port_count && !inputs; i++) {
         if (model->ports[i].causality == YK_CAUSALITY_MOTION_INPUT)
             return yk_fail(model->context, YK_ERROR_ARGUMENT,
@@ -161,7 +161,7 @@ static yk_status advance_model(yk_subsystem *self, double t, double h, const yk_
                            model->ports[i].def.name);
     }
 
-    /* A trial that was relaxed part by part is accepted as it stands. */
+    /* A trial that was relaxed part by part is accepted without further iterations. */
     yk_status status = YK_OK;
     work->inputs = inputs;
     if (work->open && work->relaxing) {
@@ -184,7 +184,7 @@ static yk_status advance_sensitively(yk_subsystem *self, double t, double h, con
     if (!multibody->started)
         return not_started(&multibody->model);
 
-    /* The inputs are the caller's, for the time of the call. */
+    /* The caller owns the inputs; use them during the call. */
     work->inputs = inputs;
     yk_status status = yk_multibody_step_sensitivity(multibody, t, h, degree, matrix);
     work->inputs = NULL;
@@ -249,14 +249,15 @@ static yk_status set_state(yk_subsystem *self, const double *image)
     if (!multibody->started)
         return not_started(model);
 
-    /* The only words that are no plain numbers: the level of the kept factors, and the steps. */
+    /* The only words that are not plain numbers: the level of the kept factors, and the count of
+     * steps. */
     double level = image[&state->factor->level - state->image];
     int64_t steps;
     memcpy(&steps, image + ((double *)&state->clock->steps - state->image), sizeof steps);
     if ((level != LEVEL_STEP && level != LEVEL_ACCELERATION) || !yk_is_restored_count(steps))
         return yk_fail(model->context, YK_ERROR_ARGUMENT,
                        "the state image does not belong to this model");
-    /* Perturbed orientations are brought back to unit length; an image without any is none. */
+    /* Perturbed orientations are normalized; an image without valid ones is rejected. */
     const double *nodes = image + ((const double *)state->now - state->image);
     for (int i = 0; i < model->def.node_count; i++) {
         node_state node;
@@ -283,8 +284,8 @@ static yk_status set_state(yk_subsystem *self, const double *image)
     return YK_OK;
 }
 
-/* A frame at t + h before the inputs are known: nodes as the integrator predicts them,
- * attachments of flexible bodies with their present acceleration, prescribed frames as they are. */
+/* A frame at t + h, predicted without inputs: nodes by the integrator, attachments of flexible
+ * bodies with their present acceleration, prescribed frames unchanged. */
 static trial_node predict_frame(const yk_multibody *multibody, int frame, double h)
 {
     const yk_multibody_model *model = &multibody->model;
@@ -319,7 +320,7 @@ static void predict(const yk_subsystem *self, int index, double h, yk_motion *mo
     const port_model *port = &multibody->model.ports[index];
     trial_node node = predict_frame(multibody, port->node[0], h);
 
-    /* Where its marker is going, and for a distance the second. */
+    /* The predicted motion of its marker; for a distance also that of the second marker. */
     yk_motion a;
     yk_motion b;
     yk_multibody_motion_of(&node, &port->def.markers[0], &a);
@@ -387,8 +388,7 @@ static void scene_poses(const yk_subsystem *self, yk_scene_pose *list)
 
 /* Models of the ports, and parts that are relaxed ---------------------------------------------- */
 
-/* At the level of accelerations the size of the step does not matter, and prescribed motions go
- * on as they were. */
+/* On acceleration level the step size does not matter, and prescribed motions continue. */
 static yk_status find_interface_model(yk_subsystem *self, double t, double h,
                                       const yk_input *inputs, yk_interface_model *result)
 {
@@ -400,7 +400,7 @@ static yk_status find_interface_model(yk_subsystem *self, double t, double h,
     if (!multibody->started)
         return not_started(model);
 
-    /* Signals go on with the value that they have at the start of the step. */
+    /* Signals keep the value at the start of the step. */
     for (int i = 0; inputs && i < model->def.port_count; i++) {
         if (model->ports[i].causality == YK_CAUSALITY_SIGNAL_INPUT)
             multibody->work.wrench[i].force.x = yk_input_scalar(&inputs[i], 0);
@@ -461,7 +461,7 @@ static int input_degree(const yk_subsystem *self)
 
 /* Operations with a status ----------------------------------------------------------------------
  *
- * Each keeps its message: the context is shared with other subsystems. */
+ * Each stores its message, because other subsystems use the same context. */
 
 static yk_status keep(yk_subsystem *self, yk_status status)
 {

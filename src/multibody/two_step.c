@@ -1,16 +1,17 @@
-/* The implicit two-step integrator (math/integrators.h; papers tight (2)-(6), explicit (5)-(10),
- * (33)-(35)). One step: what the past contributes, the prediction, acceptance; and the loop that
- * cuts steps where Newton's method fails or the local error is too large. */
+/* The implicit two-step integrator (math/integrators.h; Zhang et al. 2020, equations 2 to 6; Zhang
+ * et al. 2022, equations 5 to 10 and 33 to 35). One step: the terms of the past, the prediction,
+ * acceptance; and the loop that divides steps if Newton's method fails or the local error is too
+ * large. */
 #include <string.h>
 
 #include "multibody/step_sensitivity.h"
 
-/* Smallest fraction of a step that is tried before the step is given up. */
+/* Smallest fraction of a step that is tried before the step fails. */
 static const double SMALLEST_FRACTION = 1e-4;
-/* The same under error control, where the whole may be a thousand steps. */
+/* The same under error control, with which a step may be divided into a thousand. */
 static const double SMALLEST_CONTROLLED = 1e-9;
-/* A change of velocity that carries a node so far in one step is not believed (rad, or of the
- * length of the model). */
+/* A change of velocity that moves a node by more than this in one step is not plausible (rad, or
+ * relative to the length of the model). */
 static const double FAR = 0.02;
 
 static yk_vec3 combine(double a, yk_vec3 u, double b, yk_vec3 v)
@@ -32,8 +33,8 @@ static yk_two_step method_for(const yk_multibody_model *model, const yk_multibod
 
 /* Prediction ----------------------------------------------------------------------------------- */
 
-/* The pose that belongs to velocity and rate of phi: x = x_past + c v, phi = phi_past + c phi',
- * R = exp(phi) R_n, w = T(phi) phi'. */
+/* The pose that results from velocity and rate of phi: x = x_past + c v, phi = phi_past + c phi', R
+ * = exp(phi) R_n, w = T(phi) phi'. */
 static void set_pose(const node_state *now, double c, trial_node *node)
 {
     yk_frame *frame = &node->frame;
@@ -46,8 +47,8 @@ static void set_pose(const node_state *now, double c, trial_node *node)
     frame->angular_velocity = yk_rotation_tangent(&node->rotation, node->phi_rate);
 }
 
-/* What is known of position and rotation at the end of the step, x_past and phi_past; returns the
- * rate of phi one step back. */
+/* The known terms of position and rotation at the end of the step, x_past and phi_past; returns the
+ * rate of phi one step earlier. */
 static yk_vec3 set_past(const yk_multibody_state *state, const yk_two_step *m, int i, double h,
                         trial_node *node)
 {
@@ -55,7 +56,7 @@ static yk_vec3 set_past(const yk_multibody_state *state, const yk_two_step *m, i
     const node_state *before = &state->before[i];
     yk_vec3 w = now->angular_velocity;
 
-    /* Of a first step the start alone. */
+    /* For a first step these are the initial values. */
     if (state->clock->steps == 0) {
         node->position_past = yk_v3_axpy(m->b1 * h, now->velocity, now->position);
         node->phi_past = yk_v3_scale(m->b1 * h, w);
@@ -67,7 +68,7 @@ static yk_vec3 set_past(const yk_multibody_state *state, const yk_two_step *m, i
     yk_vec3 rates = combine(m->b1 * h, now->velocity, m->b2 * h, before->velocity);
     node->position_past = yk_v3_add(yk_v3_axpy(-m->a2, move, now->position), rates);
 
-    /* In the chart around now, phi is zero there and minus the last increment before. */
+    /* In the present chart phi is zero now, and minus the last increment one step earlier. */
     yk_vec3 last = yk_v3_neg(state->rotation[i]);
     yk_rotation back = yk_rotation_of(last);
     yk_vec3 phi_rate = yk_rotation_tangent_inverse(&back, before->angular_velocity);
@@ -76,15 +77,15 @@ static yk_vec3 set_past(const yk_multibody_state *state, const yk_two_step *m, i
     return phi_rate;
 }
 
-/* Where Newton's method begins: velocities extrapolated by their own rates. In the constrained
- * directions the method's velocities carry a smooth error of second order, which an extrapolation
- * of the velocities keeps, and one that mixes in positions would multiply; so this guess is
- * better by one order there than the Hermite prediction, and the first correction is of the size
- * of the local error of the velocities.
+/* Initial guess of Newton's method: velocities extrapolated by their own rates. In the constrained
+ * directions the method's velocities have a smooth error of second order. An extrapolation of
+ * velocities keeps it, and one that also uses positions would multiply it. So this guess is better
+ * by one order there than the Hermite prediction, and the first correction is of the size of the
+ * local error of the velocities.
  *
- * Accelerations of what is far stiffer than the step, such as a light section of a beam that is
- * released or loaded at once, say nothing of the next velocity: where they would carry a node
- * far in one step, its velocity is left as it is. */
+ * The accelerations of parts that are far stiffer than the step, such as a light section of a beam
+ * that is released or loaded suddenly, do not predict the next velocity: if they would move a node
+ * far in one step, its velocity is kept. */
 static void guess_velocity(const yk_multibody_model *model, const yk_multibody_state *state, int i,
                            double h, double c, trial_node *node)
 {
@@ -101,7 +102,7 @@ static void guess_velocity(const yk_multibody_model *model, const yk_multibody_s
     yk_vec3 change = combine(a, now->acceleration, b, before->acceleration);
     yk_vec3 spin_change = combine(a, now->angular_acceleration, b, before->angular_acceleration);
 
-    /* Where it would carry the node far, there is none. */
+    /* Zero if it would move the node far. */
     double limit = FAR / h;
     double reach = limit * model->length_scale;
     if (!(yk_v3_norm2(change) < reach * reach))
@@ -116,8 +117,8 @@ static void guess_velocity(const yk_multibody_model *model, const yk_multibody_s
     node->phi_rate = yk_rotation_tangent_inverse(&rotation, spin);
 }
 
-/* The rate at the end of a step `ratio` times as long as the last, from the cubic through both
- * ends of the last: change = (y_n - y_(n-1)) / (size of the last step). */
+/* The rate at the end of a step `ratio` times as long as the last, from the cubic polynomial
+ * through both ends of the last: change = (y_n - y_(n-1)) / (size of the last step). */
 static yk_vec3 hermite_rate(double ratio, yk_vec3 change, yk_vec3 rate, yk_vec3 rate_before)
 {
     double square = ratio * ratio;
@@ -127,7 +128,8 @@ static yk_vec3 hermite_rate(double ratio, yk_vec3 change, yk_vec3 rate, yk_vec3 
     return yk_v3_axpy(slope, change, yk_v3_axpy(before, rate_before, yk_v3_scale(now, rate)));
 }
 
-/* The prediction of the papers, explicit (33)-(35), which explicit schemes pass to the partners. */
+/* The prediction of Zhang et al. 2022, equations 33 to 35, which explicit schemes pass to the
+ * partners. */
 static void two_step_predict(const yk_multibody_model *model, const yk_multibody_state *state,
                              int i, double h, trial_node *node)
 {
@@ -149,13 +151,13 @@ static void two_step_predict(const yk_multibody_model *model, const yk_multibody
         node->phi_rate = hermite_rate(ratio, rotation, now->angular_velocity, phi_rate_before);
     }
 
-    /* The pose that belongs to it; accelerations as they are now. */
+    /* The resulting pose, with the present accelerations. */
     set_pose(now, method.b0 * h, node);
     node->acceleration = now->acceleration;
     node->angular_acceleration = now->angular_acceleration;
 }
 
-/* p_past of tight (2): a1 p_n + a2 p_(n-1) + h (b1 p'_n + b2 p'_(n-1)). */
+/* p_past of Zhang et al. 2020 (2): a1 p_n + a2 p_(n-1) + h (b1 p'_n + b2 p'_(n-1)). */
 static yk_momentum momentum_past(const yk_two_step *m, double h, const node_state *now,
                                  const node_state *before, bool first)
 {
@@ -164,7 +166,7 @@ static yk_momentum momentum_past(const yk_two_step *m, double h, const node_stat
     yk_momentum past = {.linear = combine(m->a1, p->linear, m->b1 * h, rate->linear),
                         .angular = combine(m->a1, p->angular, m->b1 * h, rate->angular)};
 
-    /* A first step has no step before. */
+    /* A first step has no previous one. */
     if (first)
         return past;
 
@@ -227,8 +229,8 @@ static void two_step_open(const yk_multibody_model *model, const yk_multibody_st
         trial->value = trial->value_past + work->c * trial->rate;
     }
 
-    /* Multipliers are extrapolated too: what is wrong with them is multiplied by the change of
-     * the joints' directions since the factors were made. */
+    /* Multipliers are extrapolated too: their error is multiplied by the change of the joints'
+     * directions since the factors were made. */
     double ratio = 0;
     if (clock->steps > 1)
         ratio = h / clock->h;
@@ -295,7 +297,7 @@ static double two_step_update(const yk_multibody_model *model, const yk_multibod
     return sqrt(largest);
 }
 
-/* The method solved for the rate at the end. */
+/* The unknown of the method is the rate at the end. */
 static yk_vec3 rate_of(const yk_two_step *m, double h, yk_vec3 value, yk_vec3 now, yk_vec3 before,
                        yk_vec3 rate_now, yk_vec3 rate_before)
 {
@@ -343,7 +345,7 @@ static void two_step_close(const yk_multibody_model *model, yk_multibody_state *
     yk_multibody_balance_energy(model, state, work);
     two_step_accelerations(model, state, work);
 
-    /* What was now is the past of the next step. */
+    /* The present state is the past of the next step. */
     for (int i = 0; i < model->node_count; i++) {
         const node_state *now = &state->now[i];
         state->older_move[i] = yk_v3_sub(now->position, state->before[i].position);
@@ -379,7 +381,7 @@ static void two_step_close(const yk_multibody_model *model, yk_multibody_state *
 
 /* Error control -------------------------------------------------------------------------------- */
 
-/* Third derivative from the moves of three steps, by divided differences. */
+/* Third derivative from the displacements of three steps, by divided differences. */
 static double third_of(const double h[3], double last, double middle, double first)
 {
     double speed[3] = {last / h[0], middle / h[1], first / h[2]};
@@ -395,10 +397,10 @@ static yk_vec3 third_derivative(const double h[3], yk_vec3 last, yk_vec3 middle,
 }
 
 /* Local truncation error of positions (m), rotations and coordinates of flexible bodies: the
- * method's error constant times h^3 times the third derivative. That is taken from positions
- * alone: velocities and accelerations of an index-3 system carry errors that belong to the steps
- * in which they were made, and jump when the step changes. Only the start knows its
- * accelerations. */
+ * method's error constant times h^3 times the third derivative. The derivative is taken from
+ * positions only: velocities and accelerations of an index-3 system contain errors that depend on
+ * the steps in which they were computed, and jump when the step size changes. At the start only,
+ * accelerations are used. */
 static double local_error(const yk_multibody_model *model, const yk_multibody_state *state,
                           const yk_multibody_workspace *work)
 {
@@ -408,7 +410,7 @@ static double local_error(const yk_multibody_model *model, const yk_multibody_st
     double h = work->h;
     double sizes[3] = {h, clock->h, clock->h_before};
 
-    /* What the method makes of t^3 on steps of 1/ratio and 1, against 1. */
+    /* Error of the method for t^3 on steps of sizes 1/ratio and 1. */
     double ratio = 1;
     if (clock->steps)
         ratio = h / clock->h;
@@ -453,7 +455,7 @@ static double local_error(const yk_multibody_model *model, const yk_multibody_st
                                      state->older_rotation[i]);
         }
 
-        /* By the length scale, or in radians. */
+        /* Relative to the length scale, or in radians. */
         double size = fmax(yk_v3_norm(jerk) / model->length_scale, yk_v3_norm(swing));
         largest = fmax(largest, size);
     }
@@ -462,7 +464,7 @@ static double local_error(const yk_multibody_model *model, const yk_multibody_st
 }
 
 /* The factor by which the next step may grow, from the local error of third order. Small changes
- * are not worth new factors of the matrix, and a change is let settle before the next. */
+ * are not worth new factors of the matrix, and a change must settle before the next one. */
 static double growth(const yk_multibody_model *model, const yk_multibody_state *state, double error,
                      bool accepted)
 {
@@ -477,8 +479,8 @@ static double growth(const yk_multibody_model *model, const yk_multibody_state *
 
 /* Steps ---------------------------------------------------------------------------------------- */
 
-/* Solves one trial of the given size from the accepted state; the local error decides whether it
- * stands. */
+/* Solves one trial of the given size from the accepted state; the local error decides whether it is
+ * accepted. */
 static yk_status two_step_try(yk_multibody *self, double begin, double local, double size,
                               bool *accepted)
 {
@@ -486,7 +488,7 @@ static yk_status two_step_try(yk_multibody *self, double begin, double local, do
     yk_multibody_state *state = &self->state;
     yk_multibody_workspace *work = &self->work;
 
-    /* A trial that calls of iterate have opened goes on from where they left it. */
+    /* A trial that calls of iterate have opened continues. */
     work->input_time = local + size;
     if (!work->open)
         two_step_open(model, state, work, begin + local, size);
@@ -504,7 +506,7 @@ static yk_status two_step_try(yk_multibody *self, double begin, double local, do
         *accepted = work->report.error <= tolerance;
     }
 
-    /* What does not stand is taken back. */
+    /* Roll back the rejected step. */
     if (!*accepted)
         yk_multibody_trial_from_state(model, state, work);
 
@@ -519,14 +521,13 @@ static yk_status two_step_advance(yk_multibody *self, double t, double h)
     clock_state *clock = state->clock;
     bool controlled = model->def.options.error_tolerance > 0;
 
-    /* Under error control, steps go on as the last ended. */
+    /* Under error control, begin with the size at which the last step ended. */
     double done = 0;
     double size = h;
     if (controlled && !work->open && clock->size > 0) {
         size = clock->size;
     } else if (controlled && !work->open) {
-        /* A first one from the size of the start's jerk, |w| |a|, well below what the tolerance
-         * allows. */
+        /* The first step follows from the jerk of the start, |w| |a|, with a safety margin. */
         double jerk = 1e-6;
         for (int i = 0; i < model->node_count; i++) {
             const node_state *now = &state->now[i];
@@ -551,8 +552,8 @@ static yk_status two_step_advance(yk_multibody *self, double t, double h)
         if (YK_FAILED(status) && status != YK_ERROR_DIVERGED && status != YK_ERROR_SINGULAR)
             return status;
 
-        /* Derivatives of a single internal step here, before it is accepted; of several after the
-         * last. */
+        /* Derivatives of a single internal step, before it is accepted; those of several follow
+         * after the last. */
         if (status == YK_OK && accepted && work->varying) {
             variation *v = self->variation;
             if (v->size_count < YK_VARIATION_STEPS_MAX)
@@ -562,7 +563,7 @@ static yk_status two_step_advance(yk_multibody *self, double t, double h)
                 status = yk_two_step_vary(self);
         }
 
-        /* Accepted: the end of the whole must not shorten the steps after it. */
+        /* Accepted. A shortened last internal step must not reduce the size of the following ones. */
         if (status == YK_OK && accepted) {
             double factor = 2;
             if (controlled)
@@ -578,15 +579,15 @@ static yk_status two_step_advance(yk_multibody *self, double t, double h)
 
         work->report.rejected++;
 
-        /* Joints have come to depend on each other in the course of the motion: go on with
-         * multipliers of least norm. */
+        /* Joints have become redundant in the course of the motion: continue with multipliers of
+         * least norm. */
         if (status == YK_ERROR_SINGULAR && clock->redundant == 0) {
             yk_log(model->context, YK_LOG_WARNING, "%s", yk_last_message(model->context));
             clock->redundant = 1;
             continue;
         }
 
-        /* Rejected: the step is cut, until it would be too small. */
+        /* Rejected: divide the step, unless it would be too small. */
         double factor = 0.25;
         if (status == YK_OK)
             factor = growth(model, state, work->report.error, false);
@@ -614,7 +615,7 @@ yk_status yk_two_step_repeat(yk_multibody *self, double t, const double *sizes, 
     yk_multibody_workspace *work = &self->work;
     double done = 0;
 
-    /* The same steps again, without a question for their errors. */
+    /* Repeats the same internal steps, without error control. */
     for (int i = 0; i < count; i++) {
         two_step_open(model, state, work, t + done, sizes[i]);
         done += sizes[i];
@@ -637,14 +638,14 @@ static yk_status two_step_vary(yk_multibody *self, double t, double h)
     const yk_multibody_state *state = &self->state;
     variation *v = self->variation;
 
-    /* The step itself, which notes the internal steps that it took. */
+    /* The step itself, which records its internal steps. */
     v->size_count = 0;
     memcpy(v->mark, state->image, state->words * sizeof *v->mark);
     yk_status status = two_step_advance(self, t, h);
     if (status != YK_OK || v->size_count == 1)
         return status;
 
-    /* Of several internal steps by differences of all of them. */
+    /* For several internal steps, by finite differences over all of them. */
     if (v->size_count > YK_VARIATION_STEPS_MAX)
         return yk_fail(model->context, YK_ERROR_CAPABILITY,
                        "%s: the step to t = %g took %d internal steps, too many for its "
@@ -667,7 +668,7 @@ static yk_status two_step_iterate(yk_multibody *self, double t, double h,
     work->iterated = work->new_inputs = true;
     yk_multibody_input_frames(model, work);
 
-    /* What the iteration reached is shown with its accelerations. */
+    /* Evaluate the accelerations of the iterate for the outputs. */
     bool converged;
     yk_status status = yk_multibody_iterate_once(self, &converged);
     if (status != YK_OK)
@@ -680,8 +681,9 @@ static yk_status two_step_iterate(yk_multibody *self, double t, double h,
     return YK_OK;
 }
 
-/* Pivots for the matrix of a step, chosen at the start so that steps need only refactor. A matrix
- * that is singular there may be regular in the first step: that one will show it. */
+/* Choose pivots for the matrix of a step at the start, so that steps only need to refactor. A
+ * matrix that is singular at the start may be regular in the first step, which will report an error
+ * otherwise. */
 static yk_status two_step_begin(yk_multibody *self)
 {
     const yk_multibody_model *model = &self->model;

@@ -1,65 +1,66 @@
-/* Warnings of a run whose steps or flexible bodies leave the range in which they can be trusted;
- * each is given once.
+/* Warnings about runs whose steps or flexible bodies leave their range of validity; each warning is
+ * given once.
  *
- * Rotation stiffens a body by the centrifugal load along it. Shapes of first order do not have
- * this, and what they have instead, a softening, is about as large: |w| r / (length w_1^2) of the
- * least stiffness, with r the mean distance of the mass from the axis and w_1 the lowest
- * frequency. A shaft that turns about itself has r near zero and is left alone.
+ * Rotation stiffens a body by the centrifugal load along it. Shapes of first order do not include
+ * this effect; they have a softening of about the same size instead: |w| r / (length w_1^2) of the
+ * smallest stiffness, with r the mean distance of the mass from the axis and w_1 the lowest
+ * frequency. For a shaft that rotates about itself r is near zero, so there is no warning.
  *
- * Steps that are too long for the vibration of a body are not seen by comparing them with its
- * frequencies: a stiff body that follows slow loads is well computed with steps beyond all its
- * periods. What shows it is the motion itself: the local error of the step, h^2 times the change of
- * the acceleration over 12, of the size of the deformation, step after step. A jolt to a stiff
- * body makes a few such steps until numerical damping has taken it away; a window of steps
- * separates it from a vibration that goes on.
+ * Steps that are too long for the vibration of a body cannot be detected by comparing them with its
+ * frequencies: a stiff body that follows slow loads is accurate with steps longer than all its
+ * periods. The motion itself shows it: the local error of the step, h^2 times the change of the
+ * acceleration over 12, is of the size of the deformation, step after step. An impact on a stiff
+ * body causes a few such steps until numerical damping has removed its effect; a window of steps
+ * distinguishes it from a continuing vibration.
  *
- * Shapes hold while a body deforms by a small part of its length: the deflection of a cantilever
- * under a force is off by 0.9 of the square of that part. The mass that couples extension with
- * bending grows with the amplitudes, while the square of it that would belong to bending is of
- * higher order and left out: many shapes of a soft rod can make the mass matrix indefinite, and
- * the body runs away to any size. Long before, that inertia is missed in the frequencies: a rod
- * on a pin and a roller is drawn in by its bending and swings more slowly, by 1.6 of the square,
- * which is 0.4 of the kinetic energy that is left out by that of the vibration. Near a resonance
- * even a thousandth changes the motion by several per cent. A cantilever is drawn in less, and
- * its stiffening makes up for it. */
+ * Shapes are valid while a body deforms by a small fraction of its length: the error of the
+ * deflection of a cantilever under a force is 0.9 times the square of that fraction. The mass that
+ * couples extension with bending grows with the amplitudes, but the corresponding quadratic term of
+ * bending is of higher order and neglected: many shapes of a soft rod can make the mass matrix
+ * indefinite, and the deformation diverges. Long before that, the neglected inertia changes the
+ * frequencies: a rod on a pin and a roller is shortened by its bending and vibrates more slowly, by
+ * 1.6 times the square; this is 0.4 times the ratio of the neglected kinetic energy to that of the
+ * vibration. Near a resonance even a thousandth changes the motion by several per cent. A
+ * cantilever is shortened less, and its stiffening compensates for it. */
 #include "multibody/multibody.h"
 
-/* Softening that is missed, as a fraction of the stiffness. */
+/* Neglected softening, as a fraction of the stiffness. */
 static const double SOFTENING_LIMIT = 0.05;
-/* Local error as a fraction of the deformation; of the length of a rod whose coordinates hold its
- * whole motion. */
+/* Local error as a fraction of the deformation; for rods, whose coordinates include the whole
+ * motion, as a fraction of the length. */
 static const double VIBRATION_LIMIT = 0.03;
 static const double MOTION_LIMIT = 1e-3;
 /* Deformations below this fraction of the length do not matter. */
 static const double VISIBLE = 1e-5;
-/* Deformation as a fraction of the length: beyond small, and beyond sense. */
+/* Deformation as a fraction of the length: limit of small deformations, and limit of validity. */
 static const double MUCH = 0.075;
 static const double ABSURD = 3;
-/* Deflection that is missed, by the square of that fraction; frequency, by the fraction of kinetic
- * energy that is left out. */
+/* Error of the deflection, relative to the square of that fraction; error of the frequency,
+ * relative to the fraction of neglected kinetic energy. */
 static const double MISSED_DEFLECTION = 0.9;
 static const double MISSED_FREQUENCY = 0.4;
 /* Error of the frequency that is reported. */
 static const double FREQUENCY_LIMIT = 1e-3;
-/* Below this fraction of the length nothing is left out that matters. */
+/* Below this fraction of the length the neglected terms do not matter. */
 static const double SMALL = 0.01;
-/* Torque on the substitute inertia of a point mass, as a fraction of mass times acceleration times the
- * size of the model. Joints that hold the rotation leave 1e-10 of it. */
+/* Torque on the substitute inertia of a point mass, as a fraction of mass times acceleration times
+ * the size of the model. If joints hold the rotation, it is below 1e-10. */
 static const double POINT_TORQUE = 1e-6;
 /* And the rotation that the torque makes in a step (rad). */
 static const double POINT_TURN = 1e-3;
-/* Steps that are looked at together; half of them must be too long. */
+/* Size of the window of steps; half of them must be too long. */
 enum { WINDOW = 20 };
-/* Failures of Newton's method before they are reported, and one in five steps. */
+/* Number of failures of Newton's method before they are reported, if they are more than one in five
+ * steps. */
 enum { CUTS = 10 };
 
-/* What was seen of a flexible body since start, and which warnings were given. */
+/* Data of a flexible body since the start, and the warnings that were given. */
 struct flexible_watch {
     bool warned_spin, warned_steps, warned_size, warned_inertia;
     int steps_seen, steps_coarse;
     double largest;   /* deformation (m) */
     double vibrating; /* largest kinetic energy of the deformation (J) */
-    double drawn;     /* and of what bending draws in */
+    double drawn;     /* and of the shortening by bending */
 };
 
 yk_status yk_multibody_watch_create(yk_multibody *self)
@@ -102,7 +103,7 @@ static void watch_spin(const yk_multibody_model *model, const yk_multibody_state
     if (!(load > SOFTENING_LIMIT * rest))
         return;
 
-    /* Shapes of second order know of it. */
+    /* Shapes of second order include the effect. */
     if (body->curve_count > 0)
         return;
 
@@ -129,8 +130,8 @@ static void watch_steps(const yk_multibody_model *model, const yk_multibody_stat
     if (seen->warned_steps || clock->steps < 4 || !settled)
         return;
 
-    /* Local error of the last step and size of the deformation (m). Accelerations of what is far
-     * stiffer than the step say nothing of its position. */
+    /* Local error of the last step and size of the deformation (m). Accelerations of vibrations far
+     * stiffer than the step say nothing about the position. */
     double h = clock->h;
     double error = 0;
     double size = 0;
@@ -142,14 +143,14 @@ static void watch_steps(const yk_multibody_model *model, const yk_multibody_stat
         size = fmax(size, model->reach[k] * fabs(now->value));
     }
 
-    /* Against the deformation of a modal body, or the length of a rod; over a window of steps. */
+    /* Relative to the deformation of a modal body, or the length of a rod; over a window of steps. */
     bool modal = of->body->kind == YK_FLEXIBLE_MODAL;
     double length = of->body->length;
     double limit = MOTION_LIMIT * length;
     if (modal && size < VISIBLE * length)
         return;
 
-    /* By the largest deformation, so that passing through zero does not count. */
+    /* Relative to the largest deformation, so that passing through zero does not count. */
     seen->largest = fmax(seen->largest, size);
     if (modal)
         limit = VIBRATION_LIMIT * seen->largest;
@@ -160,7 +161,7 @@ static void watch_steps(const yk_multibody_model *model, const yk_multibody_stat
     if (seen->steps_seen < WINDOW)
         return;
 
-    /* Half of the window decides; the next one begins. */
+    /* Half of the window decides; then the next window begins. */
     int coarse = seen->steps_coarse;
     seen->steps_seen = seen->steps_coarse = 0;
     seen->warned_steps = 2 * coarse >= WINDOW;
@@ -175,9 +176,9 @@ static void watch_steps(const yk_multibody_model *model, const yk_multibody_stat
            100 * (modal ? VIBRATION_LIMIT : MOTION_LIMIT), modal ? "deformation" : "length");
 }
 
-/* Kinetic energy of the mean velocity at which second-order shapes draw the body in, and of its
- * deformation. A rod is drawn in linearly along its length, where the square of the velocity has
- * 4/3 of the mean's. */
+/* Kinetic energy of the mean velocity of the shortening by second-order shapes, and of the
+ * deformation. The shortening of a rod varies linearly along its length, so the mean square of the
+ * velocity is 4/3 of the squared mean. */
 static void watch_inertia(const yk_multibody_model *model, const yk_multibody_state *state,
                           const flexible_model *of, struct flexible_watch *seen, double fraction)
 {
@@ -187,7 +188,8 @@ static void watch_inertia(const yk_multibody_model *model, const yk_multibody_st
     if (seen->warned_inertia || fraction < SMALL || body->curve_count == 0)
         return;
 
-    /* Mean velocity of the mass by the shapes of second order, and the energy of the first. */
+    /* Mean velocity of the mass by the shapes of second order, and the energy of the first-order
+     * shapes. */
     yk_vec3 moment = {0, 0, 0};
     double twice = 0;
     int modes = of->body->coordinates;
@@ -203,7 +205,7 @@ static void watch_inertia(const yk_multibody_model *model, const yk_multibody_st
     seen->drawn = fmax(seen->drawn, 0.5 * 4.0 / 3 * yk_v3_norm2(moment) / body->mass);
     seen->vibrating = fmax(seen->vibrating, 0.5 * twice);
 
-    /* By the largest of both since the start. */
+    /* Relative to the largest of both since the start. */
     double missed = MISSED_FREQUENCY * seen->drawn;
     if (!(missed > FREQUENCY_LIMIT * seen->vibrating))
         return;
@@ -220,7 +222,7 @@ static void watch_inertia(const yk_multibody_model *model, const yk_multibody_st
 static yk_status watch_size(const yk_multibody_model *model, const yk_multibody_state *state,
                             const flexible_model *of, struct flexible_watch *seen)
 {
-    /* The deformation by the displacements that all coordinates make together. */
+    /* The deformation by the displacements of all coordinates together. */
     double square = 0;
     for (int k = of->coordinate; k < of->coordinate + of->body->coordinates; k++) {
         double move = model->reach[k] * state->coordinate_now[k].value;
@@ -228,7 +230,7 @@ static yk_status watch_size(const yk_multibody_model *model, const yk_multibody_
     }
     double fraction = sqrt(square) / of->body->length;
 
-    /* Beyond sense, beyond what inertia allows, beyond small. */
+    /* Invalid, beyond the limit of inertia, beyond small deformations. */
     if (!(fraction < ABSURD))
         return yk_fail(
             model->context, YK_ERROR_DIVERGED,
@@ -251,8 +253,8 @@ static yk_status watch_size(const yk_multibody_model *model, const yk_multibody_
     return YK_OK;
 }
 
-/* A point mass gets a small inertia, so that its rotation is determined (compile.c). A torque that
- * nothing but this inertia resists turns it at any speed. */
+/* A point mass has a small substitute inertia, so that its rotation is determined (compile.c). A
+ * torque that only this inertia resists causes an arbitrary rotation. */
 static void watch_points(yk_multibody *self)
 {
     const yk_multibody_model *model = &self->model;
@@ -301,7 +303,7 @@ yk_status yk_multibody_watch(yk_multibody *self, yk_status status)
     bool fixed =
         model->def.options.error_tolerance == 0 && yk_multibody_is_implicit(model->integrator);
 
-    /* Steps that Newton's method could not take in one, of any model. */
+    /* Steps that Newton's method could not solve without dividing them, for any model. */
     const yk_multibody_report *report = &self->work.report;
     bool often = report->rejected >= CUTS && 5 * report->rejected >= report->steps;
     if (fixed && often && !self->warned_cuts) {

@@ -1,6 +1,6 @@
-/* The workspace of a step: its memory, and what all integrators share about the trial in it, which
- * is what the inputs prescribe, solutions to the trial, powers, and the passage between the trial
- * and the accepted state. */
+/* The workspace of a step: its memory, and functions on the trial that all integrators share:
+ * prescribed inputs, adding solutions, powers, and the copies between the trial and the accepted
+ * state. */
 #include "multibody/workspace.h"
 
 #include <string.h>
@@ -10,8 +10,8 @@
 
 /* Memory --------------------------------------------------------------------------------------- */
 
-/* Inputs of the model's own and the wrenches of the ports live as long as the model, as callers may
- * ask for them before start. */
+/* Inputs of the model's own and the wrenches of the ports exist as long as the model, because
+ * callers may read them before the start. */
 yk_status yk_multibody_workspace_create(const yk_multibody_model *model,
                                         yk_multibody_workspace *work)
 {
@@ -21,7 +21,7 @@ yk_status yk_multibody_workspace_create(const yk_multibody_model *model,
     size_t unknowns = (size_t)model->unknown_count;
     size_t scratch = 0;
 
-    /* Scratch of the integrator, as much as it asks for. */
+    /* Workspace of the integrator, as long as it requests. */
     if (model->integrator->scratch_words)
         scratch = model->integrator->scratch_words(model);
 
@@ -41,14 +41,14 @@ yk_status yk_multibody_workspace_create(const yk_multibody_model *model,
 
     yk_multibody_use_all_rows(model, work);
 
-    /* Frames that nothing moves stand in the origin. */
+    /* Frames without motion are at the origin. */
     for (int i = 0; i < model->frame_count; i++) {
         work->trial[i].frame = yk_frame_ground();
         work->trial[i].orientation = yk_q_identity();
     }
 
-    /* Bodies read their coordinates from arrays of their own; an attachment has the map from them
-     * to its frame. */
+    /* Bodies read their coordinates from arrays of their own; an attachment stores the map from
+     * them to its frame. */
     const yk_multibody_description *def = &model->def;
     size_t words = 0;
     for (int i = 0; i < def->flexible_count; i++)
@@ -109,7 +109,7 @@ void yk_multibody_workspace_release(const yk_multibody_model *model, yk_multibod
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         yk_free(context, blocks[i]);
 
-    /* A model is compiled anew when its ports are connected otherwise. */
+    /* A model is compiled again if the connections of its ports change. */
     work->pushed = NULL;
     work->trial = NULL;
     work->coordinates = NULL;
@@ -145,7 +145,7 @@ double yk_multibody_damping_at(const yk_multibody_model *model, double t)
     if (t <= start)
         return options->startup_damping;
 
-    /* A linear fall from start to end. */
+    /* Interpolates linearly from start to end. */
     return options->startup_damping * (end - t) / (end - start);
 }
 
@@ -159,7 +159,7 @@ void yk_multibody_input_frames(const yk_multibody_model *model, yk_multibody_wor
         if (port->driver < 0)
             continue;
 
-        /* The motion as the port is given it at this time. */
+        /* The prescribed motion of the port at this time. */
         yk_motion motion = yk_input_motion(&work->inputs[i], YK_PORT_MARKER, work->input_time);
         trial_node *node = &work->trial[port->driver];
         node->frame = (yk_frame){.position = motion.position,
@@ -193,7 +193,7 @@ void yk_multibody_move_nodes(const yk_multibody_model *model, yk_multibody_works
         yk_vec3 rotation = {change[3], change[4], change[5]};
         trial_node *node = &work->trial[i];
 
-        /* dx and the exponential of dtheta, as the equations have them. */
+        /* Adds dx and the exponential of dtheta, which are the unknowns of the equations. */
         node->frame.position = yk_v3_axpy(fraction, move, node->frame.position);
 
         yk_rotation step = yk_rotation_of(yk_v3_scale(fraction, rotation));
@@ -254,8 +254,8 @@ void yk_multibody_momenta(const yk_multibody_model *model, yk_multibody_workspac
 
         yk_inertia_rotate(&model->nodes[i].inertia, &frame->rotation, &inertia);
 
-        /* p' = M a and what velocities add; the balance about a moving node has v x p on its
-         * own. */
+        /* p' = M a and the terms of velocities; the balance about a moving node has the term v x p
+         * separately. */
         yk_inertia_bias(&inertia, frame, &force, &torque);
         node->momentum = yk_inertia_momentum(&inertia, frame->velocity, frame->angular_velocity);
         yk_momentum change =
@@ -281,17 +281,17 @@ void yk_multibody_drive_powers(const yk_multibody_model *model, yk_multibody_wor
         if (!joint->driven && joint->port < 0)
             continue;
 
-        /* Attachments are needed where joints have drives, and only there. */
+        /* Accelerations of attachments are needed only if joints have drives. */
         if (!placed)
             yk_multibody_place_flexibles(model, work, ATTACHMENT_FRAMES);
         placed = true;
 
-        /* A drive's own speed is no work of the bodies. */
+        /* The speed of a drive itself is no work of the bodies. */
         yk_drive drive = {0};
         if (joint->driven)
             drive = yk_multibody_drive(work, joint, work->t, false);
 
-        /* Against a prescribed frame that stands still, speeds are those of the body. */
+        /* Relative to a prescribed frame at rest, speeds are those of the body. */
         yk_frame still = work->trial[joint->node[1]].frame;
         if (joint->port >= 0 && !joint->driven)
             still.velocity = still.angular_velocity = yk_v3(0, 0, 0);
@@ -379,8 +379,8 @@ void yk_multibody_keep_inputs(const yk_multibody_model *model, yk_multibody_stat
         state->driven[i] = work->trial[i].frame;
 }
 
-/* Nodes, coordinates, multipliers and inputs of the trial become the accepted state; what it was
- * before is lost. */
+/* Copies nodes, coordinates, multipliers and inputs of the trial to the accepted state, which is
+ * overwritten. */
 void yk_multibody_state_from_trial(const yk_multibody_model *model, yk_multibody_state *state,
                                    yk_multibody_workspace *work)
 {
@@ -423,8 +423,8 @@ void yk_multibody_trial_from_state(const yk_multibody_model *model, const yk_mul
         const node_state *now = &state->now[i];
         trial_node *node = &work->trial[i];
 
-        /* The rotation of a state: to the bit that of the step that made it, whose quaternion was
-         * made unit before. Images that were displaced from outside need not be. */
+        /* The rotation of a state, bit for bit that of the step that computed it, whose quaternion
+         * was normalized. Perturbed images need not be normalized. */
         yk_quat q = now->orientation;
         double norm2 = q.w * q.w + q.x * q.x + q.y * q.y + q.z * q.z;
         if (fabs(norm2 - 1) >= 1e-14)
@@ -456,14 +456,14 @@ void yk_multibody_trial_from_state(const yk_multibody_model *model, const yk_mul
 
     memcpy(work->lambda, state->lambda, (size_t)model->row_count * sizeof *work->lambda);
 
-    /* What the ports take, and the frames that they prescribe. */
+    /* Wrenches on the ports, and the frames that they prescribe. */
     for (int i = 0; i < model->def.port_count; i++)
         work->wrench[i] = state->wrench[i];
     for (int i = model->node_count; i < model->frame_count; i++)
         work->trial[i].frame = state->driven[i];
     yk_multibody_show_attachments(model, work);
 
-    /* No step is open. */
+    /* No trial is open. */
     work->t = state->clock->t;
     work->open = work->relaxing = false;
 }
