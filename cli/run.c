@@ -16,7 +16,8 @@ typedef struct request {
     const char *path;
     option_list sets, files;
     const char *command;
-    bool quiet, verbose, json, error, estimate_error;
+    bool quiet, verbose, json, error;
+    bool no_verdict, no_remedies;
     double error_tolerance; /* estimated error above which a run is not trustworthy */
     double error_bar;       /* of the worst channel, found by --error-bars; 0 without */
     bool visible;           /* a progress bar is shown */
@@ -43,7 +44,9 @@ static bool show_progress(void *user, const yk_run_progress *p)
 
         /* Results are made of their journals after the last step, which may take long as well. */
         show_bar(fraction);
-        if (p->step < p->step_count)
+        if (p->stage)
+            fprintf(stderr, "%.60s \033[K", p->stage);
+        else if (p->step < p->step_count)
             fprintf(stderr, "t = %-10.5g s  %.0f s left \033[K", p->time, left);
         else if (q->files.count > 0)
             fprintf(stderr, "writing the results \033[K");
@@ -301,8 +304,8 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
             .checkpoint_unit = info->checkpoint_unit,
             .checkpoint_interval = info->checkpoint_interval,
             .resume_from = q->resume,
-            .remedy_scenario = q->source,
-            .verdict_scenario = q->estimate_error && !q->error ? q->source : NULL,
+            .remedy_scenario = q->no_remedies ? NULL : q->source,
+            .verdict_scenario = q->error || q->no_verdict ? NULL : q->source,
             .error_tolerance = q->error_tolerance,
         };
 
@@ -495,9 +498,10 @@ int command_run(int argc, char **argv)
          "restarted"},
         {"error-bars", OPTION_FLAG, &q.error, NULL,
          "Repeat the run with 1/2 and 1/4 of the step and add error bars (about 6 times the work)"},
-        {"estimate-error", OPTION_FLAG, &q.estimate_error, NULL,
-         "Repeat the run with other steps and estimate its error (at most half the time of the "
-         "run, or 2 s)"},
+        {"no-verdict", OPTION_FLAG, &q.no_verdict, NULL,
+         "Do not repeat the run with other steps to estimate its error, nor with remedies"},
+        {"no-remedies", OPTION_FLAG, &q.no_remedies, NULL,
+         "Do not try the remedies of a run that is not trustworthy"},
         {"error-tolerance", OPTION_NUMBER, &q.error_tolerance, "X",
          "Largest estimated error of a trustworthy run, relative to the range (default: 0.1)"},
         {"live", OPTION_FLAG, &live, NULL, "Show the run in a browser while it is running"},
@@ -550,8 +554,7 @@ int command_run(int argc, char **argv)
     source.cache = yk_cache_create();
     if (!live)
         q.source = &source;
-    if (def.placement)
-        q.estimate_error = false;
+    q.no_remedies = q.no_remedies || q.no_verdict;
 
     watch_loading(show_loading, &q);
     if (live) {

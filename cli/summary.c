@@ -377,6 +377,8 @@ static void print_verdict(const yk_run_report *report, bool coupled)
         print_out(", nothing that is recorded moves");
     else if (*e->reason)
         print_out(", error not estimated (%s)", e->reason);
+    if (e->available && *e->uncovered)
+        print_out(", without the errors inside of %s", e->uncovered);
     if (coupled && serious == 0)
         print_out(", coupling stable");
 

@@ -18,6 +18,8 @@ typedef struct yk_run_progress {
     int64_t step, step_count;
     double time;      /* s, simulated */
     double wall_time; /* s, on the clock, since the start */
+    /* What is done after the run, such as "trying coupling.scheme=tight"; NULL: the run itself. */
+    const char *stage;
 } yk_run_progress;
 
 /* The whole state of a run, from a file that a run before has written: the state image of the
@@ -69,8 +71,9 @@ typedef struct yk_run_options {
      * and at most a minute of the processor; `progress` sees the trials too. NULL: they are not. */
     const yk_scenario_def *remedy_scenario;
     /* Source of the scenario, to estimate the error of the run by companion runs with other steps:
-     * half and twice the steps if that takes at most 2 s or half the time of the run, else twice
-     * and four times the steps within that time. NULL: no estimate. */
+     * half and twice the steps of a short run, else up to 32 times the steps. They take about 10 %
+     * of the time of a run that is clearly good, and at most 1 s or that time again. NULL: no
+     * estimate. */
     const yk_scenario_def *verdict_scenario;
     double error_tolerance; /* estimated error above which a run is not trustworthy; 0: 0.1 */
 } yk_run_options;
@@ -182,6 +185,8 @@ typedef struct yk_error_estimate {
     char reason[200];      /* why it is not; "" if it was not asked for */
     double relative_error; /* largest error by the range of the channel */
     char channel[160];     /* the worst channel; "" if nothing that is recorded moves */
+    /* Names of subsystems that keep their own steps, whose error is not in it; "": none. */
+    char uncovered[160];
     bool regular;          /* the differences of the companions fall as those of a method do */
     double order;          /* observed; NaN if it is not known */
     double reliable_until; /* s: the error exceeds the tolerance later; infinite: never */

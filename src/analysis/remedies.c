@@ -246,17 +246,20 @@ typedef struct attempts {
     const yk_context *context;
     const yk_scenario_def *scenario;
     const yk_run_options *run;
-    double step;    /* s, of the scenario */
-    double failed;  /* s: where the run failed; its start if it did not */
-    double seconds; /* of the processor, that are left */
-    bool stopped;   /* by the user */
+    double step;     /* s, of the scenario */
+    double failed;   /* s: where the run failed; its start if it did not */
+    double seconds;  /* of the processor, that are left */
+    bool stopped;    /* by the user */
+    char stage[200]; /* for the progress */
 } attempts;
 
 static bool goes_on(void *user, const yk_trial *trial, const yk_run_progress *progress)
 {
     (void)trial;
     attempts *a = user;
-    if (a->run->progress && !a->run->progress(a->run->user, progress))
+    yk_run_progress shown = *progress;
+    shown.stage = a->stage;
+    if (a->run->progress && !a->run->progress(a->run->user, &shown))
         a->stopped = true;
     return !a->stopped;
 }
@@ -267,6 +270,9 @@ static outcome try_once(attempts *a, yk_remedy *remedy)
     const char *overrides[YK_REMEDY_OVERRIDES_MAX];
     for (int i = 0; i < remedy->override_count; i++)
         overrides[i] = remedy->overrides[i];
+    size_t used = (size_t)snprintf(a->stage, sizeof a->stage, "trying");
+    for (int i = 0; i < remedy->override_count && used < sizeof a->stage; i++)
+        used += (size_t)snprintf(a->stage + used, sizeof a->stage - used, " %s", overrides[i]);
     yk_variant variant = {.overrides = overrides, .override_count = remedy->override_count};
     yk_trial_def def = {
         .scenario = a->scenario,

@@ -1,10 +1,14 @@
 /* The estimated error of a run, from companion runs of the same scenario with other steps.
  *
- * A companion divides or multiplies all steps, those inside of subsystems too. With half the steps
- * the difference to the run is its error but for a factor between 1.07 (fourth order) and 2 (first
- * order). With twice the steps the error is the difference times 1/15 to 1, and only a third run
- * tells which. So half the steps are taken if the budget allows, which is so for short runs, and
- * twice and four times the steps otherwise. */
+ * A companion multiplies all steps, those inside of subsystems too, by a factor f. If the error of
+ * the run is C, that of a companion of order p is C f^p. The differences between the run and two
+ * companions give C and p.
+ *
+ * Short runs are compared with half and twice their steps, and with a quarter of them in doubt.
+ * Longer runs begin with 32 and 16 times their steps, which costs 10 % of the run. The factors are
+ * halved until the differences fall regularly and the error is clearly below its tolerance. So a
+ * run whose steps are small for its error costs little to judge, and a doubtful one up to its own
+ * time again. */
 #include "analysis/verdict.h"
 
 #include <math.h>
@@ -18,19 +22,33 @@
 #include "base/text.h"
 #include "model/scenario.h"
 
-/* Samples of the run that are compared, at most. */
+/* Samples of the run that are compared, at most, and values in them. */
 static const double ROWS = 2000;
-/* Extra cost as a fraction of the run, and processor time (s) that is always granted. */
-static const double COST = 0.5;
-static const double FREE_SECONDS = 2;
+static const double VALUES = 4e6;
+/* Processor time of all companions: as a fraction of the run, and in s if that is less. */
+static const double COST = 1.1;
+static const double SECONDS_LEAST = 1;
+/* Processor time (s) of a run up to which it is short. */
+static const double SHORT_SECONDS = 0.1;
+/* Time of a companion (s) that no clock resolves well. */
+static const double CLOCK_SECONDS = 0.05;
+/* Processor time (s) up to which an important doubt is resolved by half the steps. */
+static const double DOUBT_SECONDS = 5;
 /* Cost of a companion relative to its number of steps: iterations vary with the step. */
 static const double COST_MARGIN = 1.2;
-/* Ratio of successive differences from which on they do not fall regularly, and the smallest that
- * is believed: order 4. */
-static const double RATIO_REGULAR = 0.7;
-static const double RATIO_SMALLEST = 1.0 / 16;
-/* Ratio without a third run: between the orders 1 and 2. */
-static const double RATIO_ASSUMED = 0.36;
+/* Time of a companion by what its steps would take: after more it has failed. */
+static const double TOO_SLOW = 3;
+/* Largest factor of the steps of a companion, without and with contact, and the number of steps
+ * that it must have left. */
+enum { FACTOR_MAX = 32, FACTOR_MAX_CONTACT = 4, COMPANION_STEPS = 24 };
+/* Orders of methods that are believed. */
+static const double ORDER_LEAST = 0.6;
+static const double ORDER_MOST = 4.6;
+/* Order without a third run: between 1 and 2. */
+static const double ORDER_ASSUMED = 1.5;
+/* Difference between coarse companions, relative to the range, above which their order says
+ * nothing about the run. */
+static const double FAR = 0.5;
 /* Error relative to the difference to a finer run, if they do not fall regularly: of any order. */
 static const double FACTOR_IRREGULAR = 1.4;
 /* Range of a channel relative to the largest range of the same unit, and of a rate or wrench
@@ -72,14 +90,11 @@ yk_status yk_error_monitor_open(yk_context *context, yk_scenario *scenario,
     if (monitor->reason)
         return YK_OK;
 
-    /* Samples that the record has as well; of long runs fewer, an even number of steps apart, which
-     * runs of twice the step have too. */
-    int64_t interval = info->record_interval > 0 ? info->record_interval : 1;
-    double samples = (double)info->step_count / (double)interval;
-    monitor->stride = (int64_t)fmax(1, ceil(samples / ROWS));
-    if (monitor->stride > 1)
-        monitor->stride += monitor->stride % 2;
-    monitor->stride *= interval;
+    /* The distance between samples is a power of two, so that coarser runs have them too. */
+    double rows = fmax(2, fmin(ROWS, VALUES / fmax(1, info->values_per_sample)));
+    monitor->stride = 1;
+    while ((double)info->step_count > rows * (double)monitor->stride)
+        monitor->stride *= 2;
 
     yk_record_channel *channels =
         yk_allocate(context, (size_t)info->channel_count, sizeof *channels);
@@ -117,19 +132,21 @@ yk_status yk_error_monitor_sample(yk_error_monitor *monitor, int64_t step, doubl
 
 /* Companions ------------------------------------------------------------------------------------- */
 
-enum { COMPANIONS_MAX = 3 };
+enum { COMPANIONS_MAX = 8 };
 
 typedef struct companions {
     yk_context *context;
     const yk_error_monitor *monitor;
     const yk_run_options *options;
+    double run_seconds;     /* of the processor, that the run took */
     double seconds;         /* of the processor, that are left */
     double end;             /* s */
     double energy;          /* J, of the motion */
     double energy_rounding; /* J */
+    char stage[64];         /* for the progress */
     yk_trial trials[COMPANIONS_MAX];
-    double refinements[COMPANIONS_MAX];
     int count;
+    double far; /* largest difference of the coarser runs in the worst channel, by its range */
     yk_error_estimate *estimate;
 } companions;
 
@@ -137,24 +154,34 @@ static bool companion_goes_on(void *user, const yk_trial *trial, const yk_run_pr
 {
     (void)trial;
     const companions *c = user;
-    return !c->options->progress || c->options->progress(c->options->user, progress);
+    yk_run_progress shown = *progress;
+    shown.stage = c->stage;
+    return !c->options->progress || c->options->progress(c->options->user, &shown);
 }
 
-/* Runs the scenario with its steps divided by `refinement`. NULL if it failed or had no time. */
-static const yk_trial *run_companion(companions *c, double refinement)
-{
-    if (c->count == COMPANIONS_MAX || !(c->seconds > 0))
-        return NULL;
+/* A companion that came to its end. */
+typedef struct companion {
+    const yk_trial *trial; /* NULL: it failed or had no time */
+    double factor;         /* of the steps */
+} companion;
 
+static companion run_companion(companions *c, double factor)
+{
+    companion result = {.factor = factor};
+    double limit = TOO_SLOW * c->run_seconds / factor + CLOCK_SECONDS;
+    if (c->count == COMPANIONS_MAX || !(c->seconds > 0))
+        return result;
+
+    snprintf(c->stage, sizeof c->stage, "estimating the error: %g times the steps", factor);
     yk_trial *trial = &c->trials[c->count++];
     yk_trial_def def = {
         .scenario = c->monitor->source,
         .step = NAN,
-        .refinement = refinement,
+        .refinement = 1 / factor,
         .end = c->end,
         /* At least one step of a coarser run lies between samples. */
-        .every = (int)fmax((double)c->monitor->stride, 1 / refinement),
-        .seconds = c->seconds,
+        .every = (int)fmax((double)c->monitor->stride, factor),
+        .seconds = fmin(c->seconds, limit),
         .caller = c->context,
         .progress = companion_goes_on,
         .user = c,
@@ -163,8 +190,9 @@ static const yk_trial *run_companion(companions *c, double refinement)
     c->seconds -= trial->seconds;
     c->estimate->cpu_time += trial->seconds;
     c->estimate->run_count++;
-    bool good = !YK_FAILED(trial->status) && trial->status != YK_INTERRUPTED;
-    return good ? trial : NULL;
+    if (!YK_FAILED(trial->status) && trial->status != YK_INTERRUPTED)
+        result.trial = trial;
+    return result;
 }
 
 /* Comparison ------------------------------------------------------------------------------------- */
@@ -233,6 +261,7 @@ typedef struct channel_judgement {
     double relative;           /* error relative to its scale */
     double factor;             /* of the distance: what the error is by it */
     double order;              /* NaN: not observed */
+    double far;                /* largest difference of the coarser runs, by the range */
     bool regular;
 } channel_judgement;
 
@@ -249,6 +278,17 @@ static bool follows_from_motion(const char *unit)
            strstr(unit, "/s^2") || strstr(unit, "/s²");
 }
 
+/* Whether two names differ in their last number alone, as those of the components of one vector,
+ * such as modal amplitudes. */
+static bool is_numbered_alike(const char *a, const char *b)
+{
+    size_t length = strlen(a);
+    while (length > 0 && a[length - 1] >= '0' && a[length - 1] <= '9')
+        length--;
+    bool numbered = a[length] != '\0' && strncmp(a, b, length) == 0;
+    return numbered && b[length] != '\0' && strspn(b + length, "0123456789") == strlen(b + length);
+}
+
 /* The number that the error of a channel is compared with: its range, or the range of others of its
  * unit, or its own size if the zero of its unit means something. Forces are also compared with the
  * energy (J) of the motion by its extent: a joint may carry nothing but rounding. */
@@ -260,6 +300,9 @@ static double scale_of(const yk_channel_error *channels, int count, int index, d
     for (int k = 0; k < count && has_unit; k++)
         if (strcmp(channels[k].unit, e->unit) == 0 && !channels[k].excluded)
             scale = fmax(scale, SMALL_RANGE * channels[k].range);
+    for (int k = 0; k < count; k++)
+        if (is_numbered_alike(e->name, channels[k].name) && strcmp(channels[k].unit, e->unit) == 0)
+            scale = fmax(scale, channels[k].range);
     if (is_rate_or_wrench(e->unit))
         scale = fmax(scale, SMALL_RANGE * e->max_abs);
 
@@ -329,55 +372,92 @@ static double time_of_difference(const yk_aligned *a, int first, int components,
     return INFINITY;
 }
 
-/* The steps of the companions (1) and (2), if there is a second, by those of the run (0). */
-typedef enum companion_steps {
-    HALF_AND_TWICE,
-    HALF_AND_QUARTER,
-    TWICE_AND_FOUR_TIMES
-} companion_steps;
-
 typedef double difference_function(const yk_aligned *a, int first, int components, int i, int j);
 
-/* Error of the run by its difference to a companion (`pair`), and by the ratio of the finer to the
- * coarser of two differences, if there is a second companion. The rows of all three runs (`a`) are
- * fewer than those of two. */
-static void judge_channel(const yk_aligned *pair, const yk_aligned *a, int first, int components,
-                          bool impacts, companion_steps steps, const double **columns,
+/* The order p at which differences between runs with the factors a < b < c of the steps have this
+ * ratio, (c^p - b^p) / (b^p - a^p), which grows with p. */
+static double order_of(double a, double b, double c, double ratio)
+{
+    double low = 0.25;
+    double high = 8;
+    for (int i = 0; i < 40; i++) {
+        double p = 0.5 * (low + high);
+        if ((pow(c, p) - pow(b, p)) / (pow(b, p) - pow(a, p)) < ratio)
+            low = p;
+        else
+            high = p;
+    }
+    return 0.5 * (low + high);
+}
+
+/* Error of the run relative to its difference to a companion with a factor of the steps, of which
+ * the differences `fine` and `coarse` between three runs show the order. A scheme of first order
+ * with solvers of second order has errors of both: far from the run the second hides the first. */
+static double error_by_difference(double factor, double order, const double factors[3], double fine,
+                                  double coarse)
+{
+    double power = 1 / fabs(pow(factor, order) - 1);
+    if (!(order > 1 && order < 2) || factor < 4)
+        return power;
+
+    double a = factors[0];
+    double b = factors[1];
+    double c = factors[2];
+    double determinant = (b - a) * (c * c - b * b) - (c - b) * (b * b - a * a);
+    double first = (fine * (c * c - b * b) - coarse * (b * b - a * a)) / determinant;
+    double second = (coarse * (b - a) - fine * (c - b)) / determinant;
+    return (first + second) / (first * (factor - 1) + second * (factor * factor - 1));
+}
+
+/* Error of the run by its difference to the companion (1), and by the order that it shows with a
+ * companion (2). The rows of all three runs (`a`) are fewer than those of two (`pair`). */
+static void judge_channel(const yk_aligned *pair, const yk_aligned *a, const companion *others,
+                          int first, int components, bool impacts, const double **columns,
                           channel_judgement *judged)
 {
-    bool finer = steps != TWICE_AND_FOUR_TIMES;
     yk_error_input input = yk_error_channel(pair, first, components, impacts, columns);
     yk_error_distance(&input, &judged->distance);
-
+    double factor = others[0].factor;
     judged->order = NAN;
     judged->regular = true;
-    double ratio = RATIO_ASSUMED;
-    if (a->runs > 2 && a->rows > 1) {
-        bool jumps = judged->distance.accuracy == YK_ACCURACY_DISCONTINUOUS;
-        difference_function *difference = jumps ? mean_difference : largest_difference;
-        double coarse = difference(a, first, components, 0, 1);
-        double fine = difference(a, first, components, 1, 2);
-        if (steps == HALF_AND_TWICE) {
-            fine = coarse;
-            coarse = difference(a, first, components, 0, 2);
-        } else if (steps == TWICE_AND_FOUR_TIMES) {
-            double near = coarse;
-            coarse = fine;
-            fine = near;
+    judged->factor = 1 / fabs(pow(factor, ORDER_ASSUMED) - 1);
+    judged->far = 0;
+    if (a->runs < 3 || a->rows < 2)
+        return;
+
+    /* Run, near and far companion by their steps. */
+    int by_step[3] = {0, 1, 2};
+    double factors[3] = {1, factor, others[1].factor};
+    for (int i = 1; i < 3; i++)
+        for (int k = i; k > 0 && factors[k] < factors[k - 1]; k--) {
+            double f = factors[k];
+            int run = by_step[k];
+            factors[k] = factors[k - 1];
+            by_step[k] = by_step[k - 1];
+            factors[k - 1] = f;
+            by_step[k - 1] = run;
         }
-        ratio = coarse > 0 ? fine / coarse : 0;
-        judged->regular = ratio < RATIO_REGULAR;
-        if (judged->regular && ratio > 0)
-            judged->order = -log2(ratio);
-        ratio = fmin(fmax(ratio, RATIO_SMALLEST), RATIO_REGULAR);
+
+    bool jumps = judged->distance.accuracy == YK_ACCURACY_DISCONTINUOUS;
+    difference_function *difference = jumps ? mean_difference : largest_difference;
+    double fine = difference(a, first, components, by_step[0], by_step[1]);
+    double coarse = difference(a, first, components, by_step[1], by_step[2]);
+    judged->far = judged->distance.range > 0 && !jumps ? coarse / judged->distance.range : 0;
+    double order = fine > 0 ? order_of(factors[0], factors[1], factors[2], coarse / fine) : NAN;
+    bool too_high = factor > 1 && order > ORDER_MOST;
+    judged->regular = order >= ORDER_LEAST && !too_high;
+    if (fine == 0 && coarse == 0)
+        judged->regular = true;
+    if (judged->regular && isfinite(order)) {
+        judged->order = order;
+        order = fmin(order, ORDER_MOST);
+        judged->factor = error_by_difference(factor, order, factors, fine, coarse);
+        return;
     }
 
-    judged->factor = finer ? 1 / (1 - ratio) : ratio / (1 - ratio);
-    if (!judged->regular)
-        judged->factor = finer ? FACTOR_IRREGULAR : 1;
-
     /* The finest run is nearer to the truth than any law. */
-    if (!judged->regular && steps == HALF_AND_QUARTER) {
+    judged->factor = factor < 1 ? FACTOR_IRREGULAR : 1;
+    if (others[1].factor < factor) {
         double near = largest_difference(a, first, components, 0, 1);
         double far = largest_difference(a, first, components, 0, 2);
         if (near > 0)
@@ -386,13 +466,12 @@ static void judge_channel(const yk_aligned *pair, const yk_aligned *a, int first
 }
 
 /* The worst channel into the estimate. */
-static yk_status compare(companions *c, const yk_trial *const *others, int count,
-                         companion_steps steps)
+static yk_status compare(companions *c, const companion *others, int count)
 {
     const yk_record_header *header = yk_record_get_header(c->monitor->record);
     const yk_record *records[COMPANIONS_MAX + 1] = {c->monitor->record};
     for (int i = 0; i < count; i++)
-        records[i + 1] = others[i]->record;
+        records[i + 1] = others[i].trial->record;
 
     yk_aligned a = {0};
     yk_aligned all = {0};
@@ -414,8 +493,8 @@ static yk_status compare(companions *c, const yk_trial *const *others, int count
     for (int i = 0; !YK_FAILED(status) && i < channel_count; i++) {
         judged[i].distance.name = header->channels[i].name;
         judged[i].distance.unit = header->channels[i].unit;
-        judge_channel(&a, &all, first, header->channels[i].component_count, impacts, steps, columns,
-                      &judged[i]);
+        judge_channel(&a, &all, others, first, header->channels[i].component_count, impacts,
+                      columns, &judged[i]);
         errors[i] = judged[i].distance;
         errors[i].excluded = yk_channel_tells_of_coupling(&c->monitor->scenario->rows[i]);
         first += header->channels[i].component_count;
@@ -477,6 +556,7 @@ static yk_status compare(companions *c, const yk_trial *const *others, int count
         e->relative_error = judged[worst].relative;
         e->regular = judged[worst].regular;
         e->order = judged[worst].order;
+        c->far = judged[worst].far;
         snprintf(e->channel, sizeof e->channel, "%s", header->channels[worst].name);
         e->reliable_until =
             time_of_difference(&a, worst_first, components, 0, 1,
@@ -559,6 +639,102 @@ static void weigh_findings(const yk_error_monitor *monitor, yk_run_report *repor
         report->findings[i].severity = YK_FINDING_SEVERITY_WARNING;
 }
 
+/* Whether more companions could change the verdict. */
+static bool is_decided(const companions *c)
+{
+    const yk_error_estimate *e = c->estimate;
+    double error = e->relative_error / c->monitor->tolerance;
+    return (e->regular && c->far <= FAR && error <= CLEARLY_GOOD) ||
+           error <= CLEARLY_GOOD * CLEARLY_GOOD;
+}
+
+/* A short run: half and twice the steps, and a quarter if that leaves a doubt. */
+static yk_status compare_with_finer(companions *c)
+{
+    companion others[2] = {run_companion(c, 0.5)};
+    if (!others[0].trial)
+        return YK_ERROR_ARGUMENT;
+
+    yk_status status = compare(c, others, 1);
+    others[1] = run_companion(c, 2);
+    if (!YK_FAILED(status) && others[1].trial)
+        status = compare(c, others, 2);
+
+    double near = c->estimate->relative_error / c->monitor->tolerance;
+    bool doubtful = !others[1].trial || !c->estimate->regular;
+    doubtful = (doubtful && near > CLEARLY_GOOD) || (near > 0.5 && near < 10);
+    if (YK_FAILED(status) || !doubtful || !(4 * COST_MARGIN * c->run_seconds <= c->seconds))
+        return status;
+
+    others[1] = run_companion(c, 0.25);
+    if (others[1].trial)
+        status = compare(c, others, 2);
+    return status;
+}
+
+/* A longer run: from much larger steps on down to twice the steps, until the error is clear. */
+static yk_status compare_with_coarser(companions *c)
+{
+    double factor = c->monitor->info->has_impacts ? FACTOR_MAX_CONTACT : FACTOR_MAX;
+    double steps = (double)c->monitor->info->step_count;
+    while (factor > 4 && steps < COMPANION_STEPS * factor)
+        factor /= 2;
+
+    companion coarser = {0};
+    yk_status status = YK_ERROR_ARGUMENT;
+    while (factor >= 2 && COST_MARGIN * c->run_seconds / factor <= c->seconds) {
+        companion others[2] = {run_companion(c, factor), coarser};
+        bool useless = !others[0].trial;
+        if (!useless) {
+            status = compare(c, others, coarser.trial ? 2 : 1);
+            if (YK_FAILED(status) || (coarser.trial && is_decided(c)))
+                return status;
+            useless = c->far > FAR;
+            coarser = others[0];
+        }
+
+        /* Steps that are far too large are followed by much smaller ones. */
+        factor = useless && factor > 4 ? factor / 4 : factor / 2;
+    }
+
+    /* Larger steps that say nothing, or a doubt that matters. */
+    double near = c->estimate->relative_error / c->monitor->tolerance;
+    bool doubtful = YK_FAILED(status) || (!c->estimate->regular && near > CLEARLY_GOOD) ||
+                    (near > 0.5 && near < 2);
+    if (!doubtful || !(2 * COST_MARGIN * c->run_seconds <= DOUBT_SECONDS))
+        return status;
+
+    c->seconds = DOUBT_SECONDS;
+    companion others[2] = {run_companion(c, 0.5), coarser};
+    if (others[0].trial)
+        status = compare(c, others, coarser.trial ? 2 : 1);
+    return status;
+}
+
+/* Subsystems whose solvers keep their own steps, so that companions repeat their errors. */
+static void name_uncovered(const yk_scenario_info *info, yk_error_estimate *e)
+{
+    size_t used = 0;
+    for (int i = 0; i < info->subsystem_count; i++)
+        if (strcmp(info->subsystem_solvers[i], "fmu") == 0 && used < sizeof e->uncovered)
+            used += (size_t)snprintf(e->uncovered + used, sizeof e->uncovered - used, "%s'%s'",
+                                     used > 0 ? ", " : "", info->subsystem_names[i]);
+}
+
+/* Why no comparison was possible, by the companion with the smallest steps. */
+static void explain_failure(const companions *c, yk_error_estimate *e)
+{
+    e->available = false;
+    const yk_trial *last = c->count > 0 ? &c->trials[c->count - 1] : NULL;
+    if (!last)
+        yk_format(e->reason, sizeof e->reason, "there was no time for a run with other steps");
+    else if (last->status == YK_INTERRUPTED)
+        yk_format(e->reason, sizeof e->reason, "runs with other steps took too long");
+    else
+        yk_format(e->reason, sizeof e->reason, "the run with other steps failed: %.150s",
+                  last->message);
+}
+
 void yk_error_monitor_judge(yk_error_monitor *monitor, const yk_run_options *options,
                             double run_seconds, bool moves, yk_run_report *report)
 {
@@ -582,41 +758,22 @@ void yk_error_monitor_judge(yk_error_monitor *monitor, const yk_run_options *opt
         .context = monitor->context,
         .monitor = monitor,
         .options = options,
-        .seconds = fmax(COST * run_seconds, FREE_SECONDS),
+        .run_seconds = run_seconds,
+        .seconds = fmax(COST * run_seconds, SECONDS_LEAST),
         .end = monitor->info->end,
         .energy = report->max_energy,
         .energy_rounding = report->energy_rounding,
         .estimate = e,
     };
     yk_log(monitor->context, YK_LOG_DEBUG, "estimating the error");
-    bool is_short = 2 * COST_MARGIN * run_seconds <= c.seconds;
-    const yk_trial *others[2] = {run_companion(&c, is_short ? 2 : 0.5)};
-    bool failed = !others[0];
-    const char *failure = c.trials[0].message;
-    yk_status status = YK_OK;
-    companion_steps steps = is_short ? HALF_AND_TWICE : TWICE_AND_FOUR_TIMES;
-    if (!failed)
-        status = compare(&c, others, 1, steps);
-    if (!failed && !YK_FAILED(status))
-        others[1] = run_companion(&c, is_short ? 0.5 : 0.25);
-    if (others[1])
-        status = compare(&c, others, 2, steps);
-
-    /* Differences that do not fall regularly, or an error near the tolerance: a quarter of the
-     * steps tells more, if there is time. */
-    bool doubtful = !others[1] || !e->regular;
-    double near = e->relative_error / monitor->tolerance;
-    doubtful = (doubtful && near > CLEARLY_GOOD) || (near > 0.5 && near < 10);
-    bool has_time = 4 * COST_MARGIN * run_seconds <= c.seconds;
-    if (is_short && !failed && !YK_FAILED(status) && doubtful && has_time)
-        others[1] = run_companion(&c, 4);
-    else
-        others[1] = NULL;
-    if (others[1])
-        status = compare(&c, others, 2, HALF_AND_QUARTER);
-
-    if (failed || YK_FAILED(status))
-        yk_format(e->reason, sizeof e->reason, "the run with other steps failed: %.150s", failure);
+    name_uncovered(monitor->info, e);
+    yk_status status = YK_ERROR_ARGUMENT;
+    if (run_seconds <= SHORT_SECONDS)
+        status = compare_with_finer(&c);
+    if (YK_FAILED(status))
+        status = compare_with_coarser(&c);
+    if (YK_FAILED(status))
+        explain_failure(&c, e);
     for (int i = 0; i < c.count; i++)
         yk_trial_release(&c.trials[i]);
 

@@ -216,6 +216,19 @@ static void the_verdict_does_not_depend_on_coordinates_units_and_names(void **st
     }
 }
 
+/* Modal amplitudes are components of one vector: the smaller ones are compared with the largest. */
+static void numbered_channels_share_a_scale(void **state)
+{
+    const char *const step[] = {NULL};
+    yk_run_report report;
+    run(*state, YOKE_SOURCE_DIR "/models/modal-cantilever/scenario.yaml", NULL, step, NULL,
+        &report);
+    assert_true(report.estimate.available);
+    assert_true(report.estimate.relative_error > 1e-3);
+    assert_true(report.estimate.relative_error < 0.05);
+    assert_int_equal(serious_count(&report), 0);
+}
+
 /* A stiff damper: the energy balance is off by several percent in the first steps, and the motion
  * is right. */
 static void a_small_error_outweighs_indirect_findings(void **state)
@@ -242,6 +255,7 @@ int main(void)
         cmocka_unit_test(the_error_of_an_oscillator_is_estimated),
         cmocka_unit_test(a_run_without_comparison_says_why),
         cmocka_unit_test(the_verdict_does_not_depend_on_coordinates_units_and_names),
+        cmocka_unit_test(numbered_channels_share_a_scale),
         cmocka_unit_test(a_small_error_outweighs_indirect_findings),
     };
     return cmocka_run_group_tests_name("verdict", tests, create_context, destroy_context);
