@@ -146,14 +146,17 @@ static yk_status sleeper_create(yk_context *context, const void *options, yk_sub
     return YK_OK;
 }
 
-#define NUMBER(name) #name, YK_OPTION_NUMBER, offsetof(sleeper_options, name)
+#define NUMBER(name) #name, YK_OPTION_NUMBER
+#define AT(name) YK_MEMBER(sleeper_options, name)
 static const yk_option sleeper_rows[] = {
-    {NUMBER(mass), "kg", "1", .minimum = 1e-9, .maximum = 1e9, .description = "that moves"},
-    {NUMBER(stiffness), "N/m", "100", .description = "of the spring to the port `begin`"},
-    {NUMBER(damping), "N s/m", "1", .description = "of the damper next to it"},
-    {NUMBER(force), "N", "0", .description = "on the mass, constant"},
-    {NUMBER(velocity), "m/s", "0", .description = "at the start"},
-    {NUMBER(seconds), "s", "0", .minimum = 0, .maximum = 3600,
+    {NUMBER(mass), "kg", "1", AT(mass), .range = YK_BETWEEN(1e-9, 1e9),
+     .description = "that moves"},
+    {NUMBER(stiffness), "N/m", "100", AT(stiffness),
+     .description = "of the spring to the port `begin`"},
+    {NUMBER(damping), "N s/m", "1", AT(damping), .description = "of the damper next to it"},
+    {NUMBER(force), "N", "0", AT(force), .description = "on the mass, constant"},
+    {NUMBER(velocity), "m/s", "0", AT(velocity), .description = "at the start"},
+    {NUMBER(seconds), "s", "0", AT(seconds), .range = YK_BETWEEN(0, 3600),
      .description = "that every step sleeps"},
     {0},
 };

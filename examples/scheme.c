@@ -93,8 +93,8 @@ static double *averaged_state(yk_scheme *scheme, const yk_system *system, size_t
 }
 
 static const yk_option averaged_rows[] = {
-    {"weight", YK_OPTION_NUMBER, offsetof(averaged_options, weight), .default_text = "0.5",
-     .minimum = 0, .maximum = 1, .description = "of the newer of the two wrenches"},
+    {"weight", YK_OPTION_NUMBER, YK_MEMBER(averaged_options, weight), .default_text = "0.5",
+     .range = YK_BETWEEN(0, 1), .description = "of the newer of the two wrenches"},
     {0},
 };
 

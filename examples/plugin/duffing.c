@@ -154,15 +154,17 @@ static yk_status duffing_create(yk_context *context, const void *options, yk_sub
     return YK_OK;
 }
 
-#define NUMBER(name) #name, YK_OPTION_NUMBER, offsetof(duffing_options, name)
+#define NUMBER(name) #name, YK_OPTION_NUMBER
+#define AT(name) YK_MEMBER(duffing_options, name)
 static const yk_option duffing_rows[] = {
-    {NUMBER(mass), "kg", .required = true, .minimum = 1e-9, .maximum = 1e9,
+    {NUMBER(mass), "kg", AT(mass), .required = true, .range = YK_BETWEEN(1e-9, 1e9),
      .description = "that moves"},
-    {NUMBER(damping), "N s/m", "0", .description = "of the damper to the ground"},
-    {NUMBER(stiffness), "N/m", "0", .description = "of the spring to the ground, linear part"},
-    {NUMBER(cubic), "N/m^3", "0", .description = "the same, cubic part"},
-    {NUMBER(position), "m", "0", .description = "at the start"},
-    {NUMBER(velocity), "m/s", "0", .description = "at the start"},
+    {NUMBER(damping), "N s/m", "0", AT(damping), .description = "of the damper to the ground"},
+    {NUMBER(stiffness), "N/m", "0", AT(stiffness),
+     .description = "of the spring to the ground, linear part"},
+    {NUMBER(cubic), "N/m^3", "0", AT(cubic), .description = "the same, cubic part"},
+    {NUMBER(position), "m", "0", AT(position), .description = "at the start"},
+    {NUMBER(velocity), "m/s", "0", AT(velocity), .description = "at the start"},
     {0},
 };
 

@@ -25,6 +25,7 @@
 #define YOKE_SCHEME_OPS_H
 
 #include "yoke/base.h"
+#include "yoke/option.h"
 #include "yoke/subsystem.h"
 
 #ifdef __cplusplus
@@ -64,55 +65,6 @@ typedef struct yk_step_report {
 } yk_step_report;
 
 /* Options -------------------------------------------------------------------------------------- */
-
-typedef enum yk_option_kind {
-    YK_OPTION_NUMBER,     /* double */
-    YK_OPTION_INTEGER,    /* int */
-    YK_OPTION_BOOLEAN,    /* bool */
-    YK_OPTION_CHOICE,     /* an enum: the index of one of `choices` */
-    YK_OPTION_SUBSYSTEMS, /* yk_subsystem_list; of schemes */
-    YK_OPTION_TEXT,       /* const char * */
-    YK_OPTION_PATH,       /* const char *: a file, relative to the folder of the scenario */
-    YK_OPTION_NUMBERS,    /* `count` doubles in the struct; if `count` is 0, a yk_number_list */
-    YK_OPTION_FUNCTION    /* yk_time_function: a number, or an expression of time */
-} yk_option_kind;
-
-typedef struct yk_number_list {
-    const double *items;
-    int count;
-} yk_number_list;
-
-typedef struct yk_subsystem_list {
-    const int *items; /* Read at creation. */
-    int count;
-} yk_subsystem_list;
-
-typedef struct yk_option_choice {
-    const char *name; /* NULL ends the list. */
-    const char *description;
-} yk_option_choice;
-
-/* One option: a row over the option struct. Defaults, checks, the keys of a scenario and their documentation follow from the
- * rows. */
-typedef struct yk_option {
-    const char *key; /* NULL ends the list. */
-    yk_option_kind kind;
-    size_t offset;            /* In the option struct. */
-    const char *unit;         /* NULL: none. */
-    const char *default_text; /* As in a scenario; NULL: zero. */
-    bool
-        has_derived_default; /* If the option is not given, `derive` may compute it from other options. */
-    double minimum, maximum; /* Inclusive; both 0: any number. */
-    /* A finer run of the same scenario divides the value by this power of its refinement; 0: the value does not change. */
-    int refinement_exponent;
-    const yk_option_choice *choices;
-    /* A choice may also be given by keys of its own, which are numbers of the same struct. Its value is then the index after
-     * all names in `choices`. */
-    const struct yk_option *custom_fields;
-    const char *description;
-    bool required; /* Must be given: there is no default. */
-    int count;     /* YK_OPTION_NUMBERS: required length; 0: any length. */
-} yk_option;
 
 /* A scheme with its options. */
 typedef struct yk_scheme_def {

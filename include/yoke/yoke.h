@@ -15,6 +15,7 @@
 #include "yoke/mechanics.h"
 #include "yoke/multibody.h"
 #include "yoke/nonsmooth.h"
+#include "yoke/option.h"
 #include "yoke/oscillator.h"
 #include "yoke/record.h"
 #include "yoke/remote.h"

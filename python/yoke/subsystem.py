@@ -530,6 +530,7 @@ class SolverTable:
             row.key = self._string(option.name)
             row.kind = option.kind
             row.offset = option.offset = offset
+            row.size = option.size
             row.description = self._string(option.description)
             row.unit = self._string(option.unit) if option.unit else ffi.NULL
             row.required = option.required
@@ -579,6 +580,19 @@ class _Option:
     unit: str = ""
     choices: tuple[str, ...] = ()
     offset: int = 0
+
+    @property
+    def size(self) -> int:
+        """Bytes of the member that receives the value."""
+        members = {
+            lib.YK_OPTION_NUMBER: "double",
+            lib.YK_OPTION_INTEGER: "int",
+            lib.YK_OPTION_BOOLEAN: "bool",
+            lib.YK_OPTION_CHOICE: "int",
+            lib.YK_OPTION_NUMBERS: "yk_number_list",
+            lib.YK_OPTION_FUNCTION: "yk_time_function",
+        }
+        return int(ffi.sizeof(members.get(self.kind, "char *")))
 
     def read(self, options: Any) -> Any:
         place = ffi.cast("char *", options) + self.offset

@@ -191,17 +191,20 @@ static const yk_option_choice inputs_words[] = {
     {NULL, NULL},
 };
 
-#define ROW(type, field) .kind = YK_OPTION_##type, .offset = offsetof(yk_explicit_options, field)
+#define ROW(type, field) .kind = YK_OPTION_##type, YK_MEMBER(yk_explicit_options, field)
 
 static const yk_option weights_rows[] = {
-    {"alpha", ROW(NUMBER, alpha), .unit = "1/s²", .maximum = INFINITY,
+    {"alpha", ROW(NUMBER, alpha), .required = true, .unit = "1/s²", .range = YK_NOT_NEGATIVE,
      .description = "weight of the position error"},
-    {"beta", ROW(NUMBER, beta), .unit = "1/s", .maximum = INFINITY,
+    {"beta", ROW(NUMBER, beta), .required = true, .unit = "1/s", .range = YK_NOT_NEGATIVE,
      .description = "weight of the velocity error"},
-    {"gamma", ROW(NUMBER, gamma), .maximum = INFINITY,
+    {"gamma", ROW(NUMBER, gamma), .required = true, .range = YK_NOT_NEGATIVE,
      .description = "weight of the acceleration error"},
     {0},
 };
+
+static const yk_option_section weights_section = {
+    "modified_inputs", "Weights of their own; only the ratios matter.", weights_rows};
 
 enum { EXCHANGE_ROW = 1, INPUTS_ROW = 2 };
 
@@ -216,12 +219,12 @@ static const yk_option options[] = {
              "`modified_inputs` "
              "are given"},
     [INPUTS_ROW] =
-        {"modified_inputs", ROW(CHOICE, modified_inputs), .default_text = "index-1",
-         .has_derived_default = true, .choices = inputs_words, .custom_fields = weights_rows,
+        {"modified_inputs", ROW(FORM, modified_inputs), .default_text = "index-1",
+         .has_derived_default = true, .choices = inputs_words, .section = &weights_section,
          .description =
              "what is prescribed to the sides that receive a motion; index-1 where it is "
              "absent"},
-    {"threads", ROW(INTEGER, thread_count), .default_text = "1", .maximum = 1024,
+    {"threads", ROW(INTEGER, thread_count), .default_text = "1", .range = YK_BETWEEN(0, 1024),
      .description =
          "with sequence jacobi: subsystems that advance at the same time; 0 is one per core"},
     {0},

@@ -97,9 +97,8 @@ static yk_status monolithic_step(yk_scheme *scheme, yk_system *system, yk_step_r
 }
 
 static const yk_option options[] = {
-    {"max_iterations", .kind = YK_OPTION_INTEGER,
-     .offset = offsetof(yk_monolithic_options, max_iterations), .default_text = "20",
-     .maximum = INFINITY,
+    {"max_iterations", .kind = YK_OPTION_INTEGER, YK_MEMBER(yk_monolithic_options, max_iterations),
+     .default_text = "20", .range = YK_NOT_NEGATIVE,
      .description = "largest number of repetitions of a macro step for wires that go in a circle"},
     {0},
 };

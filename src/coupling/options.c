@@ -5,6 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/option.h"
 #include "base/text.h"
 #include "coupling/scheme_options.h"
 #include "coupling/system.h"
@@ -36,71 +37,11 @@ const yk_option_choice yk_acceleration_words[] = {
 
 /* Values --------------------------------------------------------------------------------------- */
 
-static void put_number(const yk_option *row, void *options, double value)
-{
-    /* Access by bytes: the struct belongs to the scheme, and its fields are known by their offsets
-     * only. */
-    char *field = (char *)options + row->offset;
-    int whole = (int)value;
-    bool flag = value != 0;
-    switch (row->kind) {
-    case YK_OPTION_NUMBER: memcpy(field, &value, sizeof value); break;
-    case YK_OPTION_INTEGER:
-    case YK_OPTION_CHOICE: memcpy(field, &whole, sizeof whole); break;
-    case YK_OPTION_BOOLEAN: memcpy(field, &flag, sizeof flag); break;
-    default: break; /* Other types have no numeric default. */
-    }
-}
-
-static int count_words(const yk_option *row)
-{
-    int count = 0;
-    while (row->choices[count].name)
-        count++;
-    return count;
-}
-
-/* Converts a text to the value of a row; false: it is not valid. */
-static bool parse(const yk_option *row, const char *text, double *value)
-{
-    /* The index of the word. */
-    if (row->kind == YK_OPTION_CHOICE) {
-        for (int i = 0; row->choices[i].name; i++) {
-            *value = i;
-            if (strcmp(row->choices[i].name, text) == 0)
-                return true;
-        }
-
-        return false;
-    }
-
-    if (row->kind == YK_OPTION_BOOLEAN) {
-        *value = strcmp(text, "true") == 0;
-        return *value != 0 || strcmp(text, "false") == 0;
-    }
-
-    /* All other scalar types are numbers; a list of subsystems is not a single text. */
-    if (row->kind != YK_OPTION_NUMBER && row->kind != YK_OPTION_INTEGER)
-        return false;
-
-    char *end;
-    *value = yk_text_number(text, &end);
-    if (end == text || *end != '\0')
-        return false;
-    if (row->kind == YK_OPTION_NUMBER)
-        return true;
-    return fabs(*value) < 1e9 && *value == rint(*value);
-}
-
 void yk_scheme_set_defaults(const yk_scheme_ops *ops, void *options)
 {
     /* Options without a default are zero. */
     memset(options, 0, ops->options_size);
-    for (const yk_option *row = ops->options; row && row->key; row++) {
-        double value;
-        if (row->default_text && parse(row, row->default_text, &value))
-            put_number(row, options, value);
-    }
+    yk_option_set_defaults(ops->options, options);
 }
 
 /* Checks --------------------------------------------------------------------------------------- */
@@ -109,28 +50,25 @@ void yk_scheme_set_defaults(const yk_scheme_ops *ops, void *options)
 static yk_status check_range(yk_context *context, const yk_scheme_ops *ops, const yk_option *row,
                              double value)
 {
-    /* A choice is valid up to its number of words; the custom choice is the next value. */
-    double least = row->minimum;
-    double most = row->maximum;
-    bool bounded = least != 0 || most != 0;
-    if (row->kind == YK_OPTION_CHOICE) {
-        bounded = true;
-        most = count_words(row);
-        if (!row->custom_fields)
-            most--;
+    yk_range range = row->range;
+    if (row->kind == YK_OPTION_CHOICE || row->kind == YK_OPTION_FORM) {
+        /* The last index of a form stands for its own keys. */
+        int last = yk_option_choice_count(row) - 1;
+        if (row->kind == YK_OPTION_FORM)
+            last++;
+        range = (yk_range)YK_BETWEEN(0, last);
     }
 
-    if (!isnan(value) && (!bounded || (value >= least && value <= most)))
+    if (yk_range_contains(&range, value) && !isnan(value))
         return YK_OK;
 
-    /* Without an upper bound, name the lower bound only. */
-    if (isinf(most))
+    if (!(range.bounds & YK_BOUND_MAXIMUM))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "scheme %s: the option '%s' is %g, must be %g or more", ops->name, row->key,
-                       value, least);
+                       value, range.minimum);
     return yk_fail(context, YK_ERROR_ARGUMENT,
                    "scheme %s: the option '%s' is %g, must be between %g and %g", ops->name,
-                   row->key, value, least, most);
+                   row->key, value, range.minimum, range.maximum);
 }
 
 yk_status yk_scheme_validate(yk_context *context, const yk_scheme_def *scheme)
@@ -165,24 +103,9 @@ yk_status yk_scheme_validate(yk_context *context, const yk_scheme_def *scheme)
     /* Check each option, then their combination. */
     for (int i = 0; i < rows; i++) {
         const yk_option *row = &ops->options[i];
-        const char *field = (const char *)scheme->options + row->offset;
-        double value = 0;
-        int whole = 0;
-        bool flag = false;
-
-        switch (row->kind) {
-        case YK_OPTION_NUMBER: memcpy(&value, field, sizeof value); break;
-        case YK_OPTION_INTEGER:
-        case YK_OPTION_CHOICE:
-            memcpy(&whole, field, sizeof whole);
-            value = whole;
-            break;
-        case YK_OPTION_BOOLEAN:
-            memcpy(&flag, field, sizeof flag);
-            value = flag;
-            break;
-        default: continue;
-        }
+        double value;
+        if (!yk_option_get_number(row, scheme->options, &value))
+            continue;
 
         yk_status status = check_range(context, ops, row, value);
         if (status != YK_OK)
@@ -196,10 +119,7 @@ yk_status yk_scheme_validate(yk_context *context, const yk_scheme_def *scheme)
 
 const yk_option *yk_scheme_find_option(const yk_scheme_ops *ops, const char *key)
 {
-    for (const yk_option *row = ops->options; row && row->key; row++)
-        if (strcmp(row->key, key) == 0)
-            return row;
-    return NULL;
+    return yk_option_find(ops->options, key);
 }
 
 yk_status yk_scheme_set_option(yk_context *context, const yk_scheme_ops *ops, void *options,
@@ -211,9 +131,9 @@ yk_status yk_scheme_set_option(yk_context *context, const yk_scheme_ops *ops, vo
 
     /* Numbers of a custom choice, in the order of its keys, as in "2,2,1". The custom choice has
      * the index after the last word. */
-    if (row->custom_fields && strchr(text, ',')) {
+    if (row->kind == YK_OPTION_FORM && strchr(text, ',')) {
         const char *rest = text;
-        const yk_option *field = row->custom_fields;
+        const yk_option *field = row->section->options;
         for (; field->key; field++) {
             char *end;
             double number = yk_text_number(rest, &end);
@@ -223,26 +143,26 @@ yk_status yk_scheme_set_option(yk_context *context, const yk_scheme_ops *ops, vo
             if (end == rest || *end != expected)
                 break;
 
-            put_number(field, options, number);
+            yk_option_set_number(field, options, number);
             rest = end + 1;
         }
 
         if (!field->key) {
-            put_number(row, options, count_words(row));
+            yk_option_set_number(row, options, yk_option_choice_count(row));
             return YK_OK;
         }
     }
 
     /* Parses a number or a word of the row and checks its range. */
     double value;
-    if (parse(row, text, &value)) {
+    if (yk_option_parse(row, text, &value)) {
         yk_status status = check_range(context, ops, row, value);
         if (status == YK_OK)
-            put_number(row, options, value);
+            yk_option_set_number(row, options, value);
         return status;
     }
 
-    if (row->kind != YK_OPTION_CHOICE)
+    if (!row->choices)
         return yk_fail(context, YK_ERROR_ARGUMENT, "scheme %s: '%s' is no value of the option '%s'",
                        ops->name, text, key);
 
@@ -254,14 +174,15 @@ yk_status yk_scheme_set_option(yk_context *context, const yk_scheme_ops *ops, vo
         used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", i ? ", " : "",
                                  row->choices[i].name);
 
+    const yk_option *fields = row->section ? row->section->options : NULL;
     int numbers = 0;
-    while (row->custom_fields && row->custom_fields[numbers].key)
+    while (fields && fields[numbers].key)
         numbers++;
     if (numbers > 0 && used < sizeof words)
         used += (size_t)snprintf(words + used, sizeof words - used, ", or %d numbers ", numbers);
     for (int i = 0; i < numbers && used < sizeof words; i++)
         used += (size_t)snprintf(words + used, sizeof words - used, "%s%s", i ? "," : "",
-                                 row->custom_fields[i].key);
+                                 fields[i].key);
     return yk_fail(context, YK_ERROR_ARGUMENT,
                    "scheme %s: the option '%s' is '%s', must be one of %s", ops->name, key, text,
                    words);

@@ -443,7 +443,7 @@ static yk_status relaxed_step(yk_scheme *scheme, yk_system *system, yk_step_repo
 
 /* The scheme ----------------------------------------------------------------------------------- */
 
-#define ROW(type, field) .kind = YK_OPTION_##type, .offset = offsetof(yk_relaxed_options, field)
+#define ROW(type, field) .kind = YK_OPTION_##type, YK_MEMBER(yk_relaxed_options, field)
 
 static const yk_option options[] = {
     {"sequence", ROW(CHOICE, sequence), .default_text = "gauss-seidel", .choices = yk_order_words,
@@ -452,12 +452,11 @@ static const yk_option options[] = {
      .choices = yk_acceleration_words,
      .description = "how the accelerations of all subsystems follow from the last repetitions"},
     {"relative_tolerance", ROW(NUMBER, relative_tolerance), .default_text = "1e-10",
-     .has_derived_default = true, .maximum = INFINITY, .refinement_exponent = 1,
+     .has_derived_default = true, .range = YK_NOT_NEGATIVE, .refinement_exponent = 1,
      .description = "largest change of a velocity, relative to the typical velocity"},
-    {"max_sweeps", ROW(INTEGER, max_sweeps), .default_text = "200", .minimum = 1,
-     .maximum = INFINITY,
+    {"max_sweeps", ROW(INTEGER, max_sweeps), .default_text = "200", .range = YK_AT_LEAST(1),
      .description = "largest number of sweeps over the subsystems in a macro step"},
-    {"threads", ROW(INTEGER, thread_count), .default_text = "1", .maximum = 1024,
+    {"threads", ROW(INTEGER, thread_count), .default_text = "1", .range = YK_BETWEEN(0, 1024),
      .description =
          "with sequence jacobi: subsystems that are solved at the same time; 0 is one per core"},
     {0},

@@ -517,8 +517,8 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node, int
         transform.mass_unit = yk_mass_units[mass];
         for (yk_node *child = node->first; child; child = child->next)
             if (child != pose)
-                label_own_units(&scenario->resolver, child, yk_length_words[length].word,
-                                yk_mass_words[mass].word);
+                label_own_units(&scenario->resolver, child, yk_length_words[length].name,
+                                yk_mass_words[mass].name);
     }
 
     if (pose) {

@@ -32,182 +32,6 @@ const yk_scheme_ops *yk_schemes_find(const yk_extensions *extensions, const char
     return NULL;
 }
 
-/* Option rows ---------------------------------------------------------------------------------- */
-
-/* As keys of a scenario: the fields of the schema that they stand for, and from resolved nodes back
- * into the structs that they describe. */
-
-static int count_rows(const yk_option *rows)
-{
-    int count = 0;
-    while (rows && rows[count].key)
-        count++;
-    return count;
-}
-
-/* The field of a row, without its default; it lives in the store; false when out of memory. */
-static bool field_of_row(yk_store *store, const yk_option *row, yk_field *field)
-{
-    static const int types[] = {
-        [YK_OPTION_NUMBER] = YK_TYPE_NUMBER,     [YK_OPTION_INTEGER] = YK_TYPE_INTEGER,
-        [YK_OPTION_BOOLEAN] = YK_TYPE_BOOLEAN,   [YK_OPTION_CHOICE] = YK_TYPE_CHOICE,
-        [YK_OPTION_SUBSYSTEMS] = YK_TYPE_LIST,   [YK_OPTION_TEXT] = YK_TYPE_TEXT,
-        [YK_OPTION_PATH] = YK_TYPE_PATH,         [YK_OPTION_NUMBERS] = YK_TYPE_NUMBERS,
-        [YK_OPTION_FUNCTION] = YK_TYPE_FUNCTION,
-    };
-
-    /* What all kinds have. */
-    static const yk_field subsystem = {"subsystems", YK_TYPE_TEXT, .text = "a subsystem"};
-    *field = (yk_field){.key = row->key,
-                        .type = types[row->kind],
-                        .unit = row->unit,
-                        .refines = row->refinement_exponent};
-    field->text = row->description;
-    field->required = row->required;
-
-    /* Ranges: both bounds zero are none, and an infinite upper one is not written out. */
-    bool bounded = row->minimum != 0 || row->maximum != 0;
-    if (bounded)
-        field->range.low = row->minimum;
-    if (bounded)
-        field->range.bounds = YK_LOW;
-    if (bounded && isfinite(row->maximum)) {
-        field->range.high = row->maximum;
-        field->range.bounds |= YK_HIGH;
-    }
-
-    /* Lists. */
-    if (row->kind == YK_OPTION_NUMBERS) {
-        field->least = row->count;
-        field->most = row->count;
-    }
-
-    if (row->kind == YK_OPTION_SUBSYSTEMS) {
-        field->most = YK_SUBSYSTEMS_MAX;
-        field->item = &subsystem;
-    }
-
-    if (row->kind != YK_OPTION_CHOICE)
-        return true;
-
-    /* The words of a choice. */
-    size_t count = 0;
-    while (row->choices[count].name)
-        count++;
-
-    yk_word *words = yk_store_take(store, (count + 1) * sizeof *words);
-    if (!words)
-        return false;
-
-    for (size_t i = 0; i < count; i++)
-        words[i] = (yk_word){row->choices[i].name, row->choices[i].description};
-    field->words = words;
-    if (!row->custom_fields)
-        return true;
-
-    /* A choice that can also be given by keys of its own. */
-    int inner_count = count_rows(row->custom_fields);
-    yk_field *inner = yk_store_take(store, ((size_t)inner_count + 1) * sizeof *inner);
-    yk_section *section = yk_store_take(store, sizeof *section);
-    if (!inner || !section)
-        return false;
-
-    /* All of them are needed: a ratio has no default of its own. */
-    for (int i = 0; i < inner_count; i++) {
-        const yk_option *from = &row->custom_fields[i];
-        inner[i] = (yk_field){
-            .key = from->key,
-            .type = YK_TYPE_NUMBER,
-            .unit = from->unit,
-            .required = true,
-            .range = YK_NOT_NEGATIVE,
-            .text = from->description,
-        };
-    }
-    *section = (yk_section){row->key, "Weights of their own; only the ratios matter.", inner};
-    field->type = YK_TYPE_FORM;
-    field->section = section;
-
-    return true;
-}
-
-const yk_section *yk_option_section(yk_store *store, const char *name, const char *text,
-                                    const yk_option *rows)
-{
-    int count = count_rows(rows);
-    yk_section *section = yk_store_take(store, sizeof *section);
-    yk_field *fields = yk_store_take(store, ((size_t)count + 1) * sizeof *fields);
-    if (!section || !fields)
-        return NULL;
-
-    for (int i = 0; i < count; i++) {
-        if (!field_of_row(store, &rows[i], &fields[i]))
-            return NULL;
-
-        fields[i].fallback = rows[i].default_text;
-    }
-    *section = (yk_section){name, text, fields};
-
-    return section;
-}
-
-yk_status yk_option_read(yk_builder *builder, const yk_option *row, const yk_node *node,
-                         void *options)
-{
-    /* Copied byte by byte: the struct belongs to whoever declared the row. */
-    char *target = (char *)options + row->offset;
-    switch (row->kind) {
-    case YK_OPTION_NUMBER: memcpy(target, &node->value, sizeof node->value); return YK_OK;
-    case YK_OPTION_INTEGER: {
-        int whole = (int)node->value;
-        memcpy(target, &whole, sizeof whole);
-        return YK_OK;
-    }
-    case YK_OPTION_BOOLEAN: {
-        bool flag = node->choice != 0;
-        memcpy(target, &flag, sizeof flag);
-        return YK_OK;
-    }
-    case YK_OPTION_CHOICE: {
-        /* Keys of its own instead of a word have the index behind all words. */
-        int choice = node->choice;
-        if (choice < 0) {
-            for (choice = 0; row->choices[choice].name;)
-                choice++;
-            for (const yk_option *inner = row->custom_fields; inner->key; inner++)
-                yk_option_read(builder, inner, yk_node_get(node, inner->key), options);
-        }
-
-        memcpy(target, &choice, sizeof choice);
-        return YK_OK;
-    }
-    case YK_OPTION_SUBSYSTEMS: return YK_OK;
-    case YK_OPTION_TEXT: memcpy(target, &node->text, sizeof node->text); return YK_OK;
-    case YK_OPTION_PATH: {
-        const char *path = yk_builder_path(builder, node->parent, row->key);
-        memcpy(target, &path, sizeof path);
-        return path ? YK_OK : YK_ERROR_MEMORY;
-    }
-    case YK_OPTION_NUMBERS: {
-        /* An array inside the struct where the row says its length, else a pointer with a count. */
-        yk_number_list list = {node->values, node->value_count};
-        if (row->count > 0)
-            memcpy(target, node->values, (size_t)row->count * sizeof *node->values);
-        else
-            memcpy(target, &list, sizeof list);
-        return YK_OK;
-    }
-    case YK_OPTION_FUNCTION: {
-        yk_time_function function;
-        yk_status status = yk_builder_function_of(builder, node, &function);
-        memcpy(target, &function, sizeof function);
-        return status;
-    }
-    }
-
-    return YK_OK;
-}
-
 /* The section ---------------------------------------------------------------------------------- */
 
 /* What a key means in every scheme: "tight, index1: ...; relaxed: ...". */
@@ -284,7 +108,7 @@ static const char *common_fallback(const yk_extensions *extensions, const char *
 /* Appends the keys of all schemes, each once and as the chosen one has it: those of other schemes
  * are checked too. Returns how many there are then, or -1 when out of memory. */
 static int add_option_fields(yk_store *store, const yk_extensions *extensions,
-                             const yk_scheme_ops *chosen, int count, yk_field *fields)
+                             const yk_scheme_ops *chosen, int count, yk_option *fields)
 {
     const yk_scheme_ops *ops;
     for (int i = 0; (ops = yk_schemes_at(extensions, i)); i++) {
@@ -296,18 +120,18 @@ static int add_option_fields(yk_store *store, const yk_extensions *extensions,
                 continue;
 
             const yk_option *own = chosen ? yk_scheme_find_option(chosen, row->key) : NULL;
-            yk_field *field = &fields[count++];
-            if (!field_of_row(store, own ? own : row, field))
-                return -1;
+            yk_option *field = &fields[count++];
+            *field = own ? *own : *row;
+            field->default_text = NULL;
             if (own && !own->has_derived_default)
-                field->fallback = own->default_text;
+                field->default_text = own->default_text;
             if (chosen)
                 continue;
 
             /* As documentation. */
-            field->fallback = common_fallback(extensions, row->key);
-            field->text = describe_key(store, extensions, row->key, !field->fallback);
-            if (!field->text)
+            field->default_text = common_fallback(extensions, row->key);
+            field->description = describe_key(store, extensions, row->key, !field->default_text);
+            if (!field->description)
                 return -1;
         }
     }
@@ -316,23 +140,25 @@ static int add_option_fields(yk_store *store, const yk_extensions *extensions,
 }
 
 /* What may stand under on_failure. In the order of yk_on_failure. */
-static const yk_field no_fields[] = {{0}};
-static const yk_section stop_section = {"stop", "The run ends with the error.", no_fields};
-static const yk_field halve_fields[] = {
-    {"max_halvings", YK_TYPE_INTEGER, .fallback = "10", .range = YK_BETWEEN(1, 20),
-     .text = "of the macro step, at most; where the smallest one fails too, the run ends"},
-    {"steps_before_doubling", YK_TYPE_INTEGER, .fallback = "8", .range = YK_BETWEEN(1, 1000000),
-     .text = "in a row, after which a halved step is doubled again, up to `time.step`"},
+static const yk_option no_fields[] = {{0}};
+static const yk_option_section stop_section = {"stop", "The run ends with the error.", no_fields};
+static const yk_option halve_fields[] = {
+    {"max_halvings", YK_OPTION_INTEGER, .default_text = "10", .range = YK_BETWEEN(1, 20),
+     .description = "of the macro step, at most; where the smallest one fails too, the run ends"},
+    {"steps_before_doubling", YK_OPTION_INTEGER, .default_text = "8",
+     .range = YK_BETWEEN(1, 1000000),
+     .description = "in a row, after which a halved step is doubled again, up to `time.step`"},
     {0},
 };
-static const yk_section halve_section = {
+static const yk_option_section halve_section = {
     "halve",
     "The step is taken again from its start with half the size. Results stay at multiples of "
     "`time.step`. In place of `time.step_tolerance`, which takes failed steps again as well.",
     halve_fields};
 
-const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *extensions,
-                                      const yk_scheme_ops *chosen, const yk_scheme_ops *fall_back)
+const yk_option_section *yk_coupling_section(yk_store *store, const yk_extensions *extensions,
+                                             const yk_scheme_ops *chosen,
+                                             const yk_scheme_ops *fall_back)
 {
     const yk_scheme_ops *ops;
 
@@ -343,36 +169,37 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
         for (const yk_option *row = ops->options; row && row->key; row++)
             row_count++;
 
-    yk_section *section = yk_store_take(store, sizeof *section);
-    yk_section *second = yk_store_take(store, sizeof *second);
-    yk_field *fields = yk_store_take(store, (row_count + 3) * sizeof *fields);
-    yk_field *second_fields = yk_store_take(store, (row_count + 2) * sizeof *second_fields);
-    yk_word *words = yk_store_take(store, (scheme_count + 1) * sizeof *words);
-    const yk_section **policies = yk_store_take(store, 4 * sizeof *policies);
+    yk_option_section *section = yk_store_take(store, sizeof *section);
+    yk_option_section *second = yk_store_take(store, sizeof *second);
+    yk_option *fields = yk_store_take(store, (row_count + 3) * sizeof *fields);
+    yk_option *second_fields = yk_store_take(store, (row_count + 2) * sizeof *second_fields);
+    yk_option_choice *words = yk_store_take(store, (scheme_count + 1) * sizeof *words);
+    const yk_option_section **policies = yk_store_take(store, 4 * sizeof *policies);
     if (!section || !second || !fields || !second_fields || !words || !policies)
         return NULL;
 
     /* The key `scheme`, with a word for each. */
     for (size_t i = 0; i < scheme_count; i++) {
         ops = yk_schemes_at(extensions, (int)i);
-        words[i] = (yk_word){ops->name, ops->description};
+        words[i] = (yk_option_choice){ops->name, ops->description};
     }
 
-    fields[0] = (yk_field){.key = "scheme", .type = YK_TYPE_CHOICE, .text = "coupling scheme"};
-    fields[0].fallback = words[0].word;
-    fields[0].words = words;
+    fields[0] =
+        (yk_option){.key = "scheme", .kind = YK_OPTION_CHOICE, .description = "coupling scheme"};
+    fields[0].default_text = words[0].name;
+    fields[0].choices = words;
 
     /* A scheme to fall back to has the same keys in a section of its own. */
     second_fields[0] = fields[0];
-    second_fields[0].fallback = NULL;
+    second_fields[0].default_text = NULL;
     second_fields[0].required = true;
-    second_fields[0].text =
+    second_fields[0].description =
         "another scheme that gives interfaces the same, a motion and a wrench or "
         "a wrench on both sides; its options stand beside it, as under coupling";
     if (fall_back && add_option_fields(store, extensions, fall_back, 1, second_fields) < 0)
         return NULL;
 
-    *second = (yk_section){
+    *second = (yk_option_section){
         "fallback",
         "The step is taken again from its start with another scheme, with which the run goes on. "
         "So it "
@@ -383,13 +210,13 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
     policies[1] = &halve_section;
     policies[2] = second;
 
-    fields[1] = (yk_field){
+    fields[1] = (yk_option){
         .key = "on_failure",
-        .type = YK_TYPE_VARIANT,
+        .kind = YK_OPTION_VARIANT,
         .variants = policies,
         .selector = "type",
-        .selector_fallback = "stop",
-        .text =
+        .default_variant = "stop",
+        .description =
             "what happens where a macro step fails for a numerical reason: a number that is not "
             "finite, a solver without a solution, singular equations; stop where it is absent. "
             "What does not stop "
@@ -401,7 +228,8 @@ const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *exte
     if (add_option_fields(store, extensions, chosen, 2, fields) < 0)
         return NULL;
 
-    *section = (yk_section){"coupling",
+    *section =
+        (yk_option_section){"coupling",
                             "How the subsystems are coupled. Keys of other schemes than the chosen "
                             "one are not used, so that one line changes the scheme.",
                             fields};
@@ -426,19 +254,15 @@ static char *read_scheme(yk_scenario *scenario, const yk_scheme_ops *ops, const 
     if (!section)
         return options;
 
-    /* What is written, and what follows from it. */
     uint64_t written = 0;
-    for (const yk_option *row = ops->options; row && row->key; row++) {
-        const yk_node *node = yk_node_get(section, row->key);
-        if (!node)
-            continue;
+    for (const yk_option *row = ops->options; row && row->key; row++)
+        if (yk_node_get(section, row->key))
+            written |= (uint64_t)1 << (row - ops->options);
 
-        written |= (uint64_t)1 << (row - ops->options);
-        yk_status status = yk_option_read(&scenario->builder, row, node, options);
-        if (status != YK_OK) {
-            r->status = status;
-            return options;
-        }
+    yk_status status = yk_option_read_all(&scenario->builder, ops->options, section, options);
+    if (status != YK_OK) {
+        r->status = status;
+        return options;
     }
 
     /* Defaults that follow from other options see what the user has chosen. */

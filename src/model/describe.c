@@ -109,79 +109,80 @@ static void add_heading(yk_context *context, yk_text *text, int level, const cha
 }
 
 /* "`cone`, `coulomb`" */
-static void add_choices(yk_context *context, yk_text *text, const yk_word *words)
+static void add_choices(yk_context *context, yk_text *text, const yk_option_choice *words)
 {
-    for (const yk_word *word = words; word->word; word++)
-        yk_text_add(context, text, "%s`%s`", word == words ? "" : ", ", word->word);
+    for (const yk_option_choice *word = words; word->name; word++)
+        yk_text_add(context, text, "%s`%s`", word == words ? "" : ", ", word->name);
 }
 
-static void add_count(yk_context *context, yk_text *text, const yk_field *field, const char *items)
+static void add_count(yk_context *context, yk_text *text, const yk_option *field, const char *items)
 {
-    if (field->most && field->least == field->most)
-        yk_text_add(context, text, "list of %d %s", field->least, items);
+    if (field->max_count && field->min_count == field->max_count)
+        yk_text_add(context, text, "list of %d %s", field->min_count, items);
     else
         yk_text_add(context, text, "list of %s", items);
 }
 
 /* What a value is, with its bounds: the second column of a table. */
-static void add_type(yk_context *context, yk_text *text, const yk_field *field)
+static void add_type(yk_context *context, yk_text *text, const yk_option *field)
 {
     static const char *const names[] = {
-        [YK_TYPE_NUMBER] = "number",
-        [YK_TYPE_INTEGER] = "whole number",
-        [YK_TYPE_BOOLEAN] = "`true` or `false`",
-        [YK_TYPE_TEXT] = "text",
-        [YK_TYPE_NAME] = "name",
-        [YK_TYPE_FUNCTION] = "function of time",
-        [YK_TYPE_ORIENTATION] = "[orientation](#orientation)",
-        [YK_TYPE_INERTIA] = "3 numbers or 3 rows",
-        [YK_TYPE_PATH] = "file",
-        [YK_TYPE_SECTION] = "section",
-        [YK_TYPE_NAMED] = "named items",
-        [YK_TYPE_PARAMETERS] = "names and numbers",
+        [YK_OPTION_NUMBER] = "number",
+        [YK_OPTION_INTEGER] = "whole number",
+        [YK_OPTION_BOOLEAN] = "`true` or `false`",
+        [YK_OPTION_TEXT] = "text",
+        [YK_OPTION_NAME] = "name",
+        [YK_OPTION_FUNCTION] = "function of time",
+        [YK_OPTION_ORIENTATION] = "[orientation](#orientation)",
+        [YK_OPTION_INERTIA] = "3 numbers or 3 rows",
+        [YK_OPTION_PATH] = "file",
+        [YK_OPTION_SECTION] = "section",
+        [YK_OPTION_NAMED] = "named items",
+        [YK_OPTION_SUBSYSTEMS] = "list of subsystems",
+        [YK_OPTION_PARAMETERS] = "names and numbers",
     };
     /* Types with a list of words or items say which. */
-    switch (field->type) {
-    case YK_TYPE_CHOICE: add_choices(context, text, field->words); break;
-    case YK_TYPE_FORM:
-        add_choices(context, text, field->words);
+    switch (field->kind) {
+    case YK_OPTION_CHOICE: add_choices(context, text, field->choices); break;
+    case YK_OPTION_FORM:
+        add_choices(context, text, field->choices);
         yk_text_add(context, text, ", or a section");
         break;
-    case YK_TYPE_NUMBERS: add_count(context, text, field, "numbers"); break;
-    case YK_TYPE_FUNCTIONS: add_count(context, text, field, "functions of time"); break;
-    case YK_TYPE_LIST: add_count(context, text, field, field->item->key); break;
-    case YK_TYPE_VARIANT:
+    case YK_OPTION_NUMBERS: add_count(context, text, field, "numbers"); break;
+    case YK_OPTION_FUNCTIONS: add_count(context, text, field, "functions of time"); break;
+    case YK_OPTION_LIST: add_count(context, text, field, field->item->key); break;
+    case YK_OPTION_VARIANT:
         yk_text_add(context, text, "section by `%s`: ", field->selector);
         for (int i = 0; field->variants[i]; i++)
             yk_text_add(context, text, "%s`%s`", i ? ", " : "", field->variants[i]->name);
         break;
-    default: yk_text_add(context, text, "%s", names[field->type]); break;
+    default: yk_text_add(context, text, "%s", names[field->kind]); break;
     }
 
     /* Bounds. */
-    if (field->range.bounds & YK_LOW) {
-        const char *sign = field->range.bounds & YK_LOW_OPEN ? ">" : "≥";
-        yk_text_add(context, text, ", %s %g", sign, field->range.low);
+    if (field->range.bounds & YK_BOUND_MINIMUM) {
+        const char *sign = field->range.bounds & YK_BOUND_MINIMUM_OPEN ? ">" : "≥";
+        yk_text_add(context, text, ", %s %g", sign, field->range.minimum);
     }
 
-    if (field->range.bounds & YK_HIGH) {
-        const char *sign = field->range.bounds & YK_HIGH_OPEN ? "<" : "≤";
-        yk_text_add(context, text, ", %s %g", sign, field->range.high);
+    if (field->range.bounds & YK_BOUND_MAXIMUM) {
+        const char *sign = field->range.bounds & YK_BOUND_MAXIMUM_OPEN ? "<" : "≤";
+        yk_text_add(context, text, ", %s %g", sign, field->range.maximum);
     }
 }
 
 enum { PATH_MAX_LENGTH = 200 };
 
-static void describe_fields(yk_context *context, yk_text *text, const yk_section *section,
+static void describe_fields(yk_context *context, yk_text *text, const yk_option_section *section,
                             const char *path, int level);
-static void describe_below(yk_context *context, yk_text *text, const yk_field *field,
+static void describe_below(yk_context *context, yk_text *text, const yk_option *field,
                            const char *path, int level);
 
 /* One row per key. */
-static void add_rows(yk_context *context, yk_text *text, const yk_section *section)
+static void add_rows(yk_context *context, yk_text *text, const yk_option_section *section)
 {
-    for (const yk_field *field = section->fields; field->key; field++) {
-        if (field->type == YK_TYPE_INCLUDE) {
+    for (const yk_option *field = section->options; field->key; field++) {
+        if (field->kind == YK_OPTION_INCLUDE) {
             add_rows(context, text, field->section);
             continue;
         }
@@ -191,35 +192,35 @@ static void add_rows(yk_context *context, yk_text *text, const yk_section *secti
         yk_text_add(context, text, " | %s | ", field->unit ? field->unit : "");
         if (field->required)
             yk_text_add(context, text, "required");
-        else if (field->fallback)
-            yk_text_add(context, text, "`%s`", field->fallback);
+        else if (field->default_text)
+            yk_text_add(context, text, "`%s`", field->default_text);
 
-        yk_text_add(context, text, " | %s |\n", field->text);
+        yk_text_add(context, text, " | %s |\n", field->description);
     }
 }
 
 /* The meaning of words, where they have one. */
-static void add_meanings(yk_context *context, yk_text *text, const yk_section *section)
+static void add_meanings(yk_context *context, yk_text *text, const yk_option_section *section)
 {
-    for (const yk_field *field = section->fields; field->key; field++) {
-        if (field->type == YK_TYPE_INCLUDE)
+    for (const yk_option *field = section->options; field->key; field++) {
+        if (field->kind == YK_OPTION_INCLUDE)
             add_meanings(context, text, field->section);
-        if (!field->words || !field->words[0].text)
+        if (!field->choices || !field->choices[0].description)
             continue;
 
         yk_text_add(context, text, "\n`%s`:\n\n", field->key);
-        for (const yk_word *word = field->words; word->word; word++)
-            yk_text_add(context, text, "- `%s`: %s\n", word->word, word->text);
+        for (const yk_option_choice *word = field->choices; word->name; word++)
+            yk_text_add(context, text, "- `%s`: %s\n", word->name, word->description);
     }
 }
 
 /* The section's text, its keys, and what is below them. `path` is empty at the top. */
-static void describe(yk_context *context, yk_text *text, const yk_section *section,
+static void describe(yk_context *context, yk_text *text, const yk_option_section *section,
                      const char *path, int level)
 {
-    if (section->text)
-        yk_text_add(context, text, "%s\n\n", section->text);
-    if (section->fields[0].key)
+    if (section->description)
+        yk_text_add(context, text, "%s\n\n", section->description);
+    if (section->options[0].key)
         yk_text_add(context, text,
                     "| key | value | unit | default | meaning |\n"
                     "|---|---|---|---|---|\n");
@@ -230,11 +231,11 @@ static void describe(yk_context *context, yk_text *text, const yk_section *secti
 }
 
 /* What is below the keys, under headings of their own. */
-static void describe_fields(yk_context *context, yk_text *text, const yk_section *section,
+static void describe_fields(yk_context *context, yk_text *text, const yk_option_section *section,
                             const char *path, int level)
 {
-    for (const yk_field *field = section->fields; field->key; field++) {
-        if (field->type == YK_TYPE_INCLUDE) {
+    for (const yk_option *field = section->options; field->key; field++) {
+        if (field->kind == YK_OPTION_INCLUDE) {
             describe_fields(context, text, field->section, path, level);
             continue;
         }
@@ -249,14 +250,15 @@ static void describe_fields(yk_context *context, yk_text *text, const yk_section
     }
 }
 
-static void describe_variants(yk_context *context, yk_text *text, const yk_field *field,
+static void describe_variants(yk_context *context, yk_text *text, const yk_option *field,
                               const char *path, int level)
 {
     /* What selects the variant. */
     add_heading(context, text, level, path);
-    yk_text_add(context, text, "%s. The key `%s` selects the kind", field->text, field->selector);
-    if (field->selector_fallback)
-        yk_text_add(context, text, " (`%s` where it is absent)", field->selector_fallback);
+    yk_text_add(context, text, "%s. The key `%s` selects the kind", field->description,
+                field->selector);
+    if (field->default_variant)
+        yk_text_add(context, text, " (`%s` where it is absent)", field->default_variant);
 
     yk_text_add(context, text,
                 "; the word alone may stand for a section with nothing else in it.\n\n");
@@ -265,7 +267,7 @@ static void describe_variants(yk_context *context, yk_text *text, const yk_field
     if (field->section)
         describe(context, text, field->section, path, level + 1);
 
-    for (const yk_section *const *variant = field->variants; *variant; variant++) {
+    for (const yk_option_section *const *variant = field->variants; *variant; variant++) {
         char title[PATH_MAX_LENGTH];
         snprintf(title, sizeof title, "%s, `%s: %s`", path, field->selector, (*variant)->name);
         add_heading(context, text, level + 1, title);
@@ -274,7 +276,7 @@ static void describe_variants(yk_context *context, yk_text *text, const yk_field
 }
 
 /* Sections below a key, at the deepest level that Markdown has. */
-static void describe_below(yk_context *context, yk_text *text, const yk_field *field,
+static void describe_below(yk_context *context, yk_text *text, const yk_option *field,
                            const char *path, int level)
 {
     /* Markdown has six levels. */
@@ -283,18 +285,18 @@ static void describe_below(yk_context *context, yk_text *text, const yk_field *f
 
     /* Items of collections are shown by a name or by brackets. */
     char below[PATH_MAX_LENGTH];
-    switch (field->type) {
-    case YK_TYPE_VARIANT: describe_variants(context, text, field, path, level); break;
-    case YK_TYPE_SECTION:
-    case YK_TYPE_FORM:
+    switch (field->kind) {
+    case YK_OPTION_VARIANT: describe_variants(context, text, field, path, level); break;
+    case YK_OPTION_SECTION:
+    case YK_OPTION_FORM:
         add_heading(context, text, level, path);
         describe(context, text, field->section, path, level + 1);
         break;
-    case YK_TYPE_NAMED:
+    case YK_OPTION_NAMED:
         snprintf(below, sizeof below, "%s.NAME", path);
         describe_below(context, text, field->item, below, level);
         break;
-    case YK_TYPE_LIST:
+    case YK_OPTION_LIST:
         snprintf(below, sizeof below, "%s[]", path);
         describe_below(context, text, field->item, below, level);
         break;
@@ -336,7 +338,7 @@ char *yk_scenario_schema_markdown(yk_context *context, const yk_scenario *scenar
     if (scenario)
         extensions = scenario->extensions;
 
-    const yk_section *section = yk_scenario_section(&store, &extensions, NULL, NULL);
+    const yk_option_section *section = yk_scenario_section(&store, &extensions, NULL, NULL);
     if (!section) {
         yk_store_destroy(&store);
         return NULL;
@@ -344,12 +346,12 @@ char *yk_scenario_schema_markdown(yk_context *context, const yk_scenario *scenar
 
     /* The words of expressions; a bar would end the column. */
     yk_text_add(context, &text, "%s", introduction);
-    for (const yk_word *word = yk_expression_words(); word->word; word++) {
+    for (const yk_option_choice *word = yk_expression_words(); word->name; word++) {
         yk_text_add(context, &text, "| `");
-        for (const char *c = word->word; *c; c++)
+        for (const char *c = word->name; *c; c++)
             yk_text_add(context, &text, *c == '|' ? "\\%c" : "%c", *c);
 
-        yk_text_add(context, &text, "` | %s |\n", word->text);
+        yk_text_add(context, &text, "` | %s |\n", word->description);
     }
 
     /* All keys, section by section. */

@@ -109,7 +109,7 @@ static const function_row functions[] = {
 
 enum { FUNCTION_COUNT = sizeof functions / sizeof *functions };
 
-static const yk_word words[] = {
+static const yk_option_choice words[] = {
     {"+ - * / ^", "arithmetic; ^ is the power and binds from the right"},
     {"< <= > >= == != && ||", "comparisons and logic: 1 for true, 0 for false"},
     {"a ? b : c", "b where a is not 0, otherwise c"},
@@ -127,7 +127,7 @@ static const yk_word words[] = {
     {NULL, NULL},
 };
 
-const yk_word *yk_expression_words(void)
+const yk_option_choice *yk_expression_words(void)
 {
     return words;
 }

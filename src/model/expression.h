@@ -5,6 +5,7 @@
 
 #include "math/polynomial.h"
 #include "yoke/base.h"
+#include "yoke/option.h"
 
 /* A name with a fixed value. */
 typedef struct yk_named_value {
@@ -61,13 +62,7 @@ const char *yk_expression_reserved(const char *name);
 void yk_expression_names(const char *text,
                          void (*visit)(void *user, const char *name, size_t length), void *user);
 
-/* A word of scenarios and what it means. */
-typedef struct yk_word {
-    const char *word; /* NULL ends a list */
-    const char *text;
-} yk_word;
-
 /* The functions as they are used, "ramp(t, t0, t1)", for the reference documentation. */
-const yk_word *yk_expression_words(void);
+const yk_option_choice *yk_expression_words(void);
 
 #endif

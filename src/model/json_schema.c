@@ -15,7 +15,7 @@ enum { PATH_CAPACITY = 200 };
 /* What an item of a collection may have besides the keys of its section. */
 typedef enum item_kind { NO_ITEM, LIST_ITEM, NAMED_ITEM } item_kind;
 
-static void add_field(schema_writer *w, yk_text *text, const yk_field *field, const char *path,
+static void add_field(schema_writer *w, yk_text *text, const yk_option *field, const char *path,
                       item_kind item);
 
 /* Pieces --------------------------------------------------------------------------------------- */
@@ -41,11 +41,11 @@ static void add_key(schema_writer *w, yk_text *text, const char *key)
     yk_text_add(w->context, text, ":");
 }
 
-static void add_words(schema_writer *w, yk_text *text, const yk_word *words)
+static void add_words(schema_writer *w, yk_text *text, const yk_option_choice *words)
 {
-    for (const yk_word *word = words; word->word; word++) {
+    for (const yk_option_choice *word = words; word->name; word++) {
         separate(w, text);
-        yk_text_add_json(w->context, text, word->word);
+        yk_text_add_json(w->context, text, word->name);
     }
 }
 
@@ -75,32 +75,34 @@ static void add_default(schema_writer *w, yk_text *text, const char *value)
     }
 }
 
-static void add_bounds(schema_writer *w, yk_text *text, const yk_field *field)
+static void add_bounds(schema_writer *w, yk_text *text, const yk_option *field)
 {
     unsigned bounds = field->range.bounds;
-    if (bounds & YK_LOW)
+    if (bounds & YK_BOUND_MINIMUM)
         yk_text_add(w->context, text, ",\"%s\":%.17g",
-                    bounds & YK_LOW_OPEN ? "exclusiveMinimum" : "minimum", field->range.low);
-    if (bounds & YK_HIGH)
+                    bounds & YK_BOUND_MINIMUM_OPEN ? "exclusiveMinimum" : "minimum",
+                    field->range.minimum);
+    if (bounds & YK_BOUND_MAXIMUM)
         yk_text_add(w->context, text, ",\"%s\":%.17g",
-                    bounds & YK_HIGH_OPEN ? "exclusiveMaximum" : "maximum", field->range.high);
+                    bounds & YK_BOUND_MAXIMUM_OPEN ? "exclusiveMaximum" : "maximum",
+                    field->range.maximum);
 }
 
-static void add_counts(schema_writer *w, yk_text *text, const yk_field *field)
+static void add_counts(schema_writer *w, yk_text *text, const yk_option *field)
 {
-    if (field->least)
-        yk_text_add(w->context, text, ",\"minItems\":%d", field->least);
-    if (field->most)
-        yk_text_add(w->context, text, ",\"maxItems\":%d", field->most);
+    if (field->min_count)
+        yk_text_add(w->context, text, ",\"minItems\":%d", field->min_count);
+    if (field->max_count)
+        yk_text_add(w->context, text, ",\"maxItems\":%d", field->max_count);
 }
 
 /* Sections ------------------------------------------------------------------------------------- */
 
-static void add_properties(schema_writer *w, yk_text *text, const yk_section *section,
+static void add_properties(schema_writer *w, yk_text *text, const yk_option_section *section,
                            const char *path)
 {
-    for (const yk_field *field = section->fields; field->key; field++) {
-        if (field->type == YK_TYPE_INCLUDE) {
+    for (const yk_option *field = section->options; field->key; field++) {
+        if (field->kind == YK_OPTION_INCLUDE) {
             add_properties(w, text, field->section, path);
             continue;
         }
@@ -112,20 +114,20 @@ static void add_properties(schema_writer *w, yk_text *text, const yk_section *se
     }
 }
 
-static void add_required(schema_writer *w, yk_text *text, const yk_section *section)
+static void add_required(schema_writer *w, yk_text *text, const yk_option_section *section)
 {
-    for (const yk_field *field = section->fields; field->key; field++) {
-        if (field->type == YK_TYPE_INCLUDE)
+    for (const yk_option *field = section->options; field->key; field++) {
+        if (field->kind == YK_OPTION_INCLUDE)
             add_required(w, text, field->section);
         else if (field->required)
             add_string(w, text, ",", field->key);
     }
 }
 
-static bool has_required(const yk_section *section)
+static bool has_required(const yk_option_section *section)
 {
-    for (const yk_field *field = section->fields; field->key; field++) {
-        bool included = field->type == YK_TYPE_INCLUDE && has_required(field->section);
+    for (const yk_option *field = section->options; field->key; field++) {
+        bool included = field->kind == YK_OPTION_INCLUDE && has_required(field->section);
         if (field->required || included)
             return true;
     }
@@ -134,8 +136,8 @@ static bool has_required(const yk_section *section)
 
 /* The keys of one or two sections, of which `common` may be NULL. In a section of a variant, the value of the key
  * `selector` is `word`. */
-static void add_object(schema_writer *w, yk_text *text, const yk_section *common,
-                       const yk_section *own, const char *selector, const char *word,
+static void add_object(schema_writer *w, yk_text *text, const yk_option_section *common,
+                       const yk_option_section *own, const char *selector, const char *word,
                        bool selector_required, const char *path, item_kind item)
 {
     yk_text_add(w->context, text, "\"type\":\"object\",\"properties\":{");
@@ -170,7 +172,7 @@ static void add_object(schema_writer *w, yk_text *text, const yk_section *common
 }
 
 /* A section by its selector, or the word alone if nothing else is required. */
-static void add_variants(schema_writer *w, yk_text *text, const yk_field *field, const char *path,
+static void add_variants(schema_writer *w, yk_text *text, const yk_option *field, const char *path,
                          item_kind item)
 {
     yk_text_add(w->context, text, "\"anyOf\":[{\"enum\":[");
@@ -183,22 +185,21 @@ static void add_variants(schema_writer *w, yk_text *text, const yk_field *field,
     yk_text_add(w->context, text, "]}");
 
     for (int i = 0; field->variants[i]; i++) {
-        const yk_section *own = field->variants[i];
-        bool is_default =
-            field->selector_fallback && strcmp(field->selector_fallback, own->name) == 0;
+        const yk_option_section *own = field->variants[i];
+        bool is_default = field->default_variant && strcmp(field->default_variant, own->name) == 0;
         char below[PATH_CAPACITY];
         yk_format(below, sizeof below, "%s:%s", path, own->name);
         yk_text_add(w->context, text, ",{");
         add_object(w, text, field->section, own, field->selector, own->name, !is_default, below,
                    item);
-        if (own->text)
-            add_string(w, text, ",\"description\":", own->text);
+        if (own->description)
+            add_string(w, text, ",\"description\":", own->description);
         yk_text_add(w->context, text, "}");
     }
     yk_text_add(w->context, text, "]");
 }
 
-static void add_named(schema_writer *w, yk_text *text, const yk_field *field, const char *path)
+static void add_named(schema_writer *w, yk_text *text, const yk_option *field, const char *path)
 {
     char below[PATH_CAPACITY];
     yk_format(below, sizeof below, "%s.NAME", path);
@@ -221,86 +222,89 @@ static void add_named(schema_writer *w, yk_text *text, const yk_field *field, co
 
 /* Fields --------------------------------------------------------------------------------------- */
 
-static void add_type(schema_writer *w, yk_text *text, const yk_field *field, const char *path,
+static void add_type(schema_writer *w, yk_text *text, const yk_option *field, const char *path,
                      item_kind item)
 {
     yk_context *context = w->context;
     char below[PATH_CAPACITY];
-    switch (field->type) {
-    case YK_TYPE_NUMBER:
-    case YK_TYPE_FUNCTION:
-    case YK_TYPE_INTEGER:
+    switch (field->kind) {
+    case YK_OPTION_NUMBER:
+    case YK_OPTION_FUNCTION:
+    case YK_OPTION_INTEGER:
         /* A text is an expression. */
         yk_text_add(context, text, "\"type\":[\"%s\",\"string\"]",
-                    field->type == YK_TYPE_INTEGER ? "integer" : "number");
+                    field->kind == YK_OPTION_INTEGER ? "integer" : "number");
         add_bounds(w, text, field);
         break;
-    case YK_TYPE_BOOLEAN: yk_text_add(context, text, "\"type\":\"boolean\""); break;
-    case YK_TYPE_TEXT:
-    case YK_TYPE_NAME:
-    case YK_TYPE_PATH:
+    case YK_OPTION_BOOLEAN: yk_text_add(context, text, "\"type\":\"boolean\""); break;
+    case YK_OPTION_TEXT:
+    case YK_OPTION_NAME:
+    case YK_OPTION_PATH:
         yk_text_add(context, text, "\"type\":[\"string\",\"number\",\"boolean\"]");
         break;
-    case YK_TYPE_CHOICE:
+    case YK_OPTION_CHOICE:
         yk_text_add(context, text, "\"enum\":[");
-        add_words(w, text, field->words);
+        add_words(w, text, field->choices);
         yk_text_add(context, text, "]");
         break;
-    case YK_TYPE_NUMBERS:
-    case YK_TYPE_FUNCTIONS:
+    case YK_OPTION_NUMBERS:
+    case YK_OPTION_FUNCTIONS:
         yk_text_add(context, text,
                     "\"type\":\"array\",\"items\":{\"type\":[\"number\",\"string\"]");
         add_bounds(w, text, field);
         yk_text_add(context, text, "}");
         add_counts(w, text, field);
         break;
-    case YK_TYPE_ORIENTATION:
+    case YK_OPTION_ORIENTATION:
         yk_text_add(context, text, "\"$ref\":\"#/definitions/orientation\"");
         break;
-    case YK_TYPE_INERTIA:
+    case YK_OPTION_INERTIA:
         yk_text_add(context, text,
                     "\"type\":\"array\",\"minItems\":3,\"maxItems\":3,"
                     "\"items\":{\"type\":[\"number\",\"string\",\"array\"]}");
         break;
-    case YK_TYPE_SECTION:
+    case YK_OPTION_SECTION:
         add_object(w, text, NULL, field->section, NULL, NULL, false, path, item);
         break;
-    case YK_TYPE_FORM:
+    case YK_OPTION_FORM:
         yk_text_add(context, text, "\"anyOf\":[{\"enum\":[");
-        add_words(w, text, field->words);
+        add_words(w, text, field->choices);
         yk_text_add(context, text, "]},{");
         add_object(w, text, NULL, field->section, NULL, NULL, false, path, item);
         yk_text_add(context, text, "}]");
         break;
-    case YK_TYPE_VARIANT: add_variants(w, text, field, path, item); break;
-    case YK_TYPE_LIST:
+    case YK_OPTION_VARIANT: add_variants(w, text, field, path, item); break;
+    case YK_OPTION_LIST:
         yk_format(below, sizeof below, "%s[]", path);
         yk_text_add(context, text, "\"type\":\"array\",\"items\":");
         add_field(w, text, field->item, below, LIST_ITEM);
         add_counts(w, text, field);
         break;
-    case YK_TYPE_NAMED: add_named(w, text, field, path); break;
-    case YK_TYPE_PARAMETERS:
+    case YK_OPTION_SUBSYSTEMS:
+        yk_text_add(context, text, "\"type\":\"array\",\"items\":{\"type\":\"string\"}");
+        break;
+    case YK_OPTION_NAMED: add_named(w, text, field, path); break;
+    case YK_OPTION_PARAMETERS:
         yk_text_add(
             context, text,
             "\"type\":\"object\",\"additionalProperties\":{\"type\":[\"number\",\"string\"]}");
         break;
-    case YK_TYPE_INCLUDE: break;
+    case YK_OPTION_INCLUDE: break;
     }
 }
 
-static void add_field(schema_writer *w, yk_text *text, const yk_field *field, const char *path,
+static void add_field(schema_writer *w, yk_text *text, const yk_option *field, const char *path,
                       item_kind item)
 {
     yk_text_add(w->context, text, "{");
     add_type(w, text, field, path, item);
-    if (field->text && field->text[0])
-        add_string(w, text, ",\"description\":", field->text);
+    if (field->description && field->description[0])
+        add_string(w, text, ",\"description\":", field->description);
     if (field->unit)
         add_string(w, text, ",\"x-unit\":", field->unit);
-    if (field->fallback) {
+    if (field->default_text) {
         yk_text_add(w->context, text, ",\"default\":");
-        add_default(w, text, field->fallback);
+        add_default(w, text, field->default_text);
     }
     yk_text_add(w->context, text, "}");
 }
@@ -312,7 +316,7 @@ char *yk_scenario_json_schema(yk_context *context, const yk_scenario *scenario)
     if (scenario)
         extensions = scenario->extensions;
 
-    const yk_section *section = yk_scenario_section(&store, &extensions, NULL, NULL);
+    const yk_option_section *section = yk_scenario_section(&store, &extensions, NULL, NULL);
     if (!section) {
         yk_store_destroy(&store);
         return NULL;

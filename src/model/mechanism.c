@@ -10,266 +10,276 @@
 
 /* Markers -------------------------------------------------------------------------------------- */
 
-static const yk_field marker_fields[] = {
-    {"offset", YK_ORIGIN, .text = "from the body's origin, in its axes"},
-    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
-     .text = "from the marker's axes to the body's"},
+static const yk_option marker_fields[] = {
+    {"offset", YK_ORIGIN, .description = "from the body's origin, in its axes"},
+    {"orientation", YK_OPTION_ORIENTATION, .default_text = "[1, 0, 0, 0]",
+     .description = "from the marker's axes to the body's"},
     {0},
 };
-static const yk_section marker_section = {"marker", "A frame fixed to a body.", marker_fields};
-static const yk_field marker_item = {"markers", YK_TYPE_SECTION, .section = &marker_section,
-                                     .text = ""};
-static const yk_field attached_fields[] = {
-    {"body", YK_TYPE_TEXT, .required = true, .text = "the body or node"},
-    {"offset", YK_ORIGIN, .text = "of the marker from the body's origin, in its axes"},
-    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
-     .text = "from the marker's axes to the body's"},
+static const yk_option_section marker_section = {"marker", "A frame fixed to a body.",
+                                                 marker_fields};
+static const yk_option marker_item = {"markers", YK_OPTION_SECTION, .section = &marker_section,
+                                      .description = ""};
+static const yk_option attached_fields[] = {
+    {"body", YK_OPTION_TEXT, .required = true, .description = "the body or node"},
+    {"offset", YK_ORIGIN, .description = "of the marker from the body's origin, in its axes"},
+    {"orientation", YK_OPTION_ORIENTATION, .default_text = "[1, 0, 0, 0]",
+     .description = "from the marker's axes to the body's"},
     {0},
 };
-const yk_section yk_marker_keys = {"marker", NULL, attached_fields};
+const yk_option_section yk_marker_keys = {"marker", NULL, attached_fields};
 
-static const yk_field gravity_fields[] = {
-    {"gravity", YK_TYPE_NUMBERS, "m/s²", "[0, 0, -9.81]", YK_VECTOR,
-     .text = "acceleration of gravity, global axes"},
+static const yk_option gravity_fields[] = {
+    {"gravity", YK_OPTION_NUMBERS, "m/s²", "[0, 0, -9.81]", YK_VECTOR,
+     .description = "acceleration of gravity, global axes"},
     {0},
 };
-const yk_section yk_gravity_keys = {"gravity", NULL, gravity_fields};
+const yk_option_section yk_gravity_keys = {"gravity", NULL, gravity_fields};
 
 /* Two markers. */
-static const yk_field end_item = {"bodies or nodes", YK_TYPE_TEXT,
-                                  .text = "a body, a node, or `ground`"};
+static const yk_option end_item = {"bodies or nodes", YK_OPTION_TEXT,
+                                   .description = "a body, a node, or `ground`"};
 
 /* Joints --------------------------------------------------------------------------------------- */
 
-static const yk_field pair_fields[] = {
-    {"between", YK_TYPE_LIST, .required = true, .least = 2, .most = 2, .item = &end_item,
-     .text = "two bodies or nodes, or `ground`"},
-    {"at", YK_TYPE_NUMBERS, "m", YK_VECTOR, .text = "where both markers are at the start, global"},
-    {"axis", YK_TYPE_NUMBERS, YK_VECTOR,
-     .text = "direction of both z axes at the start, global; of any length"},
-    {"orientation", YK_TYPE_ORIENTATION,
-     .text = "of both markers at the start, global; instead of `axis`"},
-    {"markers", YK_TYPE_LIST, .least = 2, .most = 2, .item = &marker_item,
-     .text = "the two markers in their bodies' axes; "
-             "instead of `at`, `axis` and `orientation`"},
+static const yk_option pair_fields[] = {
+    {"between", YK_OPTION_LIST, .required = true, .min_count = 2, .max_count = 2, .item = &end_item,
+     .description = "two bodies or nodes, or `ground`"},
+    {"at", YK_OPTION_NUMBERS, "m", YK_VECTOR,
+     .description = "where both markers are at the start, global"},
+    {"axis", YK_OPTION_NUMBERS, YK_VECTOR,
+     .description = "direction of both z axes at the start, global; of any length"},
+    {"orientation", YK_OPTION_ORIENTATION,
+     .description = "of both markers at the start, global; instead of `axis`"},
+    {"markers", YK_OPTION_LIST, .min_count = 2, .max_count = 2, .item = &marker_item,
+     .description = "the two markers in their bodies' axes; "
+                    "instead of `at`, `axis` and `orientation`"},
     {0},
 };
-static const yk_section pair_section = {"joint", "", pair_fields};
-static const yk_field no_fields[] = {{0}};
-static const yk_field length_fields[] = {
-    {"distance", YK_TYPE_FUNCTION, "m", .required = true, .text = "distance of the two origins"},
+static const yk_option_section pair_section = {"joint", "", pair_fields};
+static const yk_option no_fields[] = {{0}};
+static const yk_option length_fields[] = {{"distance", YK_OPTION_FUNCTION, "m", .required = true,
+                                           .description = "distance of the two origins"},
+                                          {0}};
+static const yk_option radius_fields[] = {{"radius", YK_OPTION_NUMBER, "m", .required = true,
+                                           .range = YK_POSITIVE, .description = "of the disc"},
+                                          {0}};
+static const yk_option angle_fields[] = {
+    {"angle", YK_OPTION_FUNCTION, "rad", .required = true,
+     .description = "of the second about the z axis, function of time"},
     {0}};
-static const yk_field radius_fields[] = {
-    {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "of the disc"},
+static const yk_option position_fields[] = {
+    {"displacement", YK_OPTION_FUNCTION, "m", .required = true,
+     .description = "of the second along the first's z axis"},
     {0}};
-static const yk_field angle_fields[] = {
-    {"angle", YK_TYPE_FUNCTION, "rad", .required = true,
-     .text = "of the second about the z axis, function of time"},
-    {0}};
-static const yk_field position_fields[] = {{"displacement", YK_TYPE_FUNCTION, "m", .required = true,
-                                            .text = "of the second along the first's z axis"},
-                                           {0}};
-static const yk_field spin_fields[] = {{"angular_velocity", YK_TYPE_FUNCTION, "rad/s",
-                                        .required = true,
-                                        .text = "of the second about the first's z axis"},
-                                       {0}};
-static const yk_field speed_fields[] = {{"velocity", YK_TYPE_FUNCTION, "m/s", .required = true,
-                                         .text = "of the second along the first's z axis"},
+static const yk_option spin_fields[] = {{"angular_velocity", YK_OPTION_FUNCTION, "rad/s",
+                                         .required = true,
+                                         .description = "of the second about the first's z axis"},
                                         {0}};
-static const yk_word axis_words[] = {{"x", NULL},  {"y", NULL},  {"z", NULL}, {"rx", NULL},
-                                     {"ry", NULL}, {"rz", NULL}, {NULL, NULL}};
-static const yk_field axis_item = {"axes", YK_TYPE_CHOICE, .words = axis_words,
-                                   .text = "a relative motion"};
-static const yk_field axes_fields[] = {
-    {"constrained_axes", YK_TYPE_LIST, .required = true, .least = 1, .most = 6, .item = &axis_item,
-     .text = "relative motions that are removed, in the first marker's axes"},
+static const yk_option speed_fields[] = {{"velocity", YK_OPTION_FUNCTION, "m/s", .required = true,
+                                          .description = "of the second along the first's z axis"},
+                                         {0}};
+static const yk_option_choice axis_words[] = {{"x", NULL},  {"y", NULL},  {"z", NULL}, {"rx", NULL},
+                                              {"ry", NULL}, {"rz", NULL}, {NULL, NULL}};
+static const yk_option axis_item = {"axes", YK_OPTION_CHOICE, .choices = axis_words,
+                                    .description = "a relative motion"};
+static const yk_option axes_fields[] = {
+    {"constrained_axes", YK_OPTION_LIST, .required = true, .min_count = 1, .max_count = 6,
+     .item = &axis_item,
+     .description = "relative motions that are removed, in the first marker's axes"},
     {0}};
 
 /* In the order of yk_joint_kind. */
-static const yk_section spherical_joint = {"spherical", "The origins coincide.", no_fields};
-static const yk_section revolute_joint = {"revolute", "Turns about z.", no_fields};
-static const yk_section universal_joint = {
+static const yk_option_section spherical_joint = {"spherical", "The origins coincide.", no_fields};
+static const yk_option_section revolute_joint = {"revolute", "Turns about z.", no_fields};
+static const yk_option_section universal_joint = {
     "universal", "The origins coincide, x of the first stays square to y of the second.",
     no_fields};
-static const yk_section prismatic_joint = {"prismatic", "Slides along z of the first.", no_fields};
-static const yk_section cylindrical_joint = {
+static const yk_option_section prismatic_joint = {"prismatic", "Slides along z of the first.",
+                                                  no_fields};
+static const yk_option_section cylindrical_joint = {
     "cylindrical", "Slides along and turns about z of the first.", no_fields};
-static const yk_section planar_joint = {
+static const yk_option_section planar_joint = {
     "planar", "Moves in x and y of the first and turns about its z.", no_fields};
-static const yk_section fixed_joint = {"fixed", "No relative motion.", no_fields};
-static const yk_section distance_joint = {
+static const yk_option_section fixed_joint = {"fixed", "No relative motion.", no_fields};
+static const yk_option_section distance_joint = {
     "distance", "The origins keep a distance, which may be a function of time.", length_fields};
-static const yk_section in_line_joint = {"in-line", "The second origin stays on z of the first.",
-                                         no_fields};
-static const yk_section in_plane_joint = {
+static const yk_option_section in_line_joint = {
+    "in-line", "The second origin stays on z of the first.", no_fields};
+static const yk_option_section in_plane_joint = {
     "in-plane", "The second origin stays in x and y of the first.", no_fields};
-static const yk_section parallel_axes_joint = {"parallel-axes", "The z axes stay parallel.",
-                                               no_fields};
-static const yk_section orientation_joint = {"fixed-orientation", "No relative rotation.",
-                                             no_fields};
-static const yk_section rotation_joint = {
+static const yk_option_section parallel_axes_joint = {"parallel-axes", "The z axes stay parallel.",
+                                                      no_fields};
+static const yk_option_section orientation_joint = {"fixed-orientation", "No relative rotation.",
+                                                    no_fields};
+static const yk_option_section rotation_joint = {
     "driven-rotation",
     "Prescribes the angle about the common z axis of a revolute "
     "or cylindrical joint beside it; "
     "any number of turns.",
     angle_fields};
-static const yk_section position_joint = {
+static const yk_option_section position_joint = {
     "driven-translation", "Prescribes the distance along z of the first.", position_fields};
-static const yk_section angular_velocity_joint = {
+static const yk_option_section angular_velocity_joint = {
     "driven-angular-velocity", "Prescribes the angular velocity about z of the first.",
     spin_fields};
-static const yk_section velocity_joint = {
+static const yk_option_section velocity_joint = {
     "driven-velocity", "Prescribes the velocity along z of the first.", speed_fields};
-static const yk_section knife_edge_joint = {
+static const yk_option_section knife_edge_joint = {
     "knife-edge", "The second origin moves only along its own x and z: a skate.", no_fields};
-static const yk_section rolling_joint = {
+static const yk_option_section rolling_joint = {
     "rolling", "A disc about z of the second rolls without slip on x and y of the first.",
     radius_fields};
-static const yk_section custom_joint = {"custom", "Any set of relative motions removed.",
-                                        axes_fields};
+static const yk_option_section custom_joint = {"custom", "Any set of relative motions removed.",
+                                               axes_fields};
 
-static const yk_section *const joint_variants[] = {&spherical_joint,
-                                                   &revolute_joint,
-                                                   &universal_joint,
-                                                   &prismatic_joint,
-                                                   &cylindrical_joint,
-                                                   &planar_joint,
-                                                   &fixed_joint,
-                                                   &distance_joint,
-                                                   &in_line_joint,
-                                                   &in_plane_joint,
-                                                   &parallel_axes_joint,
-                                                   &orientation_joint,
-                                                   &rotation_joint,
-                                                   &position_joint,
-                                                   &angular_velocity_joint,
-                                                   &velocity_joint,
-                                                   &knife_edge_joint,
-                                                   &rolling_joint,
-                                                   &custom_joint,
-                                                   NULL};
-const yk_field yk_joint_item = {"joint",
-                                YK_TYPE_VARIANT,
-                                .section = &pair_section,
-                                .variants = joint_variants,
-                                .selector = "type",
-                                .text = "Ties two markers"};
+static const yk_option_section *const joint_variants[] = {&spherical_joint,
+                                                          &revolute_joint,
+                                                          &universal_joint,
+                                                          &prismatic_joint,
+                                                          &cylindrical_joint,
+                                                          &planar_joint,
+                                                          &fixed_joint,
+                                                          &distance_joint,
+                                                          &in_line_joint,
+                                                          &in_plane_joint,
+                                                          &parallel_axes_joint,
+                                                          &orientation_joint,
+                                                          &rotation_joint,
+                                                          &position_joint,
+                                                          &angular_velocity_joint,
+                                                          &velocity_joint,
+                                                          &knife_edge_joint,
+                                                          &rolling_joint,
+                                                          &custom_joint,
+                                                          NULL};
+const yk_option yk_joint_item = {"joint",
+                                 YK_OPTION_VARIANT,
+                                 .section = &pair_section,
+                                 .variants = joint_variants,
+                                 .selector = "type",
+                                 .description = "Ties two markers"};
 
 /* Forces --------------------------------------------------------------------------------------- */
 
-static const yk_field input_item = {"input", YK_TYPE_TEXT,
-                                    .text = "`name.quantity.component`, as a channel is named"};
-static const yk_field feedback_fields[] = {
-    {"inputs", YK_TYPE_NAMED, .required = true, .least = 1, .most = YK_FEEDBACK_INPUTS_MAX,
-     .item = &input_item,
-     .text = "names in the expression, and what of the model they stand for: `speed: "
-             "crank.angular_velocity.x`"},
-    {"expression", YK_TYPE_TEXT, .required = true,
-     .text = "expression of the time `t`, the parameters and these names"},
+static const yk_option input_item = {
+    "input", YK_OPTION_TEXT, .description = "`name.quantity.component`, as a channel is named"};
+static const yk_option feedback_fields[] = {
+    {"inputs", YK_OPTION_NAMED, .required = true, .min_count = 1,
+     .max_count = YK_FEEDBACK_INPUTS_MAX, .item = &input_item,
+     .description = "names in the expression, and what of the model they stand for: `speed: "
+                    "crank.angular_velocity.x`"},
+    {"expression", YK_OPTION_TEXT, .required = true,
+     .description = "expression of the time `t`, the parameters and these names"},
     {0},
 };
-static const yk_section feedback_section = {
+static const yk_option_section feedback_section = {
     "feedback", "A load that depends on what the model does.", feedback_fields};
 
 /* What may stand in place of `load`. */
-static const yk_field load_fields[] = {
-    {"feedback", YK_TYPE_SECTION, .section = &feedback_section,
-     .text = "instead of `load` (or `factor`)"},
-    {"signal_port", YK_TYPE_TEXT,
-     .text = "instead of `load` (or `factor`): the name of a signal port of the subsystem, "
-             "at which a wire ends; several forces may have one"},
+static const yk_option load_fields[] = {
+    {"feedback", YK_OPTION_SECTION, .section = &feedback_section,
+     .description = "instead of `load` (or `factor`)"},
+    {"signal_port", YK_OPTION_TEXT,
+     .description = "instead of `load` (or `factor`): the name of a signal port of the subsystem, "
+                    "at which a wire ends; several forces may have one"},
     {0},
 };
-static const yk_section load_keys = {"load", NULL, load_fields};
+static const yk_option_section load_keys = {"load", NULL, load_fields};
 
-static const yk_field spring_fields[] = {
+static const yk_option spring_fields[] = {
     YK_INCLUDE(pair_section),
-    {"stiffness", YK_TYPE_NUMBER, "N/m", "0", .text = "tension per elongation"},
-    {"damping", YK_TYPE_NUMBER, "N s/m", "0", .text = "tension per rate of elongation"},
-    {"free_length", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
-     .text = "length without tension"},
-    {"load", YK_TYPE_FUNCTION, "N", "0", .text = "tension that is added, function of time"},
+    {"stiffness", YK_OPTION_NUMBER, "N/m", "0", .description = "tension per elongation"},
+    {"damping", YK_OPTION_NUMBER, "N s/m", "0", .description = "tension per rate of elongation"},
+    {"free_length", YK_OPTION_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
+     .description = "length without tension"},
+    {"load", YK_OPTION_FUNCTION, "N", "0",
+     .description = "tension that is added, function of time"},
     YK_INCLUDE(load_keys),
     {0}};
-static const yk_field torsion_fields[] = {
+static const yk_option torsion_fields[] = {
     YK_INCLUDE(pair_section),
-    {"stiffness", YK_TYPE_NUMBER, "N m/rad", "0", .text = "torque per angle"},
-    {"damping", YK_TYPE_NUMBER, "N m s/rad", "0", .text = "torque per angular velocity"},
-    {"free_angle", YK_TYPE_NUMBER, "rad", "0", .text = "angle without torque"},
-    {"load", YK_TYPE_FUNCTION, "N m", "0",
-     .text = "torque that is added against the angle, function of time"},
+    {"stiffness", YK_OPTION_NUMBER, "N m/rad", "0", .description = "torque per angle"},
+    {"damping", YK_OPTION_NUMBER, "N m s/rad", "0", .description = "torque per angular velocity"},
+    {"free_angle", YK_OPTION_NUMBER, "rad", "0", .description = "angle without torque"},
+    {"load", YK_OPTION_FUNCTION, "N m", "0",
+     .description = "torque that is added against the angle, function of time"},
     YK_INCLUDE(load_keys),
     {0}};
-static const yk_field bushing_fields[] = {
+static const yk_option bushing_fields[] = {
     YK_INCLUDE(pair_section),
-    {"stiffness", YK_TYPE_NUMBERS, "N/m, N m/rad", .required = true, .least = 6, .most = 36,
-     .text = "six diagonal values, or 36 by rows, in the first marker's axes"},
-    {"damping", YK_TYPE_NUMBERS, "N s/m, N m s/rad", "[0, 0, 0, 0, 0, 0]", .least = 6, .most = 36,
-     .text = "likewise"},
+    {"stiffness", YK_OPTION_NUMBERS, "N/m, N m/rad", .required = true, .min_count = 6,
+     .max_count = 36,
+     .description = "six diagonal values, or 36 by rows, in the first marker's axes"},
+    {"damping", YK_OPTION_NUMBERS, "N s/m, N m s/rad", "[0, 0, 0, 0, 0, 0]", .min_count = 6,
+     .max_count = 36, .description = "likewise"},
     {0}};
-static const yk_field force_fields[] = {
+static const yk_option force_fields[] = {
     YK_INCLUDE(yk_marker_keys),
-    {"vector", YK_TYPE_NUMBERS, "N", .required = true, YK_VECTOR, .text = "the force"},
-    {"follower", YK_TYPE_BOOLEAN, .fallback = "false",
-     .text = "whether the vector is in the marker's axes"},
-    {"factor", YK_TYPE_FUNCTION, NULL, "1", .text = "factor of the vector, function of time"},
+    {"vector", YK_OPTION_NUMBERS, "N", .required = true, YK_VECTOR, .description = "the force"},
+    {"follower", YK_OPTION_BOOLEAN, .default_text = "false",
+     .description = "whether the vector is in the marker's axes"},
+    {"factor", YK_OPTION_FUNCTION, NULL, "1",
+     .description = "factor of the vector, function of time"},
     YK_INCLUDE(load_keys),
     {0}};
-static const yk_field torque_fields[] = {
+static const yk_option torque_fields[] = {
     YK_INCLUDE(yk_marker_keys),
-    {"vector", YK_TYPE_NUMBERS, "N m", .required = true, YK_VECTOR, .text = "the torque"},
-    {"follower", YK_TYPE_BOOLEAN, .fallback = "false",
-     .text = "whether the vector is in the marker's axes"},
-    {"factor", YK_TYPE_FUNCTION, NULL, "1", .text = "factor of the vector, function of time"},
+    {"vector", YK_OPTION_NUMBERS, "N m", .required = true, YK_VECTOR, .description = "the torque"},
+    {"follower", YK_OPTION_BOOLEAN, .default_text = "false",
+     .description = "whether the vector is in the marker's axes"},
+    {"factor", YK_OPTION_FUNCTION, NULL, "1",
+     .description = "factor of the vector, function of time"},
     YK_INCLUDE(load_keys),
     {0}};
-static const yk_field motor_fields[] = {
-    {"joint", YK_TYPE_TEXT, .required = true,
-     .text = "a joint of the subsystem: "
-             "a torque about the z axis of `revolute`, `cylindrical` and `driven-rotation`, "
-             "a force along the z axis of `prismatic`, `in-line` and `driven-translation`"},
-    {"load", YK_TYPE_FUNCTION, "N m or N", "0",
-     .text = "on the second body of the joint, "
-             "in the sense in which its angle or displacement grows"},
+static const yk_option motor_fields[] = {
+    {"joint", YK_OPTION_TEXT, .required = true,
+     .description = "a joint of the subsystem: "
+                    "a torque about the z axis of `revolute`, `cylindrical` and `driven-rotation`, "
+                    "a force along the z axis of `prismatic`, `in-line` and `driven-translation`"},
+    {"load", YK_OPTION_FUNCTION, "N m or N", "0",
+     .description = "on the second body of the joint, "
+                    "in the sense in which its angle or displacement grows"},
     YK_INCLUDE(load_keys),
     {0}};
-static const yk_section motor_law = {
+static const yk_option_section motor_law = {
     "motor", "Drives a joint: acts on its second body, with the opposite on the first.",
     motor_fields};
-static const yk_section spring_law = {"spring", "Along the line between the origins.",
-                                      spring_fields};
-static const yk_section torsion_law = {
+static const yk_option_section spring_law = {"spring", "Along the line between the origins.",
+                                             spring_fields};
+static const yk_option_section torsion_law = {
     "torsion-spring", "About the common z axis of a joint beside it.", torsion_fields};
-static const yk_section bushing_law = {"bushing", "Holds all six relative motions elastically.",
-                                       bushing_fields};
-static const yk_section force_law = {"force", "At a marker.", force_fields};
-static const yk_section torque_law = {"torque", "On a body.", torque_fields};
+static const yk_option_section bushing_law = {
+    "bushing", "Holds all six relative motions elastically.", bushing_fields};
+static const yk_option_section force_law = {"force", "At a marker.", force_fields};
+static const yk_option_section torque_law = {"torque", "On a body.", torque_fields};
 
-static const yk_section *const force_variants[] = {
+static const yk_option_section *const force_variants[] = {
     &spring_law, &torsion_law, &bushing_law, &motor_law, &force_law, &torque_law, NULL};
 /* What the variants mean. */
 static const yk_force_kind force_kinds[] = {YK_FORCE_SPRING,  YK_FORCE_TORSION_SPRING,
                                             YK_FORCE_BUSHING, YK_FORCE_MOTOR,
                                             YK_FORCE_FORCE,   YK_FORCE_TORQUE};
 
-const yk_field yk_force_item = {"force", YK_TYPE_VARIANT, .variants = force_variants,
-                                .selector = "type", .text = "A force law"};
+const yk_option yk_force_item = {"force", YK_OPTION_VARIANT, .variants = force_variants,
+                                 .selector = "type", .description = "A force law"};
 
 /* Ports ---------------------------------------------------------------------------------------- */
 
-static const yk_section marker_port = {"marker", "A frame on a body: takes a wrench or a motion.",
-                                       attached_fields};
-static const yk_section distance_port = {"distance",
-                                         "The distance of two markers, an actuator: "
-                                         "takes a force, which pushes them apart, or a length.",
-                                         pair_fields};
-static const yk_section *const port_variants[] = {&marker_port, &distance_port, NULL};
-const yk_field yk_port_item = {"port",
-                               YK_TYPE_VARIANT,
-                               .variants = port_variants,
-                               .selector = "type",
-                               .selector_fallback = "marker",
-                               .text = "Where the world meets the model"};
+static const yk_option_section marker_port = {
+    "marker", "A frame on a body: takes a wrench or a motion.", attached_fields};
+static const yk_option_section distance_port = {
+    "distance",
+    "The distance of two markers, an actuator: "
+    "takes a force, which pushes them apart, or a length.",
+    pair_fields};
+static const yk_option_section *const port_variants[] = {&marker_port, &distance_port, NULL};
+const yk_option yk_port_item = {"port",
+                                YK_OPTION_VARIANT,
+                                .variants = port_variants,
+                                .selector = "type",
+                                .default_variant = "marker",
+                                .description = "Where the world meets the model"};
 
 /* Reading -------------------------------------------------------------------------------------- */
 

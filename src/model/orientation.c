@@ -6,7 +6,7 @@
 
 enum { ORDER_XYZ, ORDER_ZYX, ORDER_ZXZ, ORDER_ZYZ, ORDER_COUNT };
 
-static const yk_word orders[] = {
+static const yk_option_choice orders[] = {
     {"xyz", "about x, then the new y, then the new z"},
     {"zyx", "about z, then the new y, then the new x (yaw, pitch, roll)"},
     {"zxz", "about z, then the new x, then the new z (classical Euler angles)"},
@@ -14,26 +14,29 @@ static const yk_word orders[] = {
     {NULL, NULL},
 };
 
-static const yk_field orientation_fields[] = {
-    {"quaternion", YK_TYPE_NUMBERS, .least = 4, .most = 4, .text = "unit quaternion [w, x, y, z]"},
-    {"axis", YK_TYPE_NUMBERS, .least = 3, .most = 3,
-     .text = "axis of a rotation by `angle`, of any length"},
-    {"angle", YK_TYPE_NUMBER, "rad", .text = "angle about `axis`; `rad(30)` is 30 degrees"},
-    {"rotation_vector", YK_TYPE_NUMBERS, "rad", .least = 3, .most = 3,
-     .text = "rotation vector: axis times angle"},
-    {"euler", YK_TYPE_NUMBERS, "rad", .least = 3, .most = 3,
-     .text = "three angles about axes that move along"},
-    {"euler_order", YK_TYPE_CHOICE, .words = orders,
-     .text = "axes of `euler`; xyz where it is absent"},
-    {"x", YK_TYPE_NUMBERS, .least = 3, .most = 3, .text = "direction of the frame's x axis"},
-    {"y", YK_TYPE_NUMBERS, .least = 3, .most = 3,
-     .text = "direction of its y axis; made square to the first one given"},
-    {"z", YK_TYPE_NUMBERS, .least = 3, .most = 3,
-     .text = "direction of its z axis; give two of x, y, z"},
+static const yk_option orientation_fields[] = {
+    {"quaternion", YK_OPTION_NUMBERS, .min_count = 4, .max_count = 4,
+     .description = "unit quaternion [w, x, y, z]"},
+    {"axis", YK_OPTION_NUMBERS, .min_count = 3, .max_count = 3,
+     .description = "axis of a rotation by `angle`, of any length"},
+    {"angle", YK_OPTION_NUMBER, "rad",
+     .description = "angle about `axis`; `rad(30)` is 30 degrees"},
+    {"rotation_vector", YK_OPTION_NUMBERS, "rad", .min_count = 3, .max_count = 3,
+     .description = "rotation vector: axis times angle"},
+    {"euler", YK_OPTION_NUMBERS, "rad", .min_count = 3, .max_count = 3,
+     .description = "three angles about axes that move along"},
+    {"euler_order", YK_OPTION_CHOICE, .choices = orders,
+     .description = "axes of `euler`; xyz where it is absent"},
+    {"x", YK_OPTION_NUMBERS, .min_count = 3, .max_count = 3,
+     .description = "direction of the frame's x axis"},
+    {"y", YK_OPTION_NUMBERS, .min_count = 3, .max_count = 3,
+     .description = "direction of its y axis; made square to the first one given"},
+    {"z", YK_OPTION_NUMBERS, .min_count = 3, .max_count = 3,
+     .description = "direction of its z axis; give two of x, y, z"},
     {0},
 };
 
-const yk_section yk_orientation_section = {
+const yk_option_section yk_orientation_section = {
     "orientation",
     "A rotation from the frame to the one it is given in: "
     "`[w, x, y, z]`, or a section with one of `quaternion`; `axis` and `angle`; `rotation_vector`; "
@@ -148,7 +151,7 @@ static const char *from_section(const yk_node *node, yk_quat *q)
     return NULL;
 }
 
-void yk_resolve_orientation(yk_resolver *r, yk_node *node, const yk_field *field)
+void yk_resolve_orientation(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     yk_quat q = yk_q_identity();
     const char *mistake = NULL;

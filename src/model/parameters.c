@@ -67,7 +67,7 @@ static void require_name(void *user, const char *name, size_t length)
  * suggested. */
 static void evaluate(evaluation *e, int index, bool last_chance)
 {
-    static const yk_field number = {.key = "parameter", .type = YK_TYPE_NUMBER};
+    static const yk_option number = {.key = "parameter", .kind = YK_OPTION_NUMBER};
     yk_node *node = e->nodes[index];
     e->states[index] = OPEN;
     e->open = index;
@@ -89,7 +89,7 @@ static void evaluate(evaluation *e, int index, bool last_chance)
         e->values[e->r->scope.parameter_count++] = (yk_named_value){node->key, node->value};
 }
 
-void yk_resolve_parameters(yk_resolver *r, yk_node *node, const yk_field *field)
+void yk_resolve_parameters(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     /* A section without entries is allowed, a list is not. */
     if (yk_node_is_empty(node))
@@ -99,9 +99,9 @@ void yk_resolve_parameters(yk_resolver *r, yk_node *node, const yk_field *field)
         return;
     }
 
-    if (field->most && node->count > field->most) {
-        yk_node_error(r->diagnostics, node, "expected at most %d parameters; found %d", field->most,
-                      node->count);
+    if (field->max_count && node->count > field->max_count) {
+        yk_node_error(r->diagnostics, node, "expected at most %d parameters; found %d",
+                      field->max_count, node->count);
         return;
     }
 

@@ -41,7 +41,8 @@ static yk_status check_solver(yk_context *context, const yk_solver_ops *ops)
         /* Rows write into the struct, so their offsets must lie in it. */
         bool choice = row->kind == YK_OPTION_CHOICE;
         if (row->kind == YK_OPTION_SUBSYSTEMS || row->kind > YK_OPTION_FUNCTION ||
-            !row->description || (choice && !row->choices) || row->offset >= ops->options_size)
+            !row->description || (choice && !row->choices) || row->size == 0 ||
+            row->offset > ops->options_size || row->size > ops->options_size - row->offset)
             return yk_fail(context, YK_ERROR_CAPABILITY,
                            "solver %s: the row of '%s' needs a kind that solvers can have, a text, "
                            "an offset inside the struct and, as a choice, words",
@@ -238,16 +239,13 @@ yk_status yk_solver_build(yk_builder *builder, const yk_solver_ops *ops, const y
         return YK_ERROR_MEMORY;
 
     /* The option struct, which begins as all zero. */
-    for (const yk_option *row = ops->options; row && row->key; row++) {
-        const yk_node *node = yk_node_get(section, row->key);
-        yk_status status = node ? yk_option_read(builder, row, node, options) : YK_OK;
-        if (status != YK_OK)
-            return status;
-    }
+    yk_status status = yk_option_read_all(builder, ops->options, section, options);
+    if (status != YK_OK)
+        return status;
 
     /* What a solver from outside gives back is not trusted. */
     yk_context *context = yk_builder_context(builder);
-    yk_status status = ops->create(context, options, subsystem);
+    status = ops->create(context, options, subsystem);
     if (status != YK_OK)
         return status;
     if (!*subsystem || !(*subsystem)->ops)

@@ -24,11 +24,11 @@ void yk_builder_note_impacts(yk_builder *builder);
 /* The subsystem runs in another program: see yk_scenario_info. */
 void yk_builder_note_partner(yk_builder *builder);
 
-/* An entry of type YK_TYPE_FUNCTION as a function of time; zero where it is absent. It lives as
+/* An entry of type YK_OPTION_FUNCTION as a function of time; zero where it is absent. It lives as
  * long as the scenario. */
 yk_status yk_builder_function(yk_builder *builder, const yk_node *section, const char *key,
                               yk_time_function *function);
-/* The same for a node, such as an item of YK_TYPE_FUNCTIONS. */
+/* The same for a node, such as an item of YK_OPTION_FUNCTIONS. */
 yk_status yk_builder_function_of(yk_builder *builder, const yk_node *node,
                                  yk_time_function *function);
 /* An expression of the named variables and the parameters, from a node's text; mistakes are
@@ -81,6 +81,11 @@ bool yk_cache_recall(yk_cache *cache, const char *key, void *data, size_t size);
  * long again. */
 void yk_cache_keep(yk_cache *cache, const char *key, const void *data, size_t size);
 
+/* Writes the values of a resolved section to the members that its rows name. Lists of names are left to the reader of the
+ * section, who knows what they refer to. (option_read.c) */
+yk_status yk_option_read_all(yk_builder *builder, const yk_option *rows, const yk_node *section,
+                             void *def);
+
 /* Mechanisms ----------------------------------------------------------------------------------- */
 
 /* What scenarios say of mechanisms, whichever solver moves them: markers, joints, forces and ports,
@@ -88,20 +93,20 @@ void yk_cache_keep(yk_cache *cache, const char *key, const void *data, size_t si
  * takes the parts. (mechanism.c) */
 
 /* Items of `joints`, `forces` and `ports`. */
-extern const yk_field yk_joint_item;
-extern const yk_field yk_force_item;
-extern const yk_field yk_port_item;
+extern const yk_option yk_joint_item;
+extern const yk_option yk_force_item;
+extern const yk_option yk_port_item;
 
 /* To be included: `on`, `offset` and `orientation` of one marker; and `gravity`, as
  * yk_multibody_default and yk_nonsmooth_default have it. */
-extern const yk_section yk_marker_keys;
-extern const yk_section yk_gravity_keys;
+extern const yk_option_section yk_marker_keys;
+extern const yk_option_section yk_gravity_keys;
 
 /* Variants of shapes, particles and sinks of the nonsmooth solver. The name of a variant is that of
  * its kind of solid (yk_solid_kind_named), except for clumps of particles. */
-extern const yk_section *const yk_shape_variants[];
-extern const yk_section *const yk_particle_variants[];
-extern const yk_section *const yk_sink_variants[];
+extern const yk_option_section *const yk_shape_variants[];
+extern const yk_option_section *const yk_particle_variants[];
+extern const yk_option_section *const yk_sink_variants[];
 
 /* How the reader meets a model in the making. */
 typedef struct yk_mechanism_ops {
@@ -135,7 +140,7 @@ yk_status yk_read_inertia(yk_builder *builder, const yk_node *inertia, yk_mat3 *
 
 /* A kind of subsystem. */
 typedef struct yk_solver_kind {
-    const yk_section *section; /* Its name is the word after `solver:`. */
+    const yk_option_section *section; /* Its name is the word after `solver:`. */
     /* Creates the subsystem from a resolved section. The message of a failure is shown to the user. */
     yk_status (*build)(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem);
 } yk_solver_kind;
@@ -145,7 +150,7 @@ extern const yk_solver_kind yk_control_kind, yk_hydraulic_kind, yk_multibody_kin
     yk_nonsmooth_kind, yk_oscillator_kind, yk_remote_kind;
 
 /* Their keys, which solver_multibody.c and solver_nonsmooth.c describe apart from the building. */
-extern const yk_section yk_multibody_section, yk_nonsmooth_section;
+extern const yk_option_section yk_multibody_section, yk_nonsmooth_section;
 
 /* All kinds of this build, in the order in which the reference lists them. Defined in
  * src/interop/registry.c, which adds the kinds of other programs, so that this module does not know

@@ -8,15 +8,15 @@
 
 #include "model/schema.h"
 
-static const yk_field repeat_fields[] = {
-    {"index", YK_TYPE_NAME, .fallback = "i",
-     .text = "name of the number in braces that counts the copies"},
-    {"from", YK_TYPE_INTEGER, .fallback = "1", .text = "its first value"},
-    {"to", YK_TYPE_INTEGER, .required = true,
-     .text = "its last value; none is made if it is below `from`"},
+static const yk_option repeat_fields[] = {
+    {"index", YK_OPTION_NAME, .default_text = "i",
+     .description = "name of the number in braces that counts the copies"},
+    {"from", YK_OPTION_INTEGER, .default_text = "1", .description = "its first value"},
+    {"to", YK_OPTION_INTEGER, .required = true,
+     .description = "its last value; none is made if it is below `from`"},
     {0},
 };
-const yk_section yk_repeat_section = {
+const yk_option_section yk_repeat_section = {
     "repeat",
     "An item of a list or of named items with `repeat` stands for many: "
     "it is copied for each value of an index, "
@@ -26,8 +26,8 @@ const yk_section yk_repeat_section = {
     "Without `repeat`, expressions of the parameters in braces become numbers too, "
     "wherever a name or a value stands: `body: \"n_{2*elements}\"`.",
     repeat_fields};
-static const yk_field repeat_field = {"repeat", YK_TYPE_SECTION, .section = &yk_repeat_section,
-                                      .text = ""};
+static const yk_option repeat_field = {"repeat", YK_OPTION_SECTION, .section = &yk_repeat_section,
+                                       .description = ""};
 
 enum { COMPILED_MAX = 32 };
 
@@ -238,7 +238,7 @@ static yk_node *copy_filled(repetition *p, const yk_node *node)
 /* The range of a `repeat`, a section or the last value alone; false after a message. */
 static bool read_range(yk_resolver *r, yk_node *repeat, repetition *p, double *last)
 {
-    static const yk_field count = {"repeat", YK_TYPE_INTEGER, .text = ""};
+    static const yk_option count = {"repeat", YK_OPTION_INTEGER, .description = ""};
     if (repeat->kind != YK_NODE_MAP) {
         /* In short: `repeat: 5` counts i from 1 to 5. */
         p->index = "i";

@@ -290,7 +290,7 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
     if (second && second->text)
         fall_back = yk_schemes_find(extensions, second->text);
 
-    const yk_section *section = yk_scenario_section(store, extensions, scheme, fall_back);
+    const yk_option_section *section = yk_scenario_section(store, extensions, scheme, fall_back);
     if (!section)
         return YK_ERROR_MEMORY;
 
@@ -448,12 +448,12 @@ void yk_scenario_destroy(yk_scenario *scenario)
 
 /* Units ---------------------------------------------------------------------------------------- */
 
-static const char *unit_word(double size, const double *sizes, const yk_word *words)
+static const char *unit_word(double size, const double *sizes, const yk_option_choice *words)
 {
     int i = 0;
-    while (words[i + 1].word && sizes[i] != size)
+    while (words[i + 1].name && sizes[i] != size)
         i++;
-    return words[i].word;
+    return words[i].name;
 }
 
 yk_unit_name yk_scenario_own_unit(const yk_scenario *scenario, int subsystem, const char *unit,

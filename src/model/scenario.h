@@ -22,7 +22,7 @@ enum {
 extern const unsigned yk_joint_axes[];
 
 /* Words for units of length and mass, and their sizes in SI (m, kg) in the same order. */
-extern const yk_word yk_length_words[], yk_mass_words[];
+extern const yk_option_choice yk_length_words[], yk_mass_words[];
 extern const double yk_length_units[], yk_mass_units[];
 
 /* Name of an SI unit in the units of a subsystem: "mm" for "m". */
@@ -163,20 +163,13 @@ const yk_scheme_ops *yk_schemes_find(const yk_extensions *extensions, const char
  * the first that has it. Without a chosen one, as documentation: the meaning of each key in every
  * scheme. So has `on_failure` for the scheme to fall back to, NULL: none. Lives in the store; NULL
  * when out of memory. (coupling.c) */
-const yk_section *yk_coupling_section(yk_store *store, const yk_extensions *extensions,
-                                      const yk_scheme_ops *chosen, const yk_scheme_ops *fall_back);
+const yk_option_section *yk_coupling_section(yk_store *store, const yk_extensions *extensions,
+                                             const yk_scheme_ops *chosen,
+                                             const yk_scheme_ops *fall_back);
 /* The file, with that section in it and the solvers from outside. (scenario_schema.c) */
-const yk_section *yk_scenario_section(yk_store *store, const yk_extensions *extensions,
-                                      const yk_scheme_ops *chosen, const yk_scheme_ops *fall_back);
-
-/* Option rows (yoke/scheme_ops.h) as keys of a scenario (coupling.c): a section with one field per row,
- * with its defaults; NULL when out of memory. */
-const yk_section *yk_option_section(yk_store *store, const char *name, const char *text,
-                                    const yk_option *rows);
-/* Writes the value of a resolved node to where the row says. Lists of subsystems are left to who
- * knows their names. */
-yk_status yk_option_read(yk_builder *builder, const yk_option *row, const yk_node *node,
-                         void *options);
+const yk_option_section *yk_scenario_section(yk_store *store, const yk_extensions *extensions,
+                                             const yk_scheme_ops *chosen,
+                                             const yk_scheme_ops *fall_back);
 
 /* Of runs -------------------------------------------------------------------------------------- */
 

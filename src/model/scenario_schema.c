@@ -3,47 +3,53 @@
 
 #include "model/scenario.h"
 
-static const yk_field time_fields[] = {
-    {"start", YK_TYPE_NUMBER, "s", "0", .text = "time of the initial state"},
-    {"end", YK_TYPE_NUMBER, "s", .required = true, .text = "time after the last macro step"},
-    {"step", YK_TYPE_NUMBER, "s", .required = true, .range = YK_POSITIVE, .refines = 1,
-     .text = "macro step: how often the subsystems exchange what they know; "
-             "with a tolerance, the largest one"},
-    {"step_tolerance", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 1), .refines = 3,
-     .text = "error of the interface motions in one macro step, "
-             "relative to the largest velocity that they have had, "
-             "for which the size of steps is chosen; "
-             "0: all are as long as `step`. "
-             "Results stay at multiples of `step`"},
-    {"min_step", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
-     .text = "with a tolerance: the macro step that is taken whatever its error, as at impacts; "
-             "a ten-thousandth of the largest where it is absent"},
-    {"max_step", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
-     .text = "with a tolerance: the macro step that is taken however small its error; "
-             "`step` where it is absent"},
-    {"events", YK_TYPE_NUMBERS, "s", .least = 0, .most = YK_EVENTS_MAX,
-     .text = "times at which forces or inputs jump, in ascending order: "
-             "macro steps end there, and at the points of tables that subsystems announce"},
+static const yk_option time_fields[] = {
+    {"start", YK_OPTION_NUMBER, "s", "0", .description = "time of the initial state"},
+    {"end", YK_OPTION_NUMBER, "s", .required = true,
+     .description = "time after the last macro step"},
+    {"step", YK_OPTION_NUMBER, "s", .required = true, .range = YK_POSITIVE,
+     .refinement_exponent = 1,
+     .description = "macro step: how often the subsystems exchange what they know; "
+                    "with a tolerance, the largest one"},
+    {"step_tolerance", YK_OPTION_NUMBER, .default_text = "0", .range = YK_BETWEEN(0, 1),
+     .refinement_exponent = 3,
+     .description = "error of the interface motions in one macro step, "
+                    "relative to the largest velocity that they have had, "
+                    "for which the size of steps is chosen; "
+                    "0: all are as long as `step`. "
+                    "Results stay at multiples of `step`"},
+    {"min_step", YK_OPTION_NUMBER, "s", .range = YK_POSITIVE, .refinement_exponent = 1,
+     .description =
+         "with a tolerance: the macro step that is taken whatever its error, as at impacts; "
+         "a ten-thousandth of the largest where it is absent"},
+    {"max_step", YK_OPTION_NUMBER, "s", .range = YK_POSITIVE, .refinement_exponent = 1,
+     .description = "with a tolerance: the macro step that is taken however small its error; "
+                    "`step` where it is absent"},
+    {"events", YK_OPTION_NUMBERS, "s", .min_count = 0, .max_count = YK_EVENTS_MAX,
+     .description = "times at which forces or inputs jump, in ascending order: "
+                    "macro steps end there, and at the points of tables that subsystems announce"},
     {0},
 };
-static const yk_section time_section = {"time", NULL, time_fields};
+static const yk_option_section time_section = {"time", NULL, time_fields};
 
 /* Subsystems ----------------------------------------------------------------------------------- */
 
 /* In the order of yk_length_units and yk_mass_units. */
-const yk_word yk_length_words[] = {
+const yk_option_choice yk_length_words[] = {
     {"m", NULL}, {"cm", NULL}, {"mm", NULL}, {"um", NULL}, {NULL, NULL}};
-const yk_word yk_mass_words[] = {
+const yk_option_choice yk_mass_words[] = {
     {"kg", NULL}, {"g", NULL}, {"mg", NULL}, {"t", NULL}, {NULL, NULL}};
 const double yk_length_units[] = {1, 1e-2, 1e-3, 1e-6};
 const double yk_mass_units[] = {1, 1e-3, 1e-6, 1e3};
 
-static const yk_field units_fields[] = {
-    {"length", YK_TYPE_CHOICE, .fallback = "m", .words = yk_length_words, .text = "unit of length"},
-    {"mass", YK_TYPE_CHOICE, .fallback = "kg", .words = yk_mass_words, .text = "unit of mass"},
+static const yk_option units_fields[] = {
+    {"length", YK_OPTION_CHOICE, .default_text = "m", .choices = yk_length_words,
+     .description = "unit of length"},
+    {"mass", YK_OPTION_CHOICE, .default_text = "kg", .choices = yk_mass_words,
+     .description = "unit of mass"},
     {0},
 };
-static const yk_section units_section = {
+static const yk_option_section units_section = {
     "units",
     "Units of the subsystem's own numbers; "
     "the units named in this reference are then the corresponding ones, "
@@ -54,53 +60,55 @@ static const yk_section units_section = {
     "A wire to a signal port of the subsystem brings a number in the subsystem's units; "
     "its `gain` converts.",
     units_fields};
-static const yk_field frame_fields[] = {
-    {"position", YK_TYPE_NUMBERS, "m", "[0, 0, 0]", .least = 3, .most = 3,
-     .text = "where the subsystem's origin is in the whole system, "
-             "in metres whatever the subsystem's units are"},
-    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
-     .text = "rotation from the subsystem's axes to those of the whole system"},
+static const yk_option frame_fields[] = {
+    {"position", YK_OPTION_NUMBERS, "m", "[0, 0, 0]", .min_count = 3, .max_count = 3,
+     .description = "where the subsystem's origin is in the whole system, "
+                    "in metres whatever the subsystem's units are"},
+    {"orientation", YK_OPTION_ORIENTATION, .default_text = "[1, 0, 0, 0]",
+     .description = "rotation from the subsystem's axes to those of the whole system"},
     {0},
 };
-static const yk_section frame_section = {
+static const yk_option_section frame_section = {
     "pose", "Origin and axes of the subsystem, where they are not those of the whole system.",
     frame_fields};
-static const yk_field subsystem_fields[] = {
-    {"substeps", YK_TYPE_INTEGER, .range = YK_AT_LEAST(1),
-     .text = "steps that the subsystem makes in one macro step; "
-             "without it 1, and 4 under the scheme index1 unless its integrator is exact or "
-             "runge-kutta"},
-    {"max_substep", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
-     .text = "in place of substeps: "
-             "they are as many as keep its steps from being longer than this"},
-    {"units", YK_TYPE_SECTION, .section = &units_section,
-     .text = "units of the subsystem's numbers, if not SI"},
-    {"pose", YK_TYPE_SECTION, .section = &frame_section, .text = "its pose in the whole system"},
-    {"mpi_rank", YK_TYPE_INTEGER, .range = YK_AT_LEAST(0),
-     .text = "under `mpirun`, the process that computes it, from 0 on; "
-             "without it subsystems are spread over all of them"},
+static const yk_option subsystem_fields[] = {
+    {"substeps", YK_OPTION_INTEGER, .range = YK_AT_LEAST(1),
+     .description = "steps that the subsystem makes in one macro step; "
+                    "without it 1, and 4 under the scheme index1 unless its integrator is exact or "
+                    "runge-kutta"},
+    {"max_substep", YK_OPTION_NUMBER, "s", .range = YK_POSITIVE, .refinement_exponent = 1,
+     .description = "in place of substeps: "
+                    "they are as many as keep its steps from being longer than this"},
+    {"units", YK_OPTION_SECTION, .section = &units_section,
+     .description = "units of the subsystem's numbers, if not SI"},
+    {"pose", YK_OPTION_SECTION, .section = &frame_section,
+     .description = "its pose in the whole system"},
+    {"mpi_rank", YK_OPTION_INTEGER, .range = YK_AT_LEAST(0),
+     .description = "under `mpirun`, the process that computes it, from 0 on; "
+                    "without it subsystems are spread over all of them"},
     {0},
 };
-static const yk_section subsystem_section = {"subsystem",
-                                             "Keys of every subsystem:", subsystem_fields};
+static const yk_option_section subsystem_section = {"subsystem",
+                                                    "Keys of every subsystem:", subsystem_fields};
 
 /* Interfaces ----------------------------------------------------------------------------------- */
 
-static const yk_word axis_words[] = {
+static const yk_option_choice axis_words[] = {
     {"x", NULL}, {"y", NULL}, {"z", NULL}, {"rx", NULL}, {"ry", NULL}, {"rz", NULL}, {NULL, NULL},
 };
-static const yk_field axis_item = {"axes", YK_TYPE_CHOICE, .words = axis_words,
-                                   .text = "a relative motion"};
-static const yk_field joint_fields[] = {
-    {"constrained_axes", YK_TYPE_LIST, .required = true, .least = 1, .most = 6, .item = &axis_item,
-     .text = "the relative motions that the joint removes: "
-             "`x`, `y`, `z`, `rx`, `ry`, `rz`"},
+static const yk_option axis_item = {"axes", YK_OPTION_CHOICE, .choices = axis_words,
+                                    .description = "a relative motion"};
+static const yk_option joint_fields[] = {
+    {"constrained_axes", YK_OPTION_LIST, .required = true, .min_count = 1, .max_count = 6,
+     .item = &axis_item,
+     .description = "the relative motions that the joint removes: "
+                    "`x`, `y`, `z`, `rx`, `ry`, `rz`"},
     {0},
 };
-static const yk_section joint_section = {
+static const yk_option_section joint_section = {
     "joint", "A joint by its axes, in the frame of the second side's marker.", joint_fields};
 
-static const yk_word joint_words[] = {
+static const yk_option_choice joint_words[] = {
     {"fixed", "no relative motion; the joint of scalar ports"},
     {"spherical", "rotations are free"},
     {"revolute", "the rotation about z is free"},
@@ -134,77 +142,83 @@ const unsigned yk_joint_axes[] = {
     YK_AXIS_DISTANCE,
 };
 
-static const yk_field drive_fields[] = {
-    {"x", YK_TYPE_FUNCTION, "m",
-     .text = "displacement along x; "
-             "of scalar ports the difference of the two sides"},
-    {"y", YK_TYPE_FUNCTION, "m", .text = "displacement along y"},
-    {"z", YK_TYPE_FUNCTION, "m", .text = "displacement along z"},
-    {"rx", YK_TYPE_FUNCTION, "rad", .text = "rotation vector, x"},
-    {"ry", YK_TYPE_FUNCTION, "rad", .text = "rotation vector, y"},
-    {"rz", YK_TYPE_FUNCTION, "rad", .text = "rotation vector, z"},
+static const yk_option drive_fields[] = {
+    {"x", YK_OPTION_FUNCTION, "m",
+     .description = "displacement along x; "
+                    "of scalar ports the difference of the two sides"},
+    {"y", YK_OPTION_FUNCTION, "m", .description = "displacement along y"},
+    {"z", YK_OPTION_FUNCTION, "m", .description = "displacement along z"},
+    {"rx", YK_OPTION_FUNCTION, "rad", .description = "rotation vector, x"},
+    {"ry", YK_OPTION_FUNCTION, "rad", .description = "rotation vector, y"},
+    {"rz", YK_OPTION_FUNCTION, "rad", .description = "rotation vector, z"},
     {0},
 };
-static const yk_section drive_section = {
+static const yk_option_section drive_section = {
     "drive",
     "Prescribed motions of the first side's marker in the frame of the second side's, "
     "along axes that the joint constrains.",
     drive_fields};
 
-static const yk_field side_item = {"ports", YK_TYPE_TEXT, .text = "`subsystem.port`"};
-static const yk_field interface_fields[] = {
-    {"between", YK_TYPE_LIST, .required = true, .least = 2, .most = 2, .item = &side_item,
-     .text = "two ports, `subsystem.port`: "
-             "the first receives the wrench, "
-             "the second the motion (index1: both a wrench, but scalar ports "
-             "that take motion only). "
-             "A port takes part in one interface; a body can have several"},
-    {"joint", YK_TYPE_FORM, .fallback = "fixed", .words = joint_words, .section = &joint_section,
-     .text = "which relative motions are constrained, in the frame of the second side's marker"},
-    {"at", YK_TYPE_NUMBERS, "m", .least = 3, .most = 3,
-     .text = "where both markers are at the start, in the whole system: "
-             "the markers of the two ports are moved there on their bodies, "
-             "and what is recorded of the ports is of that point"},
-    {"axis", YK_TYPE_NUMBERS, .least = 3, .most = 3,
-     .text = "direction of both z axes at the start, in the whole system, of any length: "
-             "the axis of a hinge or slider"},
-    {"orientation", YK_TYPE_ORIENTATION,
-     .text = "of both markers at the start, in the whole system; instead of `axis`"},
-    {"distance", YK_TYPE_FUNCTION, "m",
-     .text = "of the joint `distance`: a number or an expression of time. "
-             "For the schemes that `drive` is for"},
-    {"drive", YK_TYPE_SECTION, .section = &drive_section,
-     .text = "relative motions that are prescribed, as expressions of time: "
-             "a motor angle as `rz` of a `fixed` joint or of `driven-rotation`, the stroke of a "
-             "ram as `z`. "
-             "For the schemes index1, monolithic and relaxed, "
-             "and for explicit, loose and rim between multibody subsystems"},
+static const yk_option side_item = {"ports", YK_OPTION_TEXT, .description = "`subsystem.port`"};
+static const yk_option interface_fields[] = {
+    {"between", YK_OPTION_LIST, .required = true, .min_count = 2, .max_count = 2,
+     .item = &side_item,
+     .description = "two ports, `subsystem.port`: "
+                    "the first receives the wrench, "
+                    "the second the motion (index1: both a wrench, but scalar ports "
+                    "that take motion only). "
+                    "A port takes part in one interface; a body can have several"},
+    {"joint", YK_OPTION_FORM, .default_text = "fixed", .choices = joint_words,
+     .section = &joint_section,
+     .description =
+         "which relative motions are constrained, in the frame of the second side's marker"},
+    {"at", YK_OPTION_NUMBERS, "m", .min_count = 3, .max_count = 3,
+     .description = "where both markers are at the start, in the whole system: "
+                    "the markers of the two ports are moved there on their bodies, "
+                    "and what is recorded of the ports is of that point"},
+    {"axis", YK_OPTION_NUMBERS, .min_count = 3, .max_count = 3,
+     .description = "direction of both z axes at the start, in the whole system, of any length: "
+                    "the axis of a hinge or slider"},
+    {"orientation", YK_OPTION_ORIENTATION,
+     .description = "of both markers at the start, in the whole system; instead of `axis`"},
+    {"distance", YK_OPTION_FUNCTION, "m",
+     .description = "of the joint `distance`: a number or an expression of time. "
+                    "For the schemes that `drive` is for"},
+    {"drive", YK_OPTION_SECTION, .section = &drive_section,
+     .description =
+         "relative motions that are prescribed, as expressions of time: "
+         "a motor angle as `rz` of a `fixed` joint or of `driven-rotation`, the stroke of a "
+         "ram as `z`. "
+         "For the schemes index1, monolithic and relaxed, "
+         "and for explicit, loose and rim between multibody subsystems"},
     {0},
 };
-static const yk_section interface_section = {"interface", "Where two subsystems meet.",
-                                             interface_fields};
-static const yk_field interface_item = {"interface", YK_TYPE_SECTION, .section = &interface_section,
-                                        .text = ""};
+static const yk_option_section interface_section = {"interface", "Where two subsystems meet.",
+                                                    interface_fields};
+static const yk_option interface_item = {"interface", YK_OPTION_SECTION,
+                                         .section = &interface_section, .description = ""};
 
 /* Wires ---------------------------------------------------------------------------------------- */
 
-static const yk_field wire_fields[] = {
-    {"from", YK_TYPE_TEXT, .required = true,
-     .text = "what is carried: "
-             "a single number named as under `record.channels`, `subsystem.port.velocity`, "
-             "`subsystem.channel` or a signal port that gives, `subsystem.port`"},
-    {"to", YK_TYPE_TEXT, .required = true,
-     .text = "the signal port that takes it, `subsystem.port`"},
-    {"gain", YK_TYPE_NUMBER, .fallback = "1",
-     .text = "factor on the number that is carried, such as 0.001 from mm to m"},
-    {"offset", YK_TYPE_NUMBER, .fallback = "0", .text = "added to it, after the factor"},
-    {"sample_and_hold", YK_TYPE_BOOLEAN, .fallback = "false",
-     .text = "carry the value at the start of the macro step over the whole of it, "
-             "as a sampled signal; "
-             "otherwise a straight line to the value at the end where that is known already"},
+static const yk_option wire_fields[] = {
+    {"from", YK_OPTION_TEXT, .required = true,
+     .description = "what is carried: "
+                    "a single number named as under `record.channels`, `subsystem.port.velocity`, "
+                    "`subsystem.channel` or a signal port that gives, `subsystem.port`"},
+    {"to", YK_OPTION_TEXT, .required = true,
+     .description = "the signal port that takes it, `subsystem.port`"},
+    {"gain", YK_OPTION_NUMBER, .default_text = "1",
+     .description = "factor on the number that is carried, such as 0.001 from mm to m"},
+    {"offset", YK_OPTION_NUMBER, .default_text = "0",
+     .description = "added to it, after the factor"},
+    {"sample_and_hold", YK_OPTION_BOOLEAN, .default_text = "false",
+     .description =
+         "carry the value at the start of the macro step over the whole of it, "
+         "as a sampled signal; "
+         "otherwise a straight line to the value at the end where that is known already"},
     {0},
 };
-static const yk_section wire_section = {
+static const yk_option_section wire_section = {
     "wire",
     "A signal without power from one subsystem to another: "
     "a measured length, a valve's command. "
@@ -217,26 +231,28 @@ static const yk_section wire_section = {
     "rim carries wires between fast subsystems at every exchange; "
     "monolithic and relaxed repeat the step until wires that go in a circle have settled.",
     wire_fields};
-static const yk_field wire_item = {"wire", YK_TYPE_SECTION, .section = &wire_section, .text = ""};
+static const yk_option wire_item = {"wire", YK_OPTION_SECTION, .section = &wire_section,
+                                    .description = ""};
 
 /* Record --------------------------------------------------------------------------------------- */
 
-static const yk_field channel_item = {"channels", YK_TYPE_TEXT, .text = ""};
-static const yk_field record_fields[] = {
-    {"every", YK_TYPE_INTEGER, .fallback = "1", .range = YK_AT_LEAST(1), .refines = -1,
-     .text = "macro steps between two samples"},
-    {"channels", YK_TYPE_LIST, .most = YK_CHANNELS_MAX, .item = &channel_item,
-     .text = "what to record; all ports, energies and interface errors where it is absent"},
-    {"frames", YK_TYPE_INTEGER, .fallback = "600", .range = YK_AT_LEAST(0),
-     .text = "about so many times in the run it is recorded where everything is, "
-             "for `yoke report`; "
-             "fewer where they would need more than 256 MB; 0: never"},
-    {"max_contacts", YK_TYPE_INTEGER, .fallback = "200", .range = YK_BETWEEN(0, 1000000),
-     .text = "contact points of each subsystem in a frame, those with the largest forces; 0: none"},
-    {"file", YK_TYPE_PATH, .text = "where the results go, from the scenario's folder"},
+static const yk_option channel_item = {"channels", YK_OPTION_TEXT, .description = ""};
+static const yk_option record_fields[] = {
+    {"every", YK_OPTION_INTEGER, .default_text = "1", .range = YK_AT_LEAST(1),
+     .refinement_exponent = -1, .description = "macro steps between two samples"},
+    {"channels", YK_OPTION_LIST, .max_count = YK_CHANNELS_MAX, .item = &channel_item,
+     .description = "what to record; all ports, energies and interface errors where it is absent"},
+    {"frames", YK_OPTION_INTEGER, .default_text = "600", .range = YK_AT_LEAST(0),
+     .description = "about so many times in the run it is recorded where everything is, "
+                    "for `yoke report`; "
+                    "fewer where they would need more than 256 MB; 0: never"},
+    {"max_contacts", YK_OPTION_INTEGER, .default_text = "200", .range = YK_BETWEEN(0, 1000000),
+     .description =
+         "contact points of each subsystem in a frame, those with the largest forces; 0: none"},
+    {"file", YK_OPTION_PATH, .description = "where the results go, from the scenario's folder"},
     {0},
 };
-static const yk_section record_section = {
+static const yk_option_section record_section = {
     "record",
     "Everything is recorded in SI units, whatever the `units` of a subsystem are, and labelled "
     "with "
@@ -266,16 +282,18 @@ static const yk_section record_section = {
 
 /* Checkpoints ---------------------------------------------------------------------------------- */
 
-static const yk_field checkpoint_fields[] = {
-    {"every", YK_TYPE_TEXT, .required = true,
-     .text = "how often: macro steps (`500 steps`), simulated time (`0.5 s`; also `ms`, `min`, "
-             "`h`), or time on the clock (`10 min wall`)"},
-    {"file", YK_TYPE_PATH,
-     .text = "where they go, from the scenario's folder; the results file with `.checkpoint` "
-             "behind it where it is absent"},
+static const yk_option checkpoint_fields[] = {
+    {"every", YK_OPTION_TEXT, .required = true,
+     .description =
+         "how often: macro steps (`500 steps`), simulated time (`0.5 s`; also `ms`, `min`, "
+         "`h`), or time on the clock (`10 min wall`)"},
+    {"file", YK_OPTION_PATH,
+     .description =
+         "where they go, from the scenario's folder; the results file with `.checkpoint` "
+         "behind it where it is absent"},
     {0},
 };
-static const yk_section checkpoint_section = {
+static const yk_option_section checkpoint_section = {
     "checkpoint",
     "The whole state of the run now and then, and when it is stopped by SIGINT or SIGTERM, so that "
     "`yoke resume` goes on from there as if it had never stopped. The last two are kept.",
@@ -285,45 +303,49 @@ static const yk_section checkpoint_section = {
 
 enum { SUBSYSTEMS_FIELD = 5, COUPLING_FIELD = 8 };
 
-static const yk_field plugin_item = {"plugins", YK_TYPE_TEXT, .text = "a shared library"};
+static const yk_option plugin_item = {"plugins", YK_OPTION_TEXT, .description = "a shared library"};
 
-static const yk_field scenario_fields[] = {
-    {"title", YK_TYPE_TEXT, .text = "one line for summaries and reports"},
-    {"description", YK_TYPE_TEXT, .text = "what the scenario shows"},
-    {"plugins", YK_TYPE_LIST, .most = YK_PLUGINS_MAX, .item = &plugin_item,
-     .text = "shared libraries with solvers and schemes of their own, from the scenario's folder; "
-             "they run with all rights of the program"},
-    {"parameters", YK_TYPE_PARAMETERS, .most = YK_PARAMETERS_MAX,
-     .text =
+static const yk_option scenario_fields[] = {
+    {"title", YK_OPTION_TEXT, .description = "one line for summaries and reports"},
+    {"description", YK_OPTION_TEXT, .description = "what the scenario shows"},
+    {"plugins", YK_OPTION_LIST, .max_count = YK_PLUGINS_MAX, .item = &plugin_item,
+     .description =
+         "shared libraries with solvers and schemes of their own, from the scenario's folder; "
+         "they run with all rights of the program"},
+    {"parameters", YK_OPTION_PARAMETERS, .max_count = YK_PARAMETERS_MAX,
+     .description =
          "named numbers that expressions can use, given as numbers or expressions of each other"},
-    {"time", YK_TYPE_SECTION, .required = true, .section = &time_section,
-     .text = "from when to when, in which steps"},
-    [SUBSYSTEMS_FIELD] = {"subsystems", YK_TYPE_NAMED, .required = true, .least = 1,
-                          .most = YK_SUBSYSTEMS_MAX, /* its item comes from the solvers */
-                          .text = "the parts, each with its own solver"},
-    {"interfaces", YK_TYPE_NAMED, .most = YK_INTERFACES_MAX, .item = &interface_item,
-     .text = "where the subsystems are joined"},
-    {"wires", YK_TYPE_NAMED, .most = YK_WIRES_MAX, .item = &wire_item,
-     .text = "signals without power from one subsystem to another"},
-    [COUPLING_FIELD] = {"coupling", YK_TYPE_SECTION, /* its section comes from the schemes */
-                        .text = "how the subsystems are coupled; "
-                                "required where there are interfaces"},
-    {"record", YK_TYPE_SECTION, .fallback = "{}", .section = &record_section,
-     .text = "what is recorded, and where"},
-    {"checkpoint", YK_TYPE_SECTION, .section = &checkpoint_section,
-     .text = "how often the state is saved, to go on from; never where it is absent"},
+    {"time", YK_OPTION_SECTION, .required = true, .section = &time_section,
+     .description = "from when to when, in which steps"},
+    [SUBSYSTEMS_FIELD] = {"subsystems", YK_OPTION_NAMED, .required = true, .min_count = 1,
+                          .max_count = YK_SUBSYSTEMS_MAX, /* its item comes from the solvers */
+                          .description = "the parts, each with its own solver"},
+    {"interfaces", YK_OPTION_NAMED, .max_count = YK_INTERFACES_MAX, .item = &interface_item,
+     .description = "where the subsystems are joined"},
+    {"wires", YK_OPTION_NAMED, .max_count = YK_WIRES_MAX, .item = &wire_item,
+     .description = "signals without power from one subsystem to another"},
+    [COUPLING_FIELD] = {"coupling", YK_OPTION_SECTION, /* its section comes from the schemes */
+                        .description = "how the subsystems are coupled; "
+                                       "required where there are interfaces"},
+    {"record", YK_OPTION_SECTION, .default_text = "{}", .section = &record_section,
+     .description = "what is recorded, and where"},
+    {"checkpoint", YK_OPTION_SECTION, .section = &checkpoint_section,
+     .description = "how often the state is saved, to go on from; never where it is absent"},
     {0},
 };
 
-const yk_section *yk_scenario_section(yk_store *store, const yk_extensions *extensions,
-                                      const yk_scheme_ops *chosen, const yk_scheme_ops *fall_back)
+static const yk_option no_options[] = {{0}};
+
+const yk_option_section *yk_scenario_section(yk_store *store, const yk_extensions *extensions,
+                                             const yk_scheme_ops *chosen,
+                                             const yk_scheme_ops *fall_back)
 {
     size_t own = (size_t)yk_solver_kind_count;
     size_t all = own + (size_t)extensions->solver_count;
-    yk_section *section = yk_store_take(store, sizeof *section);
-    yk_field *fields = yk_store_take(store, sizeof scenario_fields);
-    yk_field *subsystem = yk_store_take(store, sizeof *subsystem);
-    const yk_section **variants = yk_store_take(store, (all + 1) * sizeof *variants);
+    yk_option_section *section = yk_store_take(store, sizeof *section);
+    yk_option *fields = yk_store_take(store, sizeof scenario_fields);
+    yk_option *subsystem = yk_store_take(store, sizeof *subsystem);
+    const yk_option_section **variants = yk_store_take(store, (all + 1) * sizeof *variants);
     if (!section || !fields || !subsystem || !variants)
         return NULL;
 
@@ -333,17 +355,21 @@ const yk_section *yk_scenario_section(yk_store *store, const yk_extensions *exte
 
     for (size_t i = own; i < all; i++) {
         const yk_solver_ops *ops = extensions->solvers[i - own];
-        variants[i] = yk_option_section(store, ops->name, ops->description, ops->options);
-        if (!variants[i])
+        yk_option_section *outside = yk_store_take(store, sizeof *outside);
+        if (!outside)
             return NULL;
+        *outside = (yk_option_section){ops->name, ops->description, ops->options};
+        if (!ops->options)
+            outside->options = no_options;
+        variants[i] = outside;
     }
-    *subsystem = (yk_field){
+    *subsystem = (yk_option){
         .key = "subsystem",
-        .type = YK_TYPE_VARIANT,
+        .kind = YK_OPTION_VARIANT,
         .section = &subsystem_section,
         .variants = variants,
         .selector = "solver",
-        .text = "One subsystem with its own solver",
+        .description = "One subsystem with its own solver",
     };
 
     memcpy(fields, scenario_fields, sizeof scenario_fields);
@@ -352,6 +378,6 @@ const yk_section *yk_scenario_section(yk_store *store, const yk_extensions *exte
     if (!fields[COUPLING_FIELD].section)
         return NULL;
 
-    *section = (yk_section){"scenario", NULL, fields};
+    *section = (yk_option_section){"scenario", NULL, fields};
     return section;
 }

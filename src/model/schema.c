@@ -8,21 +8,6 @@
 
 #include "base/text.h"
 
-const yk_field *yk_section_field(const yk_section *section, const char *key)
-{
-    for (const yk_field *field = section->fields; field->key; field++) {
-        if (field->type == YK_TYPE_INCLUDE) {
-            const yk_field *included = yk_section_field(field->section, key);
-            if (included)
-                return included;
-        } else if (strcmp(field->key, key) == 0) {
-            return field;
-        }
-    }
-
-    return NULL;
-}
-
 /* Words that are meant ------------------------------------------------------------------------- */
 
 /* Words of the file format that an earlier version had. A row applies only if the old word is
@@ -407,17 +392,17 @@ static void add_alternative(yk_phrase *phrase, bool first, bool last, const char
     add(phrase, "%s%s", between, word);
 }
 
-static void add_words(yk_phrase *phrase, const yk_word *words)
+static void add_words(yk_phrase *phrase, const yk_option_choice *words)
 {
-    for (const yk_word *word = words; word->word; word++)
-        add_alternative(phrase, word == words, !word[1].word, word->word);
+    for (const yk_option_choice *word = words; word->name; word++)
+        add_alternative(phrase, word == words, !word[1].name, word->name);
 }
 
-static void add_count(yk_phrase *phrase, const yk_field *field, const char *one, const char *many)
+static void add_count(yk_phrase *phrase, const yk_option *field, const char *one, const char *many)
 {
     /* The number, the range or the bound. */
-    int least = field->least;
-    int most = field->most;
+    int least = field->min_count;
+    int most = field->max_count;
     if (least == 1 && most == 1)
         add(phrase, "a list of 1 %s", one);
     else if (least == most && least)
@@ -434,7 +419,7 @@ static void add_count(yk_phrase *phrase, const yk_field *field, const char *one,
 
 /* "a section with keys such as 'offset', 'orientation'": the first few, those that are required
  * before the others. */
-static void add_keys(yk_phrase *phrase, const yk_section *section)
+static void add_keys(yk_phrase *phrase, const yk_option_section *section)
 {
     enum { SHOWN_MAX = 3 };
     add(phrase, "a section");
@@ -442,73 +427,74 @@ static void add_keys(yk_phrase *phrase, const yk_section *section)
     /* Required keys first: one of them is most likely what is missing. */
     int shown = 0;
     for (int required = 1; section && required >= 0; required--)
-        for (const yk_field *f = section->fields; f->key && shown < SHOWN_MAX; f++) {
-            if (f->type == YK_TYPE_INCLUDE || f->required != required)
+        for (const yk_option *f = section->options; f->key && shown < SHOWN_MAX; f++) {
+            if (f->kind == YK_OPTION_INCLUDE || f->required != required)
                 continue;
             add(phrase, "%s'%s'", shown == 0 ? " with keys such as " : ", ", f->key);
             shown++;
         }
 }
 
-yk_phrase yk_expected(const yk_field *field)
+yk_phrase yk_expected(const yk_option *field)
 {
     static const char *const kinds[] = {
-        [YK_TYPE_NUMBER] = "a number",
-        [YK_TYPE_INTEGER] = "a whole number",
-        [YK_TYPE_BOOLEAN] = "true or false",
-        [YK_TYPE_TEXT] = "a text",
-        [YK_TYPE_NAME] = "a name",
-        [YK_TYPE_FUNCTION] = "a number or an expression of time",
-        [YK_TYPE_ORIENTATION] =
+        [YK_OPTION_NUMBER] = "a number",
+        [YK_OPTION_INTEGER] = "a whole number",
+        [YK_OPTION_BOOLEAN] = "true or false",
+        [YK_OPTION_TEXT] = "a text",
+        [YK_OPTION_NAME] = "a name",
+        [YK_OPTION_FUNCTION] = "a number or an expression of time",
+        [YK_OPTION_ORIENTATION] =
             "an orientation such as [w, x, y, z] or {axis: [0, 0, 1], angle: 0.5}",
-        [YK_TYPE_INERTIA] = "three numbers (a diagonal) or three rows of a symmetric matrix",
-        [YK_TYPE_PATH] = "the name of a file",
-        [YK_TYPE_NAMED] = "a section of named items, or a list of items with 'name'",
-        [YK_TYPE_PARAMETERS] = "a section of names and numbers",
+        [YK_OPTION_INERTIA] = "three numbers (a diagonal) or three rows of a symmetric matrix",
+        [YK_OPTION_PATH] = "the name of a file",
+        [YK_OPTION_NAMED] = "a section of named items, or a list of items with 'name'",
+        [YK_OPTION_SUBSYSTEMS] = "a list of subsystems",
+        [YK_OPTION_PARAMETERS] = "a section of names and numbers",
     };
     yk_phrase phrase = {""};
 
     /* What it is ... */
-    switch (field->type) {
-    case YK_TYPE_NUMBERS: add_count(&phrase, field, "number", "numbers"); break;
-    case YK_TYPE_FUNCTIONS:
+    switch (field->kind) {
+    case YK_OPTION_NUMBERS: add_count(&phrase, field, "number", "numbers"); break;
+    case YK_OPTION_FUNCTIONS:
         add_count(&phrase, field, "expression of time", "expressions of time");
         break;
-    case YK_TYPE_LIST: add_count(&phrase, field, field->item->key, field->item->key); break;
-    case YK_TYPE_CHOICE: add_words(&phrase, field->words); break;
-    case YK_TYPE_FORM:
-        add_words(&phrase, field->words);
+    case YK_OPTION_LIST: add_count(&phrase, field, field->item->key, field->item->key); break;
+    case YK_OPTION_CHOICE: add_words(&phrase, field->choices); break;
+    case YK_OPTION_FORM:
+        add_words(&phrase, field->choices);
         add(&phrase, ", or a section");
         break;
-    case YK_TYPE_SECTION: add_keys(&phrase, field->section); break;
-    case YK_TYPE_VARIANT:
+    case YK_OPTION_SECTION: add_keys(&phrase, field->section); break;
+    case YK_OPTION_VARIANT:
         add(&phrase, "a section with '%s': ", field->selector);
         for (int i = 0; field->variants[i]; i++)
             add_alternative(&phrase, i == 0, !field->variants[i + 1], field->variants[i]->name);
         break;
-    default: add(&phrase, "%s", kinds[field->type]); break;
+    default: add(&phrase, "%s", kinds[field->kind]); break;
     }
 
     /* ... in which unit and between which bounds. */
     if (field->unit)
         add(&phrase, " in %s", field->unit);
 
-    bool low = field->range.bounds & YK_LOW;
-    bool high = field->range.bounds & YK_HIGH;
-    bool open = field->range.bounds & (YK_LOW_OPEN | YK_HIGH_OPEN);
+    bool low = field->range.bounds & YK_BOUND_MINIMUM;
+    bool high = field->range.bounds & YK_BOUND_MAXIMUM;
+    bool open = field->range.bounds & (YK_BOUND_MINIMUM_OPEN | YK_BOUND_MAXIMUM_OPEN);
 
     /* "between" where both bounds belong to the field->range. */
-    const char *above = field->range.bounds & YK_LOW_OPEN ? "greater than" : "at least";
-    const char *below = field->range.bounds & YK_HIGH_OPEN ? "less than" : "at most";
+    const char *above = field->range.bounds & YK_BOUND_MINIMUM_OPEN ? "greater than" : "at least";
+    const char *below = field->range.bounds & YK_BOUND_MAXIMUM_OPEN ? "less than" : "at most";
     if (low && high && !open)
-        add(&phrase, ", between %g and %g", field->range.low, field->range.high);
+        add(&phrase, ", between %g and %g", field->range.minimum, field->range.maximum);
     else if (low && high)
-        add(&phrase, ", %s %g and %s %g", above, field->range.low, below, field->range.high);
+        add(&phrase, ", %s %g and %s %g", above, field->range.minimum, below, field->range.maximum);
     else if (low)
-        add(&phrase, ", %s %g", above, field->range.low);
+        add(&phrase, ", %s %g", above, field->range.minimum);
     else if (high)
-        add(&phrase, ", %s %g", below, field->range.high);
-    if (field->takes_auto)
+        add(&phrase, ", %s %g", below, field->range.maximum);
+    if (field->accepts_auto)
         add(&phrase, ", or auto");
 
     return phrase;

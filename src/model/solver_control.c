@@ -4,51 +4,55 @@
 #include "model/registry.h"
 #include "yoke/control.h"
 
-static const yk_word form_words[] = {
+static const yk_option_choice form_words[] = {
     {"value", "the command is offset + P e + I ∫e + D e'"},
     {"rate", "the command's rate is P e + I ∫e + D e', from the offset on"},
     {NULL, NULL},
 };
-static const yk_field point_item = {"points", YK_TYPE_NUMBERS, .least = 2, .most = 2,
-                                    .text = "time (s) and value"};
+static const yk_option point_item = {"points", YK_OPTION_NUMBERS, .min_count = 2, .max_count = 2,
+                                     .description = "time (s) and value"};
 
-static const yk_field loop_fields[] = {
-    {"reference", YK_TYPE_FUNCTION, .fallback = "0", .text = "what the measured signal is to be"},
-    {"reference_table", YK_TYPE_LIST, .least = 1, .item = &point_item,
-     .text = "the reference by points [time, value] instead, with straight lines between them; "
-             "two points at one time are a jump"},
-    {"output", YK_TYPE_CHOICE, .fallback = "value", .words = form_words,
-     .text = "what the gains act on"},
-    {"proportional", YK_TYPE_NUMBER, .fallback = "0",
-     .text = "P, on the error e = reference - measured"},
-    {"integral", YK_TYPE_NUMBER, .fallback = "0", .text = "I, on its integral"},
-    {"derivative", YK_TYPE_NUMBER, .fallback = "0", .text = "D, on its derivative"},
-    {"derivative_filter", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
-     .text = "time constant that smooths the derivative; 0: none"},
-    {"command_offset", YK_TYPE_NUMBER, .fallback = "0",
-     .text = "command without error; of output rate: command at the start"},
-    {"command_limits", YK_TYPE_NUMBERS, .least = 2, .most = 2, .text = "least and largest command"},
-    {"max_command_rate", YK_TYPE_NUMBER, "1/s", .range = YK_POSITIVE,
-     .text = "fastest change of the command"},
+static const yk_option loop_fields[] = {
+    {"reference", YK_OPTION_FUNCTION, .default_text = "0",
+     .description = "what the measured signal is to be"},
+    {"reference_table", YK_OPTION_LIST, .min_count = 1, .item = &point_item,
+     .description =
+         "the reference by points [time, value] instead, with straight lines between them; "
+         "two points at one time are a jump"},
+    {"output", YK_OPTION_CHOICE, .default_text = "value", .choices = form_words,
+     .description = "what the gains act on"},
+    {"proportional", YK_OPTION_NUMBER, .default_text = "0",
+     .description = "P, on the error e = reference - measured"},
+    {"integral", YK_OPTION_NUMBER, .default_text = "0", .description = "I, on its integral"},
+    {"derivative", YK_OPTION_NUMBER, .default_text = "0", .description = "D, on its derivative"},
+    {"derivative_filter", YK_OPTION_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
+     .description = "time constant that smooths the derivative; 0: none"},
+    {"command_offset", YK_OPTION_NUMBER, .default_text = "0",
+     .description = "command without error; of output rate: command at the start"},
+    {"command_limits", YK_OPTION_NUMBERS, .min_count = 2, .max_count = 2,
+     .description = "least and largest command"},
+    {"max_command_rate", YK_OPTION_NUMBER, "1/s", .range = YK_POSITIVE,
+     .description = "fastest change of the command"},
     {0},
 };
-static const yk_section loop_section = {
+static const yk_option_section loop_section = {
     "loop", "A measured signal, its reference and the command that follows.", loop_fields};
-static const yk_field loop_item = {"loop", YK_TYPE_SECTION, .section = &loop_section, .text = ""};
+static const yk_option loop_item = {"loop", YK_OPTION_SECTION, .section = &loop_section,
+                                    .description = ""};
 
-static const yk_field fields[] = {
-    {"loops", YK_TYPE_NAMED, .required = true, .least = 1, .item = &loop_item,
-     .text = "any number of them"},
-    {"sample_period", YK_TYPE_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
-     .text = "between samples; 0: the signals are followed continuously"},
-    {"max_step", YK_TYPE_NUMBER, "s", "auto", .takes_auto = true, .range = YK_NOT_NEGATIVE,
-     .refines = 1,
-     .text = "longest own step of a continuous controller; "
-             "0: one in each that the coupling asks for"},
+static const yk_option fields[] = {
+    {"loops", YK_OPTION_NAMED, .required = true, .min_count = 1, .item = &loop_item,
+     .description = "any number of them"},
+    {"sample_period", YK_OPTION_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
+     .description = "between samples; 0: the signals are followed continuously"},
+    {"max_step", YK_OPTION_NUMBER, "s", "auto", .accepts_auto = true, .range = YK_NOT_NEGATIVE,
+     .refinement_exponent = 1,
+     .description = "longest own step of a continuous controller; "
+                    "0: one in each that the coupling asks for"},
     {0},
 };
 
-static const yk_section control_section = {
+static const yk_option_section control_section = {
     "control",
     "PID control with limits; integrals do not wind up. "
     "Ports of a loop NAME, all signals: "

@@ -4,440 +4,470 @@
 
 /* Surfaces ------------------------------------------------------------------------------------- */
 
-static const yk_field material_fields[] = {
-    {"friction", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
-     .text = "coefficient of sliding (kinetic) friction"},
-    {"restitution", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 1),
-     .text = "rebound over approach speed"},
-    {"rolling_friction", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
-     .text = "rolling torque over normal force"},
-    {"spinning_friction", YK_TYPE_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
-     .text = "torque about the normal over normal force"},
-    {"stiffness", YK_TYPE_NUMBER, "N/m", "0", .range = YK_NOT_NEGATIVE,
-     .text = "force over overlap of a contact point; 0: rigid"},
-    {"damping", YK_TYPE_NUMBER, "N s/m", "0", .range = YK_NOT_NEGATIVE,
-     .text = "of a surface with stiffness: force over the rate of overlap; "
-             "friction creeps by as much of its force"},
-    {"static_friction", YK_TYPE_NUMBER, .fallback = "0", .range = YK_NOT_NEGATIVE,
-     .text = "coefficient of friction of what sticks, where that is more than `friction`"},
-    {"stribeck_velocity", YK_TYPE_NUMBER, "m/s", "auto", .takes_auto = true,
+static const yk_option material_fields[] = {
+    {"friction", YK_OPTION_NUMBER, .default_text = "0", .range = YK_NOT_NEGATIVE,
+     .description = "coefficient of sliding (kinetic) friction"},
+    {"restitution", YK_OPTION_NUMBER, .default_text = "0", .range = YK_BETWEEN(0, 1),
+     .description = "rebound over approach speed"},
+    {"rolling_friction", YK_OPTION_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
+     .description = "rolling torque over normal force"},
+    {"spinning_friction", YK_OPTION_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
+     .description = "torque about the normal over normal force"},
+    {"stiffness", YK_OPTION_NUMBER, "N/m", "0", .range = YK_NOT_NEGATIVE,
+     .description = "force over overlap of a contact point; 0: rigid"},
+    {"damping", YK_OPTION_NUMBER, "N s/m", "0", .range = YK_NOT_NEGATIVE,
+     .description = "of a surface with stiffness: force over the rate of overlap; "
+                    "friction creeps by as much of its force"},
+    {"static_friction", YK_OPTION_NUMBER, .default_text = "0", .range = YK_NOT_NEGATIVE,
+     .description = "coefficient of friction of what sticks, where that is more than `friction`"},
+    {"stribeck_velocity", YK_OPTION_NUMBER, "m/s", "auto", .accepts_auto = true,
      .range = YK_NOT_NEGATIVE,
-     .text = "sliding speed v0 between static and sliding friction: their difference falls by "
-             "exp(-(v/v0)²); 0: 1 mm/s"},
-    {"cohesion", YK_TYPE_NUMBER, "N", "0", .range = YK_NOT_NEGATIVE,
-     .text = "force that holds a contact point together; friction is that of the normal force plus "
-             "this one"},
-    {"cohesion_range", YK_TYPE_NUMBER, "m", "auto", .takes_auto = true, .range = YK_NOT_NEGATIVE,
-     .text = "gap up to which cohesion pulls; 0: a hundredth of the envelope"},
-    {"plane_strain_modulus", YK_TYPE_NUMBER, "Pa", "0", .range = YK_NOT_NEGATIVE,
-     .text = "E/(1 - nu²) of an elastic surface, which yields by Hertz's law where a sphere or a "
-             "capsule touches; 0: rigid"},
+     .description =
+         "sliding speed v0 between static and sliding friction: their difference falls by "
+         "exp(-(v/v0)²); 0: 1 mm/s"},
+    {"cohesion", YK_OPTION_NUMBER, "N", "0", .range = YK_NOT_NEGATIVE,
+     .description =
+         "force that holds a contact point together; friction is that of the normal force plus "
+         "this one"},
+    {"cohesion_range", YK_OPTION_NUMBER, "m", "auto", .accepts_auto = true,
+     .range = YK_NOT_NEGATIVE,
+     .description = "gap up to which cohesion pulls; 0: a hundredth of the envelope"},
+    {"plane_strain_modulus", YK_OPTION_NUMBER, "Pa", "0", .range = YK_NOT_NEGATIVE,
+     .description =
+         "E/(1 - nu²) of an elastic surface, which yields by Hertz's law where a sphere or a "
+         "capsule touches; 0: rigid"},
     {0},
 };
-static const yk_section material_section = {
+static const yk_option_section material_section = {
     "material",
     "A surface. Of two that touch the smaller values count, "
     "unless `material_pairs` says otherwise; "
     "where only one yields, its stiffness and damping do; of moduli 1/E* = 1/E1 + 1/E2.",
     material_fields};
-static const yk_field material_item = {"materials", YK_TYPE_SECTION, .section = &material_section,
-                                       .text = ""};
+static const yk_option material_item = {"materials", YK_OPTION_SECTION,
+                                        .section = &material_section, .description = ""};
 
-static const yk_field pair_end = {"materials", YK_TYPE_TEXT, .text = "one of `materials`"};
-static const yk_field pair_fields[] = {
-    {"between", YK_TYPE_LIST, .required = true, .least = 2, .most = 2, .item = &pair_end,
-     .text = "two of `materials`, or one twice"},
-    {"friction", YK_TYPE_NUMBER, .range = YK_NOT_NEGATIVE,
-     .text = "coefficient of sliding friction"},
-    {"restitution", YK_TYPE_NUMBER, .range = YK_BETWEEN(0, 1),
-     .text = "rebound over approach speed"},
-    {"rolling_friction", YK_TYPE_NUMBER, "m", .range = YK_NOT_NEGATIVE,
-     .text = "rolling torque over normal force"},
-    {"spinning_friction", YK_TYPE_NUMBER, "m", .range = YK_NOT_NEGATIVE,
-     .text = "torque about the normal over normal force"},
-    {"stiffness", YK_TYPE_NUMBER, "N/m", .range = YK_NOT_NEGATIVE,
-     .text = "force over overlap of a contact point; 0: rigid"},
-    {"damping", YK_TYPE_NUMBER, "N s/m", .range = YK_NOT_NEGATIVE,
-     .text = "of a surface with stiffness: force over the rate of overlap"},
-    {"static_friction", YK_TYPE_NUMBER, .range = YK_NOT_NEGATIVE,
-     .text = "coefficient of friction of what sticks, where that is more than `friction`"},
-    {"stribeck_velocity", YK_TYPE_NUMBER, "m/s", .range = YK_NOT_NEGATIVE,
-     .text = "sliding speed v0 between static and sliding friction: their difference falls by "
-             "exp(-(v/v0)²); 0: 1 mm/s"},
-    {"cohesion", YK_TYPE_NUMBER, "N", .range = YK_NOT_NEGATIVE,
-     .text = "force that holds a contact point together; friction is that of the normal force plus "
-             "this one"},
-    {"cohesion_range", YK_TYPE_NUMBER, "m", .range = YK_NOT_NEGATIVE,
-     .text = "gap up to which cohesion pulls; 0: a hundredth of the envelope"},
-    {"plane_strain_modulus", YK_TYPE_NUMBER, "Pa", .range = YK_NOT_NEGATIVE,
-     .text = "of both surfaces together by Hertz's law, 1/E* = 1/E1 + 1/E2; 0: rigid"},
+static const yk_option pair_end = {"materials", YK_OPTION_TEXT,
+                                   .description = "one of `materials`"};
+static const yk_option pair_fields[] = {
+    {"between", YK_OPTION_LIST, .required = true, .min_count = 2, .max_count = 2, .item = &pair_end,
+     .description = "two of `materials`, or one twice"},
+    {"friction", YK_OPTION_NUMBER, .range = YK_NOT_NEGATIVE,
+     .description = "coefficient of sliding friction"},
+    {"restitution", YK_OPTION_NUMBER, .range = YK_BETWEEN(0, 1),
+     .description = "rebound over approach speed"},
+    {"rolling_friction", YK_OPTION_NUMBER, "m", .range = YK_NOT_NEGATIVE,
+     .description = "rolling torque over normal force"},
+    {"spinning_friction", YK_OPTION_NUMBER, "m", .range = YK_NOT_NEGATIVE,
+     .description = "torque about the normal over normal force"},
+    {"stiffness", YK_OPTION_NUMBER, "N/m", .range = YK_NOT_NEGATIVE,
+     .description = "force over overlap of a contact point; 0: rigid"},
+    {"damping", YK_OPTION_NUMBER, "N s/m", .range = YK_NOT_NEGATIVE,
+     .description = "of a surface with stiffness: force over the rate of overlap"},
+    {"static_friction", YK_OPTION_NUMBER, .range = YK_NOT_NEGATIVE,
+     .description = "coefficient of friction of what sticks, where that is more than `friction`"},
+    {"stribeck_velocity", YK_OPTION_NUMBER, "m/s", .range = YK_NOT_NEGATIVE,
+     .description =
+         "sliding speed v0 between static and sliding friction: their difference falls by "
+         "exp(-(v/v0)²); 0: 1 mm/s"},
+    {"cohesion", YK_OPTION_NUMBER, "N", .range = YK_NOT_NEGATIVE,
+     .description =
+         "force that holds a contact point together; friction is that of the normal force plus "
+         "this one"},
+    {"cohesion_range", YK_OPTION_NUMBER, "m", .range = YK_NOT_NEGATIVE,
+     .description = "gap up to which cohesion pulls; 0: a hundredth of the envelope"},
+    {"plane_strain_modulus", YK_OPTION_NUMBER, "Pa", .range = YK_NOT_NEGATIVE,
+     .description = "of both surfaces together by Hertz's law, 1/E* = 1/E1 + 1/E2; 0: rigid"},
     {0},
 };
-static const yk_section pair_section = {
+static const yk_option_section pair_section = {
     "material pair",
     "What counts where these two surfaces touch; what is absent is what they make of each other.",
     pair_fields};
-static const yk_field pair_item = {"material_pairs", YK_TYPE_SECTION, .section = &pair_section,
-                                   .text = ""};
+static const yk_option pair_item = {"material_pairs", YK_OPTION_SECTION, .section = &pair_section,
+                                    .description = ""};
 
-static const yk_field exclusion_end = {"bodies", YK_TYPE_TEXT, .text = "one of `bodies`"};
-static const yk_field exclusion_fields[] = {
-    {"between", YK_TYPE_LIST, .required = true, .least = 2, .most = 2, .item = &exclusion_end,
-     .text = "two of `bodies`"},
+static const yk_option exclusion_end = {"bodies", YK_OPTION_TEXT, .description = "one of `bodies`"};
+static const yk_option exclusion_fields[] = {
+    {"between", YK_OPTION_LIST, .required = true, .min_count = 2, .max_count = 2,
+     .item = &exclusion_end, .description = "two of `bodies`"},
     {0},
 };
-static const yk_section exclusion_section = {
+static const yk_option_section exclusion_section = {
     "exclusion",
     "Two bodies that pass through each other, such as links that overlap at their joint.",
     exclusion_fields};
-static const yk_field exclusion_item = {"exclusions", YK_TYPE_SECTION,
-                                        .section = &exclusion_section, .text = ""};
+static const yk_option exclusion_item = {"exclusions", YK_OPTION_SECTION,
+                                         .section = &exclusion_section, .description = ""};
 
 /* Shapes --------------------------------------------------------------------------------------- */
 
-static const yk_field passes_item = {"groups", YK_TYPE_TEXT, .text = "a group"};
-static const yk_field shape_fields[] = {
-    {"material", YK_TYPE_TEXT, .text = "one of `materials`; without, the surface has no friction"},
-    {"position", YK_ORIGIN, .text = "of its middle, in the body's axes"},
-    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
-     .text = "from its axes to the body's"},
-    {"density", YK_TYPE_NUMBER, "kg/m³", .range = YK_POSITIVE,
-     .text = "gives the body its mass if `mass` is absent, and its inertia if `inertia` is"},
-    {"collides", YK_TYPE_BOOLEAN, .fallback = "true",
-     .text = "false: it is drawn, and passes through everything"},
-    {"collision_group", YK_TYPE_TEXT, .fallback = "default",
-     .text = "a name that shapes may share; particles are in the group `default`"},
-    {"no_collision_with", YK_TYPE_LIST, .most = 31, .item = &passes_item,
-     .text = "groups that it does not touch; one of the two shapes need say so"},
+static const yk_option passes_item = {"groups", YK_OPTION_TEXT, .description = "a group"};
+static const yk_option shape_fields[] = {
+    {"material", YK_OPTION_TEXT,
+     .description = "one of `materials`; without, the surface has no friction"},
+    {"position", YK_ORIGIN, .description = "of its middle, in the body's axes"},
+    {"orientation", YK_OPTION_ORIENTATION, .default_text = "[1, 0, 0, 0]",
+     .description = "from its axes to the body's"},
+    {"density", YK_OPTION_NUMBER, "kg/m³", .range = YK_POSITIVE,
+     .description = "gives the body its mass if `mass` is absent, and its inertia if `inertia` is"},
+    {"collides", YK_OPTION_BOOLEAN, .default_text = "true",
+     .description = "false: it is drawn, and passes through everything"},
+    {"collision_group", YK_OPTION_TEXT, .default_text = "default",
+     .description = "a name that shapes may share; particles are in the group `default`"},
+    {"no_collision_with", YK_OPTION_LIST, .max_count = 31, .item = &passes_item,
+     .description = "groups that it does not touch; one of the two shapes need say so"},
     {0},
 };
-static const yk_section shape_section = {"shape", "", shape_fields};
+static const yk_option_section shape_section = {"shape", "", shape_fields};
 
 /* In the order of the YK_OPEN bits. */
-static const yk_word open_words[] = {{"left", "-x; the curved wall of a cylinder"},
-                                     {"right", "+x"},
-                                     {"front", "-y"},
-                                     {"back", "+y"},
-                                     {"bottom", "-z"},
-                                     {"top", "+z"},
-                                     {NULL, NULL}};
-static const yk_field open_item = {"walls", YK_TYPE_CHOICE, .words = open_words, .text = "a wall"};
-static const yk_field point_item = {"points", YK_TYPE_NUMBERS, "m", YK_VECTOR, .text = "x, y, z"};
-static const yk_field corner_item = {"triangles", YK_TYPE_NUMBERS, YK_VECTOR,
-                                     .text = "three numbers of points, from 0"};
+static const yk_option_choice open_words[] = {{"left", "-x; the curved wall of a cylinder"},
+                                              {"right", "+x"},
+                                              {"front", "-y"},
+                                              {"back", "+y"},
+                                              {"bottom", "-z"},
+                                              {"top", "+z"},
+                                              {NULL, NULL}};
+static const yk_option open_item = {"walls", YK_OPTION_CHOICE, .choices = open_words,
+                                    .description = "a wall"};
+static const yk_option point_item = {"points", YK_OPTION_NUMBERS, "m", YK_VECTOR,
+                                     .description = "x, y, z"};
+static const yk_option corner_item = {"triangles", YK_OPTION_NUMBERS, YK_VECTOR,
+                                      .description = "three numbers of points, from 0"};
 
-static const yk_field sphere_fields[] = {
-    {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "its radius"},
+static const yk_option sphere_fields[] = {
+    {"radius", YK_OPTION_NUMBER, "m", .required = true, .range = YK_POSITIVE,
+     .description = "its radius"},
     {0},
 };
-static const yk_section sphere = {"sphere", "", sphere_fields};
+static const yk_option_section sphere = {"sphere", "", sphere_fields};
 
 /* Keys that several shapes have. */
-static const yk_field open_fields[] = {
-    {"open_walls", YK_TYPE_LIST, .most = 6, .item = &open_item, .text = "walls that are left out"},
+static const yk_option open_fields[] = {
+    {"open_walls", YK_OPTION_LIST, .max_count = 6, .item = &open_item,
+     .description = "walls that are left out"},
     {0},
 };
-static const yk_section open_keys = {"open_walls", NULL, open_fields};
-static const yk_field surface_fields[] = {
-    {"file", YK_TYPE_PATH, .text = "a surface as STL or OBJ instead, from the scenario's folder"},
-    {"scale", YK_TYPE_NUMBER, NULL, "1", .range = YK_POSITIVE,
-     .text = "length of a unit of the file in the subsystem's unit of length: 0.001 if the file is "
-             "in millimetres and the subsystem in metres"},
+static const yk_option_section open_keys = {"open_walls", NULL, open_fields};
+static const yk_option surface_fields[] = {
+    {"file", YK_OPTION_PATH,
+     .description = "a surface as STL or OBJ instead, from the scenario's folder"},
+    {"scale", YK_OPTION_NUMBER, NULL, "1", .range = YK_POSITIVE,
+     .description =
+         "length of a unit of the file in the subsystem's unit of length: 0.001 if the file is "
+         "in millimetres and the subsystem in metres"},
     {0},
 };
-static const yk_section surface_keys = {"surface", NULL, surface_fields};
+static const yk_option_section surface_keys = {"surface", NULL, surface_fields};
 
-static const yk_field capsule_fields[] = {
+static const yk_option capsule_fields[] = {
     YK_INCLUDE(sphere),
-    {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
-     .text = "of its axis, without the round ends"},
+    {"length", YK_OPTION_NUMBER, "m", .required = true, .range = YK_POSITIVE,
+     .description = "of its axis, without the round ends"},
     {0},
 };
-static const yk_field box_fields[] = {
-    {"size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR, .text = "its edges"},
+static const yk_option box_fields[] = {
+    {"size", YK_OPTION_NUMBERS, "m", .required = true, YK_VECTOR, .description = "its edges"},
     {0},
 };
-static const yk_field cylinder_fields[] = {
+static const yk_option cylinder_fields[] = {
     YK_INCLUDE(sphere),
-    {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
-     .text = "along its z axis"},
+    {"length", YK_OPTION_NUMBER, "m", .required = true, .range = YK_POSITIVE,
+     .description = "along its z axis"},
     {0},
 };
-static const yk_field ellipsoid_fields[] = {
-    {"size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR, .text = "diameters along its axes"},
+static const yk_option ellipsoid_fields[] = {
+    {"size", YK_OPTION_NUMBERS, "m", .required = true, YK_VECTOR,
+     .description = "diameters along its axes"},
     {0},
 };
-static const yk_field hull_fields[] = {
-    {"points", YK_TYPE_LIST, .least = 4, .item = &point_item, .text = "its corners"},
+static const yk_option hull_fields[] = {
+    {"points", YK_OPTION_LIST, .min_count = 4, .item = &point_item, .description = "its corners"},
     YK_INCLUDE(surface_keys),
     {0},
 };
-static const yk_field mesh_fields[] = {
-    {"points", YK_TYPE_LIST, .least = 3, .item = &point_item, .text = "corners of the triangles"},
-    {"triangles", YK_TYPE_LIST, .least = 1, .item = &corner_item, .text = "three points each"},
+static const yk_option mesh_fields[] = {
+    {"points", YK_OPTION_LIST, .min_count = 3, .item = &point_item,
+     .description = "corners of the triangles"},
+    {"triangles", YK_OPTION_LIST, .min_count = 1, .item = &corner_item,
+     .description = "three points each"},
     YK_INCLUDE(surface_keys),
     {0},
 };
-static const yk_field plane_fields[] = {{0}};
-static const yk_field cylinder_cavity_fields[] = {
+static const yk_option plane_fields[] = {{0}};
+static const yk_option cylinder_cavity_fields[] = {
     YK_INCLUDE(sphere),
-    {"length", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE,
-     .text = "inner height, along its z axis"},
+    {"length", YK_OPTION_NUMBER, "m", .required = true, .range = YK_POSITIVE,
+     .description = "inner height, along its z axis"},
     YK_INCLUDE(open_keys),
     {0},
 };
-static const yk_field box_cavity_fields[] = {
-    {"size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR, .text = "its inner edges"},
+static const yk_option box_cavity_fields[] = {
+    {"size", YK_OPTION_NUMBERS, "m", .required = true, YK_VECTOR, .description = "its inner edges"},
     YK_INCLUDE(open_keys),
     {0},
 };
 
-static const yk_section capsule = {"capsule", "A cylinder about z with round ends.",
-                                   capsule_fields};
-static const yk_section box = {"box", "", box_fields};
-static const yk_section cylinder = {"cylinder", "About its z axis.", cylinder_fields};
-static const yk_section ellipsoid = {"ellipsoid", "", ellipsoid_fields};
-static const yk_section hull = {"hull", "The smallest convex solid with these corners.",
-                                hull_fields};
-static const yk_section mesh = {
+static const yk_option_section capsule = {"capsule", "A cylinder about z with round ends.",
+                                          capsule_fields};
+static const yk_option_section box = {"box", "", box_fields};
+static const yk_option_section cylinder = {"cylinder", "About its z axis.", cylinder_fields};
+static const yk_option_section ellipsoid = {"ellipsoid", "", ellipsoid_fields};
+static const yk_option_section hull = {"hull", "The smallest convex solid with these corners.",
+                                       hull_fields};
+static const yk_option_section mesh = {
     "mesh", "Triangles, solid on neither side: the surface of anything.", mesh_fields};
-static const yk_section plane = {"plane", "Everything below z = 0 is solid.", plane_fields};
-static const yk_section cylinder_cavity = {
+static const yk_option_section plane = {"plane", "Everything below z = 0 is solid.", plane_fields};
+static const yk_option_section cylinder_cavity = {
     "cylinder-cavity", "Everything around a cylinder is solid: a can.", cylinder_cavity_fields};
-static const yk_section box_cavity = {
+static const yk_option_section box_cavity = {
     "box-cavity", "Everything around a box is solid: a container.", box_cavity_fields};
 
-const yk_section *const yk_shape_variants[] = {&sphere,          &capsule,    &box,  &cylinder,
-                                               &ellipsoid,       &hull,       &mesh, &plane,
-                                               &cylinder_cavity, &box_cavity, NULL};
-static const yk_field shape_item = {"shapes",
-                                    YK_TYPE_VARIANT,
-                                    .section = &shape_section,
-                                    .variants = yk_shape_variants,
-                                    .selector = "type",
-                                    .text = "What can touch"};
+const yk_option_section *const yk_shape_variants[] = {
+    &sphere, &capsule,         &box,        &cylinder, &ellipsoid, &hull, &mesh,
+    &plane,  &cylinder_cavity, &box_cavity, NULL};
+static const yk_option shape_item = {"shapes",
+                                     YK_OPTION_VARIANT,
+                                     .section = &shape_section,
+                                     .variants = yk_shape_variants,
+                                     .selector = "type",
+                                     .description = "What can touch"};
 
 /* Bodies --------------------------------------------------------------------------------------- */
 
-static const yk_field motion_value = {"value", YK_TYPE_FUNCTION, .text = "function of time"};
-static const yk_field motion_fields[] = {
-    {"displacement", YK_TYPE_FUNCTIONS, "m", "[0, 0, 0]", YK_VECTOR, .item = &motion_value,
-     .text = "of the centre of mass, added to that at the start"},
-    {"rotation", YK_TYPE_FUNCTIONS, "rad", "[0, 0, 0]", YK_VECTOR, .item = &motion_value,
-     .text = "rotation vector from the orientation at the start"},
+static const yk_option motion_value = {"value", YK_OPTION_FUNCTION,
+                                       .description = "function of time"};
+static const yk_option motion_fields[] = {
+    {"displacement", YK_OPTION_FUNCTIONS, "m", "[0, 0, 0]", YK_VECTOR, .item = &motion_value,
+     .description = "of the centre of mass, added to that at the start"},
+    {"rotation", YK_OPTION_FUNCTIONS, "rad", "[0, 0, 0]", YK_VECTOR, .item = &motion_value,
+     .description = "rotation vector from the orientation at the start"},
     {0},
 };
-static const yk_section motion_section = {"prescribed_motion",
-                                          "All six motions as functions of time.", motion_fields};
+static const yk_option_section motion_section = {
+    "prescribed_motion", "All six motions as functions of time.", motion_fields};
 
-static const yk_field body_fields[] = {
-    {"mass", YK_TYPE_NUMBER, "kg", .range = YK_POSITIVE,
-     .text = "mass; without, that of the shapes by their density"},
-    {"inertia", YK_TYPE_INERTIA, "kg m²",
-     .text = "about the centre of mass: diagonal, or three rows; without, that of the shapes, "
-             "scaled to `mass`, with their densities or equal ones if none is given"},
-    {"position", YK_ORIGIN, .text = "of the centre of mass at the start"},
-    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
-     .text = "from its axes to the global ones"},
-    {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", YK_VECTOR,
-     .text = "of the centre of mass at the start"},
-    {"angular_velocity", YK_TYPE_NUMBERS, "rad/s", "[0, 0, 0]", YK_VECTOR,
-     .text = "at the start, global axes"},
-    {"fixed", YK_TYPE_BOOLEAN, .fallback = "false", .text = "never moves"},
-    {"prescribed_motion", YK_TYPE_SECTION, .section = &motion_section,
-     .text = "prescribed motion; mass is then optional"},
-    {"shapes", YK_TYPE_LIST, .item = &shape_item, .text = "what it touches with"},
+static const yk_option body_fields[] = {
+    {"mass", YK_OPTION_NUMBER, "kg", .range = YK_POSITIVE,
+     .description = "mass; without, that of the shapes by their density"},
+    {"inertia", YK_OPTION_INERTIA, "kg m²",
+     .description =
+         "about the centre of mass: diagonal, or three rows; without, that of the shapes, "
+         "scaled to `mass`, with their densities or equal ones if none is given"},
+    {"position", YK_ORIGIN, .description = "of the centre of mass at the start"},
+    {"orientation", YK_OPTION_ORIENTATION, .default_text = "[1, 0, 0, 0]",
+     .description = "from its axes to the global ones"},
+    {"velocity", YK_OPTION_NUMBERS, "m/s", "[0, 0, 0]", YK_VECTOR,
+     .description = "of the centre of mass at the start"},
+    {"angular_velocity", YK_OPTION_NUMBERS, "rad/s", "[0, 0, 0]", YK_VECTOR,
+     .description = "at the start, global axes"},
+    {"fixed", YK_OPTION_BOOLEAN, .default_text = "false", .description = "never moves"},
+    {"prescribed_motion", YK_OPTION_SECTION, .section = &motion_section,
+     .description = "prescribed motion; mass is then optional"},
+    {"shapes", YK_OPTION_LIST, .item = &shape_item, .description = "what it touches with"},
     {0},
 };
-static const yk_section body_section = {"body", "A rigid body.", body_fields};
-static const yk_field body_item = {"body", YK_TYPE_SECTION, .section = &body_section, .text = ""};
+static const yk_option_section body_section = {"body", "A rigid body.", body_fields};
+static const yk_option body_item = {"body", YK_OPTION_SECTION, .section = &body_section,
+                                    .description = ""};
 
 /* Particles ------------------------------------------------------------------------------------ */
 
-static const yk_field clump_sphere_fields[] = {
-    {"position", YK_ORIGIN, .text = "of its middle"},
-    {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "its radius"},
+static const yk_option clump_sphere_fields[] = {
+    {"position", YK_ORIGIN, .description = "of its middle"},
+    {"radius", YK_OPTION_NUMBER, "m", .required = true, .range = YK_POSITIVE,
+     .description = "its radius"},
     {0},
 };
-static const yk_section clump_sphere = {"sphere of a clump", "", clump_sphere_fields};
-static const yk_field clump_item = {"spheres", YK_TYPE_SECTION, .section = &clump_sphere,
-                                    .text = ""};
-static const yk_field clump_fields[] = {
-    {"spheres", YK_TYPE_LIST, .required = true, .least = 1, .most = 256, .item = &clump_item,
-     .text = "its spheres, in axes of its own; where they overlap, mass counts once"},
+static const yk_option_section clump_sphere = {"sphere of a clump", "", clump_sphere_fields};
+static const yk_option clump_item = {"spheres", YK_OPTION_SECTION, .section = &clump_sphere,
+                                     .description = ""};
+static const yk_option clump_fields[] = {
+    {"spheres", YK_OPTION_LIST, .required = true, .min_count = 1, .max_count = 256,
+     .item = &clump_item,
+     .description = "its spheres, in axes of its own; where they overlap, mass counts once"},
     {0},
 };
-static const yk_field round_fields[] = {{0}};
-static const yk_section round_particle = {"sphere", "", round_fields};
-static const yk_section clump = {"clump", "Several spheres in one rigid body.", clump_fields};
+static const yk_option round_fields[] = {{0}};
+static const yk_option_section round_particle = {"sphere", "", round_fields};
+static const yk_option_section clump = {"clump", "Several spheres in one rigid body.",
+                                        clump_fields};
 
-const yk_section *const yk_particle_variants[] = {&round_particle, &capsule, &box,   &cylinder,
-                                                  &ellipsoid,      &hull,    &clump, NULL};
+const yk_option_section *const yk_particle_variants[] = {
+    &round_particle, &capsule, &box, &cylinder, &ellipsoid, &hull, &clump, NULL};
 
-static const yk_field particle_fields[] = {
-    {"density", YK_TYPE_NUMBER, "kg/m³", .required = true, .range = YK_POSITIVE,
-     .text = "of the particles"},
-    {"shape", YK_TYPE_VARIANT, .fallback = "sphere", .variants = yk_particle_variants,
+static const yk_option particle_fields[] = {
+    {"density", YK_OPTION_NUMBER, "kg/m³", .required = true, .range = YK_POSITIVE,
+     .description = "of the particles"},
+    {"shape", YK_OPTION_VARIANT, .default_text = "sphere", .variants = yk_particle_variants,
      .selector = "type",
-     .text = "What a particle is. Where its radius is given, by `radius`, sieves or a file, only "
-             "proportions count here: it is made as large as a sphere of that radius is by volume"},
-    {"material", YK_TYPE_TEXT, .text = "one of `materials`"},
-    {"position", YK_ORIGIN, .text = "of the middle of their cavity, global"},
-    {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", YK_VECTOR,
-     .text = "at that middle, at the start"},
-    {"angular_velocity", YK_TYPE_NUMBERS, "rad/s", "[0, 0, 0]", YK_VECTOR,
-     .text = "of all as one rigid body about that middle, at the start"},
+     .description =
+         "What a particle is. Where its radius is given, by `radius`, sieves or a file, only "
+         "proportions count here: it is made as large as a sphere of that radius is by volume"},
+    {"material", YK_OPTION_TEXT, .description = "one of `materials`"},
+    {"position", YK_ORIGIN, .description = "of the middle of their cavity, global"},
+    {"velocity", YK_OPTION_NUMBERS, "m/s", "[0, 0, 0]", YK_VECTOR,
+     .description = "at that middle, at the start"},
+    {"angular_velocity", YK_OPTION_NUMBERS, "rad/s", "[0, 0, 0]", YK_VECTOR,
+     .description = "of all as one rigid body about that middle, at the start"},
     {0},
 };
-static const yk_section particle_section = {"particles", "", particle_fields};
-static const yk_field file_fields[] = {
-    {"file", YK_TYPE_PATH, .required = true,
-     .text = "x, y, z, radius per line (m), from the middle of the cavity; "
-             "with more columns their names come first: `x,y,z,radius,vx,vy,vz` (m/s), "
-             "`qw,qx,qy,qz` the orientation, `wx,wy,wz` (rad/s)"},
+static const yk_option_section particle_section = {"particles", "", particle_fields};
+static const yk_option file_fields[] = {
+    {"file", YK_OPTION_PATH, .required = true,
+     .description = "x, y, z, radius per line (m), from the middle of the cavity; "
+                    "with more columns their names come first: `x,y,z,radius,vx,vy,vz` (m/s), "
+                    "`qw,qx,qy,qz` the orientation, `wx,wy,wz` (rad/s)"},
     {0}};
 
-static const yk_word cavity_words[] = {{"box", NULL}, {"cylinder", NULL}, {NULL, NULL}};
+static const yk_option_choice cavity_words[] = {{"box", NULL}, {"cylinder", NULL}, {NULL, NULL}};
 /* In the order of yk_size_distribution. */
-static const yk_word size_words[] = {
+static const yk_option_choice size_words[] = {
     {"uniform", "in radius (1 ± spread)"},
     {"normal", "mean radius, standard deviation spread times radius"},
     {"lognormal", "median radius, standard deviation of the logarithm spread"},
     {NULL, NULL}};
-static const yk_field sieve_item = {"sieve_curve", YK_TYPE_NUMBERS, .least = 2, .most = 2,
-                                    .text = "diameter (m) and fraction of the mass that passes"};
-static const yk_field size_fields[] = {
-    {"radius", YK_TYPE_NUMBER, "m", .range = YK_POSITIVE,
-     .text = "of a sphere with a particle's volume; without, `shape` has its own size"},
-    {"size_distribution", YK_TYPE_CHOICE, .fallback = "uniform", .words = size_words,
-     .text = "of radii, by number"},
-    {"size_spread", YK_TYPE_NUMBER, .fallback = "0", .range = YK_BETWEEN(0, 0.99),
-     .text = "width of the distribution; 0: all radii are equal"},
-    {"size_cutoff", YK_TYPE_NUMBER, .fallback = "3", .range = YK_BETWEEN(0.1, 8),
-     .text = "standard deviations at which normal and lognormal radii end on either side"},
-    {"sieve_curve", YK_TYPE_LIST, .least = 2, .item = &sieve_item,
-     .text = "a sieve curve in place of radius, distribution and spread: pairs of diameter (m) and "
-             "fraction of the mass that passes, from 0 to 1; between sieves the mass is uniform in "
-             "the diameter"},
-    {"aligned", YK_TYPE_BOOLEAN, .fallback = "false",
-     .text = "axes of all particles along those of the cavity; else at random"},
+static const yk_option sieve_item = {
+    "sieve_curve", YK_OPTION_NUMBERS, .min_count = 2, .max_count = 2,
+    .description = "diameter (m) and fraction of the mass that passes"};
+static const yk_option size_fields[] = {
+    {"radius", YK_OPTION_NUMBER, "m", .range = YK_POSITIVE,
+     .description = "of a sphere with a particle's volume; without, `shape` has its own size"},
+    {"size_distribution", YK_OPTION_CHOICE, .default_text = "uniform", .choices = size_words,
+     .description = "of radii, by number"},
+    {"size_spread", YK_OPTION_NUMBER, .default_text = "0", .range = YK_BETWEEN(0, 0.99),
+     .description = "width of the distribution; 0: all radii are equal"},
+    {"size_cutoff", YK_OPTION_NUMBER, .default_text = "3", .range = YK_BETWEEN(0.1, 8),
+     .description = "standard deviations at which normal and lognormal radii end on either side"},
+    {"sieve_curve", YK_OPTION_LIST, .min_count = 2, .item = &sieve_item,
+     .description =
+         "a sieve curve in place of radius, distribution and spread: pairs of diameter (m) and "
+         "fraction of the mass that passes, from 0 to 1; between sieves the mass is uniform in "
+         "the diameter"},
+    {"aligned", YK_OPTION_BOOLEAN, .default_text = "false",
+     .description = "axes of all particles along those of the cavity; else at random"},
     {0},
 };
-static const yk_section size_keys = {"sizes", NULL, size_fields};
+static const yk_option_section size_keys = {"sizes", NULL, size_fields};
 
-static const yk_field lattice_fields[] = {
-    {"count", YK_TYPE_INTEGER, .required = true, .range = YK_AT_LEAST(1),
-     .text = "number of particles"},
+static const yk_option lattice_fields[] = {
+    {"count", YK_OPTION_INTEGER, .required = true, .range = YK_AT_LEAST(1),
+     .description = "number of particles"},
     YK_INCLUDE(size_keys),
-    {"container", YK_TYPE_CHOICE, .fallback = "cylinder", .words = cavity_words,
-     .text = "form of the cavity"},
-    {"container_size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR,
-     .text = "its edges, or diameter twice and height"},
-    {"clearance", YK_TYPE_NUMBER, .fallback = "0.1", .range = YK_POSITIVE,
-     .text = "of the lattice, in radii of the ball around the largest particle"},
-    {"position_jitter", YK_TYPE_NUMBER, .fallback = "0.5", .range = YK_BETWEEN(0, 1),
-     .text = "fraction of the clearance by which particles are moved at random"},
-    {"seed", YK_TYPE_INTEGER, .fallback = "1", .text = "of the random numbers"},
+    {"container", YK_OPTION_CHOICE, .default_text = "cylinder", .choices = cavity_words,
+     .description = "form of the cavity"},
+    {"container_size", YK_OPTION_NUMBERS, "m", .required = true, YK_VECTOR,
+     .description = "its edges, or diameter twice and height"},
+    {"clearance", YK_OPTION_NUMBER, .default_text = "0.1", .range = YK_POSITIVE,
+     .description = "of the lattice, in radii of the ball around the largest particle"},
+    {"position_jitter", YK_OPTION_NUMBER, .default_text = "0.5", .range = YK_BETWEEN(0, 1),
+     .description = "fraction of the clearance by which particles are moved at random"},
+    {"seed", YK_OPTION_INTEGER, .default_text = "1", .description = "of the random numbers"},
     {0},
 };
-static const yk_section from_lattice = {"lattice", "On a lattice, with clearances.",
-                                        lattice_fields};
-static const yk_field settling_fields[] = {
-    {"step", YK_TYPE_NUMBER, "s", "1e-4", .range = YK_POSITIVE, .text = "Step size."},
-    {"max_time", YK_TYPE_NUMBER, "s", "2", .range = YK_POSITIVE,
-     .text = "Maximum simulated time, for the first fall and after each shake."},
-    {"max_shakes", YK_TYPE_INTEGER, .fallback = "0", .range = YK_AT_LEAST(0),
-     .text = "Maximum number of times that the container is shaken and its lid lowered."},
-    {"shake_amplitude", YK_TYPE_NUMBER, "m", "5e-4", .range = YK_NOT_NEGATIVE,
-     .text = "Amplitude of a shake, which is one cycle."},
-    {"shake_frequency", YK_TYPE_NUMBER, "Hz", "20", .range = YK_POSITIVE,
-     .text = "Frequency of a shake."},
+static const yk_option_section from_lattice = {"lattice", "On a lattice, with clearances.",
+                                               lattice_fields};
+static const yk_option settling_fields[] = {
+    {"step", YK_OPTION_NUMBER, "s", "1e-4", .range = YK_POSITIVE, .description = "Step size."},
+    {"max_time", YK_OPTION_NUMBER, "s", "2", .range = YK_POSITIVE,
+     .description = "Maximum simulated time, for the first fall and after each shake."},
+    {"max_shakes", YK_OPTION_INTEGER, .default_text = "0", .range = YK_AT_LEAST(0),
+     .description = "Maximum number of times that the container is shaken and its lid lowered."},
+    {"shake_amplitude", YK_OPTION_NUMBER, "m", "5e-4", .range = YK_NOT_NEGATIVE,
+     .description = "Amplitude of a shake, which is one cycle."},
+    {"shake_frequency", YK_OPTION_NUMBER, "Hz", "20", .range = YK_POSITIVE,
+     .description = "Frequency of a shake."},
     {0}};
-static const yk_section settling_section = {
+static const yk_option_section settling_section = {
     "settling", "Simulation in which the particles come to rest.", settling_fields};
-static const yk_field settled_fields[] = {YK_INCLUDE(from_lattice),
-                                          {"settling", YK_TYPE_SECTION, .fallback = "{}",
-                                           .section = &settling_section,
-                                           .text = "How the particles come to rest."},
-                                          {0}};
-static const yk_section from_file = {"file", "From a file.", file_fields};
-static const yk_section from_settled = {"settled",
-                                        "From the lattice, fallen under gravity and come to rest; "
-                                        "simulated while the scenario is built.",
-                                        settled_fields};
-static const yk_section *const particle_variants[] = {&from_file, &from_lattice, &from_settled,
-                                                      NULL};
-static const yk_field particle_item = {"particles",
-                                       YK_TYPE_VARIANT,
-                                       .section = &particle_section,
-                                       .variants = particle_variants,
-                                       .selector = "type",
-                                       .text = "Many particles"};
+static const yk_option settled_fields[] = {YK_INCLUDE(from_lattice),
+                                           {"settling", YK_OPTION_SECTION, .default_text = "{}",
+                                            .section = &settling_section,
+                                            .description = "How the particles come to rest."},
+                                           {0}};
+static const yk_option_section from_file = {"file", "From a file.", file_fields};
+static const yk_option_section from_settled = {
+    "settled",
+    "From the lattice, fallen under gravity and come to rest; "
+    "simulated while the scenario is built.",
+    settled_fields};
+static const yk_option_section *const particle_variants[] = {&from_file, &from_lattice,
+                                                             &from_settled, NULL};
+static const yk_option particle_item = {"particles",
+                                        YK_OPTION_VARIANT,
+                                        .section = &particle_section,
+                                        .variants = particle_variants,
+                                        .selector = "type",
+                                        .description = "Many particles"};
 
 /* Emitters and sinks --------------------------------------------------------------------------- */
 
-static const yk_field emitter_fields[] = {
-    {"rate", YK_TYPE_NUMBER, "1/s", .range = YK_POSITIVE,
-     .text = "particles per second; or `mass_rate`"},
-    {"mass_rate", YK_TYPE_NUMBER, "kg/s", .range = YK_POSITIVE, .text = "mass per second"},
-    {"max_present", YK_TYPE_INTEGER, .required = true, .range = YK_AT_LEAST(1),
-     .text = "how many of its particles there may be at a time; memory is reserved for them. Those "
-             "that a sink has taken come again, with the size that they have"},
-    {"start_time", YK_TYPE_NUMBER, "s", "0",
-     .text = "when it begins: the first particle comes 1/rate later"},
-    {"end_time", YK_TYPE_NUMBER, "s", .text = "when it ends; without, it goes on"},
-    {"max_emitted", YK_TYPE_INTEGER, .range = YK_AT_LEAST(1),
-     .text = "so many are emitted at most; without, there is no limit"},
-    {"density", YK_TYPE_NUMBER, "kg/m³", .required = true, .range = YK_POSITIVE,
-     .text = "of the particles"},
-    {"shape", YK_TYPE_VARIANT, .fallback = "sphere", .variants = yk_particle_variants,
+static const yk_option emitter_fields[] = {
+    {"rate", YK_OPTION_NUMBER, "1/s", .range = YK_POSITIVE,
+     .description = "particles per second; or `mass_rate`"},
+    {"mass_rate", YK_OPTION_NUMBER, "kg/s", .range = YK_POSITIVE, .description = "mass per second"},
+    {"max_present", YK_OPTION_INTEGER, .required = true, .range = YK_AT_LEAST(1),
+     .description =
+         "how many of its particles there may be at a time; memory is reserved for them. Those "
+         "that a sink has taken come again, with the size that they have"},
+    {"start_time", YK_OPTION_NUMBER, "s", "0",
+     .description = "when it begins: the first particle comes 1/rate later"},
+    {"end_time", YK_OPTION_NUMBER, "s", .description = "when it ends; without, it goes on"},
+    {"max_emitted", YK_OPTION_INTEGER, .range = YK_AT_LEAST(1),
+     .description = "so many are emitted at most; without, there is no limit"},
+    {"density", YK_OPTION_NUMBER, "kg/m³", .required = true, .range = YK_POSITIVE,
+     .description = "of the particles"},
+    {"shape", YK_OPTION_VARIANT, .default_text = "sphere", .variants = yk_particle_variants,
      .selector = "type",
-     .text = "What a particle is; as large as a sphere of its radius by volume, where that is "
-             "given"},
+     .description =
+         "What a particle is; as large as a sphere of its radius by volume, where that is "
+         "given"},
     YK_INCLUDE(size_keys),
-    {"material", YK_TYPE_TEXT, .text = "one of `materials`"},
-    {"region", YK_TYPE_CHOICE, .fallback = "box", .words = cavity_words,
-     .text = "form of the region in which they appear"},
-    {"region_size", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR,
-     .text = "its edges, or diameter twice and height"},
-    {"position", YK_ORIGIN, .text = "of its middle, global"},
-    {"velocity", YK_TYPE_NUMBERS, "m/s", "[0, 0, 0]", YK_VECTOR, .text = "with which they appear"},
-    {"angular_velocity", YK_TYPE_NUMBERS, "rad/s", "[0, 0, 0]", YK_VECTOR,
-     .text = "with which they appear, global axes"},
-    {"seed", YK_TYPE_INTEGER, .fallback = "1", .text = "of the random numbers"},
+    {"material", YK_OPTION_TEXT, .description = "one of `materials`"},
+    {"region", YK_OPTION_CHOICE, .default_text = "box", .choices = cavity_words,
+     .description = "form of the region in which they appear"},
+    {"region_size", YK_OPTION_NUMBERS, "m", .required = true, YK_VECTOR,
+     .description = "its edges, or diameter twice and height"},
+    {"position", YK_ORIGIN, .description = "of its middle, global"},
+    {"velocity", YK_OPTION_NUMBERS, "m/s", "[0, 0, 0]", YK_VECTOR,
+     .description = "with which they appear"},
+    {"angular_velocity", YK_OPTION_NUMBERS, "rad/s", "[0, 0, 0]", YK_VECTOR,
+     .description = "with which they appear, global axes"},
+    {"seed", YK_OPTION_INTEGER, .default_text = "1", .description = "of the random numbers"},
     {0},
 };
-static const yk_section emitter_section = {
+static const yk_option_section emitter_section = {
     "emitter",
     "Brings particles while the run goes on, at random places of a region where nothing else is; "
     "where none is free, they wait. Channels `NAME.emitted_count`, `NAME.emitted_mass`, "
     "`NAME.waiting_count`.",
     emitter_fields};
-static const yk_field emitter_item = {"emitter", YK_TYPE_SECTION, .section = &emitter_section,
-                                      .text = ""};
+static const yk_option emitter_item = {"emitter", YK_OPTION_SECTION, .section = &emitter_section,
+                                       .description = ""};
 
-static const yk_field sink_fields[] = {
-    {"position", YK_ORIGIN, .text = "of its middle, or a point of the plane"},
-    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]",
-     .text = "from its axes to the global ones"},
+static const yk_option sink_fields[] = {
+    {"position", YK_ORIGIN, .description = "of its middle, or a point of the plane"},
+    {"orientation", YK_OPTION_ORIENTATION, .default_text = "[1, 0, 0, 0]",
+     .description = "from its axes to the global ones"},
     {0},
 };
-static const yk_section sink_section = {"sink", "", sink_fields};
-static const yk_section sink_plane = {"plane", "Everything below z = 0.", plane_fields};
-const yk_section *const yk_sink_variants[] = {&box, &cylinder, &sink_plane, NULL};
-static const yk_field sink_item = {
+static const yk_option_section sink_section = {"sink", "", sink_fields};
+static const yk_option_section sink_plane = {"plane", "Everything below z = 0.", plane_fields};
+const yk_option_section *const yk_sink_variants[] = {&box, &cylinder, &sink_plane, NULL};
+static const yk_option sink_item = {
     "sink",
-    YK_TYPE_VARIANT,
+    YK_OPTION_VARIANT,
     .section = &sink_section,
     .variants = yk_sink_variants,
     .selector = "type",
-    .text = "Takes particles whose centre of mass is in it; bodies with a name stay. "
-            "Channels `NAME.removed_count`, `NAME.removed_mass`"};
+    .description = "Takes particles whose centre of mass is in it; bodies with a name stay. "
+                   "Channels `NAME.removed_count`, `NAME.removed_mass`"};
 
 /* The solver ----------------------------------------------------------------------------------- */
 
 /* In the order of yk_contact_method without its last, and of yk_friction_model. */
-static const yk_word method_words[] = {
+static const yk_option_choice method_words[] = {
     {"auto",
      "gauss-seidel; "
      "without `max_iterations` more of it, and islands that it leaves unsolved by interior-point"},
@@ -445,12 +475,12 @@ static const yk_word method_words[] = {
     {"projected-gradient", "accelerated projected gradient"},
     {"interior-point", "to rounding, for small hard problems"},
     {NULL, NULL}};
-static const yk_word friction_words[] = {
+static const yk_option_choice friction_words[] = {
     {"convex-cone", "convex cone complementarity: the papers' law"},
     {"coulomb", "true Coulomb friction"},
     {"pyramid", "two directions on their own"},
     {NULL, NULL}};
-static const yk_word impact_words[] = {
+static const yk_option_choice impact_words[] = {
     {"newton", "each contact rebounds with its own approach; "
                "all of a chain at once"},
     {"poisson", "each contact gives back its own impulse; creates no energy"},
@@ -458,63 +488,66 @@ static const yk_word impact_words[] = {
                    "so that shocks run through bodies that touch; "
                    "creates no energy"},
     {NULL, NULL}};
-static const yk_field contact_fields[] = {
-    {"method", YK_TYPE_CHOICE, .fallback = "auto", .words = method_words,
-     .text = "how contacts are solved"},
-    {"friction_model", YK_TYPE_CHOICE, .fallback = "convex-cone", .words = friction_words,
-     .text = "law of friction"},
-    {"max_iterations", YK_TYPE_INTEGER, .fallback = "auto", .takes_auto = true,
+static const yk_option contact_fields[] = {
+    {"method", YK_OPTION_CHOICE, .default_text = "auto", .choices = method_words,
+     .description = "how contacts are solved"},
+    {"friction_model", YK_OPTION_CHOICE, .default_text = "convex-cone", .choices = friction_words,
+     .description = "law of friction"},
+    {"max_iterations", YK_OPTION_INTEGER, .default_text = "auto", .accepts_auto = true,
      .range = YK_AT_LEAST(0),
-     .text = "sweeps or steps at most; "
-             "0: auto as many as the step's accuracy asks for, "
-             "gauss-seidel 50, projected-gradient 200, interior-point 2500"},
-    {"tolerance", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE, .refines = 1,
-     .text = "largest violation that ends the iterations; "
-             "0: all of them are done, of interior-point 1e-8 of all velocities together"},
-    {"relaxation_factor", YK_TYPE_NUMBER, .fallback = "1", .range = YK_BETWEEN(0.01, 1.99),
-     .text = "factor on each change"},
-    {"envelope", YK_TYPE_NUMBER, "m", "auto", .takes_auto = true, .range = YK_NOT_NEGATIVE,
-     .text = "gap from which contacts are seen; 0: 3 % of the smallest radius"},
-    {"max_recovery_speed", YK_TYPE_NUMBER, "m/s", "auto", .takes_auto = true,
+     .description = "sweeps or steps at most; "
+                    "0: auto as many as the step's accuracy asks for, "
+                    "gauss-seidel 50, projected-gradient 200, interior-point 2500"},
+    {"tolerance", YK_OPTION_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE, .refinement_exponent = 1,
+     .description = "largest violation that ends the iterations; "
+                    "0: all of them are done, of interior-point 1e-8 of all velocities together"},
+    {"relaxation_factor", YK_OPTION_NUMBER, .default_text = "1", .range = YK_BETWEEN(0.01, 1.99),
+     .description = "factor on each change"},
+    {"envelope", YK_OPTION_NUMBER, "m", "auto", .accepts_auto = true, .range = YK_NOT_NEGATIVE,
+     .description = "gap from which contacts are seen; 0: 3 % of the smallest radius"},
+    {"max_recovery_speed", YK_OPTION_NUMBER, "m/s", "auto", .accepts_auto = true,
      .range = YK_NOT_NEGATIVE,
-     .text = "overlaps are undone no faster; "
-             "0: as fast as a fall through one envelope ends, with meshes gravity times step"},
-    {"min_bounce_speed", YK_TYPE_NUMBER, "m/s", "auto", .takes_auto = true,
-     .range = YK_NOT_NEGATIVE, .text = "slower impacts do not rebound; 0: gravity times step"},
-    {"impact_law", YK_TYPE_CHOICE, .fallback = "newton", .words = impact_words,
-     .text = "what restitution does where several contacts meet an impact"},
-    {"max_contacts", YK_TYPE_INTEGER, .fallback = "auto", .takes_auto = true,
-     .range = YK_AT_LEAST(0), .text = "contact points that memory is reserved for; 0: chosen"},
+     .description =
+         "overlaps are undone no faster; "
+         "0: as fast as a fall through one envelope ends, with meshes gravity times step"},
+    {"min_bounce_speed", YK_OPTION_NUMBER, "m/s", "auto", .accepts_auto = true,
+     .range = YK_NOT_NEGATIVE,
+     .description = "slower impacts do not rebound; 0: gravity times step"},
+    {"impact_law", YK_OPTION_CHOICE, .default_text = "newton", .choices = impact_words,
+     .description = "what restitution does where several contacts meet an impact"},
+    {"max_contacts", YK_OPTION_INTEGER, .default_text = "auto", .accepts_auto = true,
+     .range = YK_AT_LEAST(0),
+     .description = "contact points that memory is reserved for; 0: chosen"},
     {0},
 };
-static const yk_section contact_section = {"contact", "How contacts are found and solved.",
-                                           contact_fields};
+static const yk_option_section contact_section = {"contact", "How contacts are found and solved.",
+                                                  contact_fields};
 
-static const yk_field sleeping_fields[] = {
-    {"speed_threshold", YK_TYPE_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
-     .text = "bodies slower than this rest; 0: no body ever sleeps"},
-    {"angular_speed_threshold", YK_TYPE_NUMBER, "rad/s", "auto", .takes_auto = true,
+static const yk_option sleeping_fields[] = {
+    {"speed_threshold", YK_OPTION_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
+     .description = "bodies slower than this rest; 0: no body ever sleeps"},
+    {"angular_speed_threshold", YK_OPTION_NUMBER, "rad/s", "auto", .accepts_auto = true,
      .range = YK_NOT_NEGATIVE,
-     .text = "and turning slower than this; "
-             "0: the speed over the smallest radius that moves"},
-    {"delay", YK_TYPE_NUMBER, "s", "0.5", .range = YK_NOT_NEGATIVE,
-     .text = "for so long, with everything that they touch or are joined to"},
+     .description = "and turning slower than this; "
+                    "0: the speed over the smallest radius that moves"},
+    {"delay", YK_OPTION_NUMBER, "s", "0.5", .range = YK_NOT_NEGATIVE,
+     .description = "for so long, with everything that they touch or are joined to"},
     {0},
 };
-static const yk_section sleeping_section = {
+static const yk_option_section sleeping_section = {
     "sleeping",
     "Bodies that have come to rest with all their neighbours cost next to nothing "
     "until contact with a body that is awake, a moving partner, "
     "a changing load or drive, or a port disturbs them.",
     sleeping_fields};
 
-#define PERIOD(axis)                                                         \
-    {                                                                        \
-        axis, YK_TYPE_NUMBERS, "m", .least = 2, .most = 2,                   \
-                                    .text = "where a period begins and ends" \
+#define PERIOD(axis)                                                                  \
+    {                                                                                 \
+        axis, YK_OPTION_NUMBERS, "m", .min_count = 2, .max_count = 2,                 \
+                                      .description = "where a period begins and ends" \
     }
-static const yk_field periodic_fields[] = {PERIOD("x"), PERIOD("y"), PERIOD("z"), {0}};
-static const yk_section periodic_section = {
+static const yk_option periodic_fields[] = {PERIOD("x"), PERIOD("y"), PERIOD("z"), {0}};
+static const yk_option_section periodic_section = {
     "periodic",
     "Space that repeats itself: what leaves a period at one end comes in at the other, and touches "
     "there what is near. Bodies are drawn in the first period; channels have their positions as "
@@ -524,37 +557,40 @@ static const yk_section periodic_section = {
     "all along.",
     periodic_fields};
 
-static const yk_field fields[] = {
+static const yk_option fields[] = {
     YK_INCLUDE(yk_gravity_keys),
-    {"periodic", YK_TYPE_SECTION, .section = &periodic_section,
-     .text = "directions in which space repeats itself"},
-    {"materials", YK_TYPE_NAMED, .item = &material_item, .text = "surfaces"},
-    {"material_pairs", YK_TYPE_LIST, .item = &pair_item,
-     .text = "surfaces of pairs of materials; particles that settle do so by their own material"},
-    {"bodies", YK_TYPE_NAMED, .item = &body_item, .text = "rigid bodies"},
-    {"exclusions", YK_TYPE_LIST, .item = &exclusion_item,
-     .text = "pairs of bodies that do not touch each other"},
-    {"ground_shapes", YK_TYPE_LIST, .item = &shape_item, .text = "shapes that never move"},
-    {"particles", YK_TYPE_NAMED, .item = &particle_item, .text = "many particles at once"},
-    {"emitters", YK_TYPE_NAMED, .item = &emitter_item, .text = "what brings particles in a run"},
-    {"sinks", YK_TYPE_NAMED, .item = &sink_item, .text = "what takes particles in a run"},
-    {"joints", YK_TYPE_NAMED, .item = &yk_joint_item,
-     .text = "joints and prescribed relative motions"},
-    {"forces", YK_TYPE_NAMED, .item = &yk_force_item,
-     .text = "forces between bodies and on them, without `feedback`"},
-    {"ports", YK_TYPE_NAMED, .item = &yk_port_item, .text = "where other subsystems are joined"},
-    {"contact", YK_TYPE_SECTION, .fallback = "{}", .section = &contact_section,
-     .text = "contact and its solution"},
-    {"sleeping", YK_TYPE_SECTION, .fallback = "{}", .section = &sleeping_section,
-     .text = "bodies at rest"},
-    {"threads", YK_TYPE_INTEGER, .fallback = "auto", .takes_auto = true,
+    {"periodic", YK_OPTION_SECTION, .section = &periodic_section,
+     .description = "directions in which space repeats itself"},
+    {"materials", YK_OPTION_NAMED, .item = &material_item, .description = "surfaces"},
+    {"material_pairs", YK_OPTION_LIST, .item = &pair_item,
+     .description =
+         "surfaces of pairs of materials; particles that settle do so by their own material"},
+    {"bodies", YK_OPTION_NAMED, .item = &body_item, .description = "rigid bodies"},
+    {"exclusions", YK_OPTION_LIST, .item = &exclusion_item,
+     .description = "pairs of bodies that do not touch each other"},
+    {"ground_shapes", YK_OPTION_LIST, .item = &shape_item, .description = "shapes that never move"},
+    {"particles", YK_OPTION_NAMED, .item = &particle_item, .description = "many particles at once"},
+    {"emitters", YK_OPTION_NAMED, .item = &emitter_item,
+     .description = "what brings particles in a run"},
+    {"sinks", YK_OPTION_NAMED, .item = &sink_item, .description = "what takes particles in a run"},
+    {"joints", YK_OPTION_NAMED, .item = &yk_joint_item,
+     .description = "joints and prescribed relative motions"},
+    {"forces", YK_OPTION_NAMED, .item = &yk_force_item,
+     .description = "forces between bodies and on them, without `feedback`"},
+    {"ports", YK_OPTION_NAMED, .item = &yk_port_item,
+     .description = "where other subsystems are joined"},
+    {"contact", YK_OPTION_SECTION, .default_text = "{}", .section = &contact_section,
+     .description = "contact and its solution"},
+    {"sleeping", YK_OPTION_SECTION, .default_text = "{}", .section = &sleeping_section,
+     .description = "bodies at rest"},
+    {"threads", YK_OPTION_INTEGER, .default_text = "auto", .accepts_auto = true,
      .range = YK_BETWEEN(0, 1024),
-     .text =
+     .description =
          "that step this subsystem; 0: as many as the run has. Results are the same to the bit"},
     {0},
 };
 
-const yk_section yk_nonsmooth_section = {
+const yk_option_section yk_nonsmooth_section = {
     "nonsmooth",
     "Rigid bodies and particles with frictional contact, "
     "stepped at the level of impulses. "

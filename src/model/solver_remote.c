@@ -2,23 +2,24 @@
 #include "model/registry.h"
 #include "yoke/remote.h"
 
-static const yk_field fields[] = {
-    {"address", YK_TYPE_TEXT, .required = true,
-     .text = "of the server: `unix:PATH` (from the present folder) or `tcp:HOST:PORT`"},
-    {"remote_name", YK_TYPE_TEXT,
-     .text = "its name at the server; "
-             "may be left out where the server has only one"},
-    {"timeout", YK_TYPE_NUMBER, "s", "30", .range = YK_POSITIVE,
-     .text = "for each answer: a partner that takes longer ends the run"},
-    {"secret_file", YK_TYPE_PATH,
-     .text = "a file whose first line both sides know; "
-             "servers that other machines can reach ask for it"},
-    {"shared_memory", YK_TYPE_BOOLEAN, .fallback = "true",
-     .text = "frames go through memory that both processes share, where the address is `unix:`"},
+static const yk_option fields[] = {
+    {"address", YK_OPTION_TEXT, .required = true,
+     .description = "of the server: `unix:PATH` (from the present folder) or `tcp:HOST:PORT`"},
+    {"remote_name", YK_OPTION_TEXT,
+     .description = "its name at the server; "
+                    "may be left out where the server has only one"},
+    {"timeout", YK_OPTION_NUMBER, "s", "30", .range = YK_POSITIVE,
+     .description = "for each answer: a partner that takes longer ends the run"},
+    {"secret_file", YK_OPTION_PATH,
+     .description = "a file whose first line both sides know; "
+                    "servers that other machines can reach ask for it"},
+    {"shared_memory", YK_OPTION_BOOLEAN, .default_text = "true",
+     .description =
+         "frames go through memory that both processes share, where the address is `unix:`"},
     {0},
 };
 
-static const yk_section remote_section = {
+static const yk_option_section remote_section = {
     "remote",
     "A subsystem in another process, "
     "offered by `yoke serve` or by any program "

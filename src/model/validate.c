@@ -4,6 +4,7 @@
 #include <stdlib.h>
 #include <string.h>
 
+#include "base/option.h"
 #include "base/text.h"
 #include "model/scenario.h"
 
@@ -20,7 +21,7 @@ void *yk_resolver_take(yk_resolver *r, size_t bytes)
     return memory;
 }
 
-void yk_resolve_mismatch(yk_resolver *r, const yk_node *node, const yk_field *field)
+void yk_resolve_mismatch(yk_resolver *r, const yk_node *node, const yk_option *field)
 {
     yk_node_error(r->diagnostics, node, "expected %s, but found %s", yk_expected(field).text,
                   yk_found(node).text);
@@ -35,7 +36,7 @@ static void report_unknown_value(yk_resolver *r, const yk_node *node, const char
 
 /* Numbers -------------------------------------------------------------------------------------- */
 
-static void report_expression(yk_resolver *r, const yk_node *node, const yk_field *field,
+static void report_expression(yk_resolver *r, const yk_node *node, const yk_option *field,
                               const yk_expression_error *error)
 {
     yk_location location = yk_node_location(node);
@@ -60,12 +61,12 @@ static void report_expression(yk_resolver *r, const yk_node *node, const yk_fiel
 
     /* What changes with time may have a key of its own beside: of the same unit, or a factor. */
     char remedy[64] = "";
-    const yk_field *beside = NULL;
+    const yk_option *beside = NULL;
     if (error->wants_time && r->section)
-        beside = r->section->fields;
+        beside = r->section->options;
     for (; beside && beside->key; beside++) {
         bool fits = !beside->unit || (field->unit && strcmp(beside->unit, field->unit) == 0);
-        if (beside->type == YK_TYPE_FUNCTION && fits)
+        if (beside->kind == YK_OPTION_FUNCTION && fits)
             snprintf(remedy, sizeof remedy, "; a function of time is '%s'", beside->key);
     }
 
@@ -74,7 +75,7 @@ static void report_expression(yk_resolver *r, const yk_node *node, const yk_fiel
               yk_expected(field).text, error->message, remedy);
 }
 
-static bool is_scalar(yk_resolver *r, const yk_node *node, const yk_field *field)
+static bool is_scalar(yk_resolver *r, const yk_node *node, const yk_option *field)
 {
     if (node->kind == YK_NODE_SCALAR && !yk_node_is_empty(node))
         return true;
@@ -83,7 +84,7 @@ static bool is_scalar(yk_resolver *r, const yk_node *node, const yk_field *field
     return false;
 }
 
-bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_field *field)
+bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     static const double LEAST_TOLERANCE = 1e-14;
     if (!is_scalar(r, node, field))
@@ -93,7 +94,7 @@ bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_field *field)
     yk_expression_error error;
     double value = 0;
     yk_status status = YK_OK;
-    if (!field->takes_auto || strcmp(node->text, "auto") != 0)
+    if (!field->accepts_auto || strcmp(node->text, "auto") != 0)
         status = yk_expression_constant(r->store->context, node->text, &r->scope, &error, &value);
     if (status == YK_ERROR_MEMORY)
         r->status = status;
@@ -103,11 +104,7 @@ bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_field *field)
         return false;
 
     /* Its bounds; the message has the value where the text does not show it. */
-    bool low = field->range.bounds & YK_LOW && value < field->range.low;
-    bool high = field->range.bounds & YK_HIGH && value > field->range.high;
-    low = low || (field->range.bounds & YK_LOW_OPEN && value == field->range.low);
-    high = high || (field->range.bounds & YK_HIGH_OPEN && value == field->range.high);
-    if (low || high) {
+    if (!yk_range_contains(&field->range, value)) {
         double plain;
         if (yk_number_read(node->text, &plain))
             yk_resolve_mismatch(r, node, field);
@@ -119,11 +116,11 @@ bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_field *field)
 
     /* In a finer run of the scenario steps are smaller, and tolerances with them, but these are not
      * asked for more digits than numbers have. */
-    if (r->refinement > 0 && field->refines != 0) {
-        double finer = value * pow(r->refinement, -field->refines);
-        if (field->refines > 1 && finer < LEAST_TOLERANCE)
+    if (r->refinement > 0 && field->refinement_exponent != 0) {
+        double finer = value * pow(r->refinement, -field->refinement_exponent);
+        if (field->refinement_exponent > 1 && finer < LEAST_TOLERANCE)
             finer = fmin(value, LEAST_TOLERANCE);
-        if (field->refines < 0)
+        if (field->refinement_exponent < 0)
             finer = round(finer);
 
         value = finer;
@@ -138,12 +135,12 @@ bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_field *field)
     return true;
 }
 
-static void resolve_number(yk_resolver *r, yk_node *node, const yk_field *field)
+static void resolve_number(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     yk_resolve_number(r, node, field);
 }
 
-static void resolve_integer(yk_resolver *r, yk_node *node, const yk_field *field)
+static void resolve_integer(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     if (!yk_resolve_number(r, node, field))
         return;
@@ -154,7 +151,7 @@ static void resolve_integer(yk_resolver *r, yk_node *node, const yk_field *field
 }
 
 /* Compiled to find its mistakes; what uses the function compiles its own. */
-static void resolve_function(yk_resolver *r, yk_node *node, const yk_field *field)
+static void resolve_function(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     static const char *const time[] = {"t"};
     double plain;
@@ -189,25 +186,25 @@ static void resolve_function(yk_resolver *r, yk_node *node, const yk_field *fiel
     yk_expression_destroy(expression);
 }
 
-static bool check_count(yk_resolver *r, const yk_node *node, const yk_field *field)
+static bool check_count(yk_resolver *r, const yk_node *node, const yk_option *field)
 {
-    bool fits = node->kind == YK_NODE_LIST && node->count >= field->least &&
-                (!field->most || node->count <= field->most);
+    bool fits = node->kind == YK_NODE_LIST && node->count >= field->min_count &&
+                (!field->max_count || node->count <= field->max_count);
     if (!fits)
         yk_resolve_mismatch(r, node, field);
     return fits;
 }
 
-static void resolve_numbers(yk_resolver *r, yk_node *node, const yk_field *field)
+static void resolve_numbers(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     if (!check_count(r, node, field))
         return;
 
     /* Each item by itself, so that a message names it. */
-    yk_field one = {
-        .key = field->key, .type = YK_TYPE_NUMBER, .unit = field->unit, .range = field->range};
-    if (field->type == YK_TYPE_FUNCTIONS)
-        one.type = YK_TYPE_FUNCTION;
+    yk_option one = {
+        .key = field->key, .kind = YK_OPTION_NUMBER, .unit = field->unit, .range = field->range};
+    if (field->kind == YK_OPTION_FUNCTIONS)
+        one.kind = YK_OPTION_FUNCTION;
 
     for (yk_node *item = node->first; item && !exhausted(r); item = item->next)
         yk_resolve(r, item, &one);
@@ -229,7 +226,7 @@ static void resolve_numbers(yk_resolver *r, yk_node *node, const yk_field *field
 }
 
 /* Three diagonal values, or three rows. */
-static void resolve_inertia(yk_resolver *r, yk_node *node, const yk_field *field)
+static void resolve_inertia(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     if (node->kind != YK_NODE_LIST || node->count != 3) {
         yk_resolve_mismatch(r, node, field);
@@ -238,8 +235,8 @@ static void resolve_inertia(yk_resolver *r, yk_node *node, const yk_field *field
 
     /* The first item says which it is. */
     bool rows = node->first->kind == YK_NODE_LIST;
-    yk_field one = {.key = field->key, .unit = field->unit, .least = 3, .most = 3};
-    one.type = rows ? YK_TYPE_NUMBERS : YK_TYPE_NUMBER;
+    yk_option one = {.key = field->key, .unit = field->unit, .min_count = 3, .max_count = 3};
+    one.kind = rows ? YK_OPTION_NUMBERS : YK_OPTION_NUMBER;
 
     double *matrix = yk_resolver_take(r, 9 * sizeof *matrix);
     if (!matrix)
@@ -273,7 +270,7 @@ static void resolve_inertia(yk_resolver *r, yk_node *node, const yk_field *field
 
 /* Words ---------------------------------------------------------------------------------------- */
 
-static void resolve_boolean(yk_resolver *r, yk_node *node, const yk_field *field)
+static void resolve_boolean(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     static const char *const words[] = {"false", "true", "no", "yes", "off", "on"};
     if (!is_scalar(r, node, field))
@@ -292,7 +289,7 @@ static void resolve_boolean(yk_resolver *r, yk_node *node, const yk_field *field
     yk_resolve_mismatch(r, node, field);
 }
 
-static void resolve_text(yk_resolver *r, yk_node *node, const yk_field *field)
+static void resolve_text(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     node->valid = is_scalar(r, node, field);
 }
@@ -315,7 +312,7 @@ static void report_bad_name(yk_resolver *r, const yk_node *node, const char *nam
               name);
 }
 
-static void resolve_name(yk_resolver *r, yk_node *node, const yk_field *field)
+static void resolve_name(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     if (!is_scalar(r, node, field))
         return;
@@ -327,7 +324,7 @@ static void resolve_name(yk_resolver *r, yk_node *node, const yk_field *field)
 
 enum { WORDS_MAX = 64 };
 
-static void resolve_choice(yk_resolver *r, yk_node *node, const yk_field *field)
+static void resolve_choice(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     if (!is_scalar(r, node, field))
         return;
@@ -335,8 +332,8 @@ static void resolve_choice(yk_resolver *r, yk_node *node, const yk_field *field)
     /* The words before it are those that it is not. */
     const char *valid[WORDS_MAX];
     int count = 0;
-    for (; count < WORDS_MAX && field->words[count].word; count++) {
-        valid[count] = field->words[count].word;
+    for (; count < WORDS_MAX && field->choices[count].name; count++) {
+        valid[count] = field->choices[count].name;
         if (strcmp(node->text, valid[count]) != 0)
             continue;
 
@@ -351,7 +348,7 @@ static void resolve_choice(yk_resolver *r, yk_node *node, const yk_field *field)
 /* Sections ------------------------------------------------------------------------------------- */
 
 /* A map without entries where the value was left empty. */
-static bool is_map(yk_resolver *r, yk_node *node, const yk_field *field)
+static bool is_map(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     if (yk_node_is_empty(node))
         node->kind = YK_NODE_MAP;
@@ -400,10 +397,10 @@ static yk_node *make_default(yk_resolver *r, const char *text)
 }
 
 /* Appends the keys that a section may have, for messages. */
-static void list_keys(const yk_section *section, const char *keys[WORDS_MAX], int *count)
+static void list_keys(const yk_option_section *section, const char *keys[WORDS_MAX], int *count)
 {
-    for (const yk_field *field = section->fields; field->key; field++) {
-        if (field->type == YK_TYPE_INCLUDE)
+    for (const yk_option *field = section->options; field->key; field++) {
+        if (field->kind == YK_OPTION_INCLUDE)
             list_keys(field->section, keys, count);
         else if (*count < WORDS_MAX)
             keys[(*count)++] = field->key;
@@ -412,11 +409,11 @@ static void list_keys(const yk_section *section, const char *keys[WORDS_MAX], in
 
 /* A default as a node. Defaults are SI values; a subsystem with units of its own gets the same
  * quantity in these. */
-static yk_node *make_default_in_units(yk_resolver *r, const yk_field *field)
+static yk_node *make_default_in_units(yk_resolver *r, const yk_option *field)
 {
-    yk_node *node = make_default(r, field->fallback);
-    bool number = field->type == YK_TYPE_NUMBER || field->type == YK_TYPE_NUMBERS;
-    bool automatic = field->takes_auto && strcmp(field->fallback, "auto") == 0;
+    yk_node *node = make_default(r, field->default_text);
+    bool number = field->kind == YK_OPTION_NUMBER || field->kind == YK_OPTION_NUMBERS;
+    bool automatic = field->accepts_auto && strcmp(field->default_text, "auto") == 0;
     if (!node || !number || automatic || !field->unit || r->length == 0)
         return node;
 
@@ -434,11 +431,11 @@ static yk_node *make_default_in_units(yk_resolver *r, const yk_field *field)
 }
 
 /* The values of a section's keys, or their defaults; false if one is missing or not valid. */
-static bool resolve_values(yk_resolver *r, yk_node *node, const yk_section *section)
+static bool resolve_values(yk_resolver *r, yk_node *node, const yk_option_section *section)
 {
     bool valid = true;
-    for (const yk_field *field = section->fields; field->key && !exhausted(r); field++) {
-        if (field->type == YK_TYPE_INCLUDE) {
+    for (const yk_option *field = section->options; field->key && !exhausted(r); field++) {
+        if (field->kind == YK_OPTION_INCLUDE) {
             valid = resolve_values(r, node, field->section) && valid;
             continue;
         }
@@ -446,13 +443,13 @@ static bool resolve_values(yk_resolver *r, yk_node *node, const yk_section *sect
         yk_node *child = yk_node_get(node, field->key);
         if (!child && field->required) {
             yk_node_key_error(r->diagnostics, node, "'%s' is missing. Expected %s (%s).",
-                              field->key, yk_expected(field).text, field->text);
+                              field->key, yk_expected(field).text, field->description);
             valid = false;
             continue;
         }
 
         /* Defaults become nodes, so that the resolved scenario shows them. */
-        if (!child && field->fallback) {
+        if (!child && field->default_text) {
             child = make_default_in_units(r, field);
             if (child)
                 yk_node_append(node, child, field->key, (yk_location){0});
@@ -461,7 +458,7 @@ static bool resolve_values(yk_resolver *r, yk_node *node, const yk_section *sect
         if (!child)
             continue;
 
-        const yk_section *outer = r->section;
+        const yk_option_section *outer = r->section;
         r->section = section;
         yk_resolve(r, child, field);
         r->section = outer;
@@ -473,8 +470,8 @@ static bool resolve_values(yk_resolver *r, yk_node *node, const yk_section *sect
 
 /* A map with the keys of one or two sections (the second may be NULL) and, of a variant, with the
  * key that selects it (else NULL). */
-static void resolve_keys(yk_resolver *r, yk_node *node, const yk_section *first,
-                         const yk_section *second, const char *selector)
+static void resolve_keys(yk_resolver *r, yk_node *node, const yk_option_section *first,
+                         const yk_option_section *second, const char *selector)
 {
     /* All keys that it may have. */
     const char *keys[WORDS_MAX];
@@ -490,7 +487,8 @@ static void resolve_keys(yk_resolver *r, yk_node *node, const yk_section *first,
     bool valid = true;
     for (const yk_node *child = node->first; child && !exhausted(r); child = child->next) {
         const char *key = child->key;
-        bool known = yk_section_field(first, key) || (second && yk_section_field(second, key));
+        bool known =
+            yk_option_find(first->options, key) || (second && yk_option_find(second->options, key));
         bool selects = selector && strcmp(key, selector) == 0;
         bool names = node->named && strcmp(key, "name") == 0;
         if (known || selects || names)
@@ -510,31 +508,31 @@ static void resolve_keys(yk_resolver *r, yk_node *node, const yk_section *first,
 
     /* The units of a subsystem are among the keys of every kind, and count for those of its own. */
     const yk_node *units = yk_node_get(node, "units");
-    if (units && units->valid && yk_section_field(first, "units")) {
+    if (units && units->valid && yk_option_find(first->options, "units")) {
         r->length = yk_length_units[yk_node_choice(units, "length")];
         r->mass = yk_mass_units[yk_node_choice(units, "mass")];
     }
 
     if (second)
         valid = resolve_values(r, node, second) && valid;
-    if (units && yk_section_field(first, "units"))
+    if (units && yk_option_find(first->options, "units"))
         r->length = r->mass = 0;
 
     node->valid = valid && !exhausted(r);
 }
 
-static void resolve_section(yk_resolver *r, yk_node *node, const yk_field *field)
+static void resolve_section(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     if (is_map(r, node, field))
         resolve_keys(r, node, field->section, NULL, NULL);
 }
 
-void yk_resolve_section(yk_resolver *r, yk_node *node, const yk_section *section)
+void yk_resolve_section(yk_resolver *r, yk_node *node, const yk_option_section *section)
 {
-    resolve_section(r, node, &(yk_field){.type = YK_TYPE_SECTION, .section = section});
+    resolve_section(r, node, &(yk_option){.kind = YK_OPTION_SECTION, .section = section});
 }
 
-static void resolve_form(yk_resolver *r, yk_node *node, const yk_field *field)
+static void resolve_form(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     if (node->kind == YK_NODE_MAP) {
         resolve_section(r, node, field);
@@ -544,7 +542,7 @@ static void resolve_form(yk_resolver *r, yk_node *node, const yk_field *field)
     }
 }
 
-static void report_missing_selector(yk_resolver *r, const yk_node *node, const yk_field *field)
+static void report_missing_selector(yk_resolver *r, const yk_node *node, const yk_option *field)
 {
     /* An earlier version may have had another key. */
     const char *const valid[] = {field->selector, NULL};
@@ -561,7 +559,7 @@ static void report_missing_selector(yk_resolver *r, const yk_node *node, const y
                       yk_expected(field).text);
 }
 
-static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field)
+static void resolve_variant(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     /* "revolute" in short for {type: revolute}. */
     if (node->kind == YK_NODE_SCALAR && !yk_node_is_empty(node)) {
@@ -582,13 +580,13 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field
 
     /* The word that selects: written, or the default. */
     yk_node *word = yk_node_get(node, field->selector);
-    if (!word && !field->selector_fallback) {
+    if (!word && !field->default_variant) {
         report_missing_selector(r, node, field);
         return;
     }
 
     if (!word) {
-        word = make_default(r, field->selector_fallback);
+        word = make_default(r, field->default_variant);
         if (!word)
             return;
 
@@ -605,7 +603,7 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field
     const char *valid[WORDS_MAX];
     int count = 0;
     for (; count < WORDS_MAX && field->variants[count]; count++) {
-        const yk_section *variant = field->variants[count];
+        const yk_option_section *variant = field->variants[count];
         valid[count] = variant->name;
         if (strcmp(word->text, variant->name) != 0)
             continue;
@@ -625,7 +623,7 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_field *field
 
 /* Collections ---------------------------------------------------------------------------------- */
 
-static void resolve_list(yk_resolver *r, yk_node *node, const yk_field *field)
+static void resolve_list(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     /* An empty value is an empty list; repeated items count one by one. */
     if (yk_node_is_empty(node))
@@ -643,13 +641,24 @@ static void resolve_list(yk_resolver *r, yk_node *node, const yk_field *field)
     node->valid = valid && !exhausted(r);
 }
 
+/* Names of subsystems, in an option of a scheme. */
+static void resolve_subsystems(yk_resolver *r, yk_node *node, const yk_option *field)
+{
+    static const yk_option item = {"subsystems", YK_OPTION_TEXT, .description = "a subsystem"};
+    yk_option list = *field;
+    list.kind = YK_OPTION_LIST;
+    list.max_count = YK_SUBSYSTEMS_MAX;
+    list.item = &item;
+    resolve_list(r, node, &list);
+}
+
 /* Whether an override names an item that does not exist: with a single key of it, or with its
  * value if it is a plain one. Both are more likely a misspelt name than a new item. */
-static bool is_misnamed(const yk_node *item, const yk_field *field)
+static bool is_misnamed(const yk_node *item, const yk_option *field)
 {
-    const yk_field *of = field->item;
-    bool plain =
-        of->type != YK_TYPE_SECTION && of->type != YK_TYPE_VARIANT && of->type != YK_TYPE_FORM;
+    const yk_option *of = field->item;
+    bool plain = of->kind != YK_OPTION_SECTION && of->kind != YK_OPTION_VARIANT &&
+                 of->kind != YK_OPTION_FORM;
     return item->implied || (item->added && plain);
 }
 
@@ -689,7 +698,7 @@ static void report_misnamed(yk_resolver *r, const yk_node *item, const char *wha
 }
 
 /* One item of a named collection: its name, which is its key or its entry `name`, and itself. */
-static bool resolve_named_item(yk_resolver *r, yk_node *item, const yk_field *field)
+static bool resolve_named_item(yk_resolver *r, yk_node *item, const yk_option *field)
 {
     yk_diagnostics *diagnostics = r->diagnostics;
     const char *what = field->item->key;
@@ -714,7 +723,7 @@ static bool resolve_named_item(yk_resolver *r, yk_node *item, const yk_field *fi
             report_bad_name(r, item, item->key, yk_node_key_location(item));
     } else if (name) {
         item->named = true;
-        yk_resolve(r, name, &(yk_field){.key = "name", .type = YK_TYPE_NAME});
+        yk_resolve(r, name, &(yk_option){.key = "name", .kind = YK_OPTION_NAME});
         named = name->valid;
     } else {
         yk_node_error(diagnostics, item, "'name' is missing: a name for this %s", what);
@@ -777,7 +786,7 @@ static bool check_unique_names(yk_resolver *r, yk_node *list)
     return unique;
 }
 
-static void resolve_named(yk_resolver *r, yk_node *node, const yk_field *field)
+static void resolve_named(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     /* A map of names, or a list of items with `name`. */
     if (yk_node_is_empty(node))
@@ -791,10 +800,10 @@ static void resolve_named(yk_resolver *r, yk_node *node, const yk_field *field)
         return;
 
     /* How many there may be. */
-    bool few = node->count < field->least;
-    bool many = field->most && node->count > field->most;
+    bool few = node->count < field->min_count;
+    bool many = field->max_count && node->count > field->max_count;
     if (few || many) {
-        int bound = few ? field->least : field->most;
+        int bound = few ? field->min_count : field->max_count;
         yk_node_key_error(r->diagnostics, node, "expected %s %d %s%s, but found %d",
                           few ? "at least" : "at most", bound, field->item->key,
                           bound == 1 ? "" : "s", node->count);
@@ -815,26 +824,36 @@ static void resolve_named(yk_resolver *r, yk_node *node, const yk_field *field)
 
 /* All ------------------------------------------------------------------------------------------ */
 
-static void (*const resolvers[])(yk_resolver *r, yk_node *node, const yk_field *field) = {
-    [YK_TYPE_NUMBER] = resolve_number,     [YK_TYPE_INTEGER] = resolve_integer,
-    [YK_TYPE_BOOLEAN] = resolve_boolean,   [YK_TYPE_TEXT] = resolve_text,
-    [YK_TYPE_NAME] = resolve_name,         [YK_TYPE_CHOICE] = resolve_choice,
-    [YK_TYPE_FUNCTION] = resolve_function, [YK_TYPE_NUMBERS] = resolve_numbers,
-    [YK_TYPE_FUNCTIONS] = resolve_numbers, [YK_TYPE_ORIENTATION] = yk_resolve_orientation,
-    [YK_TYPE_INERTIA] = resolve_inertia,   [YK_TYPE_PATH] = resolve_text,
-    [YK_TYPE_SECTION] = resolve_section,   [YK_TYPE_FORM] = resolve_form,
-    [YK_TYPE_VARIANT] = resolve_variant,   [YK_TYPE_LIST] = resolve_list,
-    [YK_TYPE_NAMED] = resolve_named,       [YK_TYPE_PARAMETERS] = yk_resolve_parameters,
+static void (*const resolvers[])(yk_resolver *r, yk_node *node, const yk_option *field) = {
+    [YK_OPTION_NUMBER] = resolve_number,
+    [YK_OPTION_INTEGER] = resolve_integer,
+    [YK_OPTION_BOOLEAN] = resolve_boolean,
+    [YK_OPTION_TEXT] = resolve_text,
+    [YK_OPTION_NAME] = resolve_name,
+    [YK_OPTION_CHOICE] = resolve_choice,
+    [YK_OPTION_FUNCTION] = resolve_function,
+    [YK_OPTION_NUMBERS] = resolve_numbers,
+    [YK_OPTION_FUNCTIONS] = resolve_numbers,
+    [YK_OPTION_ORIENTATION] = yk_resolve_orientation,
+    [YK_OPTION_INERTIA] = resolve_inertia,
+    [YK_OPTION_PATH] = resolve_text,
+    [YK_OPTION_SUBSYSTEMS] = resolve_subsystems,
+    [YK_OPTION_SECTION] = resolve_section,
+    [YK_OPTION_FORM] = resolve_form,
+    [YK_OPTION_VARIANT] = resolve_variant,
+    [YK_OPTION_LIST] = resolve_list,
+    [YK_OPTION_NAMED] = resolve_named,
+    [YK_OPTION_PARAMETERS] = yk_resolve_parameters,
 };
 
-void yk_resolve(yk_resolver *r, yk_node *node, const yk_field *field)
+void yk_resolve(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     if (exhausted(r))
         return;
 
     /* Parameters in braces are filled in before anything is read, but for parameters themselves. */
-    if (node->kind == YK_NODE_SCALAR && field->type != YK_TYPE_PARAMETERS)
+    if (node->kind == YK_NODE_SCALAR && field->kind != YK_OPTION_PARAMETERS)
         node->text = yk_fill_parameters(r, node->text);
     node->unit = field->unit;
-    resolvers[field->type](r, node, field);
+    resolvers[field->kind](r, node, field);
 }

@@ -25,7 +25,7 @@ static void tables_and_defaults_are_valid(void **state)
         /* The text of a default is a value of its row; rows lie in the struct and explain
          * themselves. */
         for (const yk_option *row = ops->options; row && row->key; row++) {
-            assert_true(row->offset < ops->options_size);
+            assert_true(row->size > 0 && row->offset + row->size <= ops->options_size);
             assert_non_null(row->description);
             assert_ptr_equal(yk_scheme_find_option(ops, row->key), row);
             if (row->default_text)

@@ -6,18 +6,18 @@
 
 #include "model/scenario.h"
 
-static const yk_field fields[] = {
-    {"parameters", YK_TYPE_PARAMETERS, .text = ""},
-    {"constant", YK_TYPE_FUNCTION, .text = ""},
-    {"zero", YK_TYPE_FUNCTION, .text = ""},
-    {"varying", YK_TYPE_FUNCTION, .text = ""},
-    {"path", YK_TYPE_PATH, .text = ""},
-    {"root", YK_TYPE_PATH, .text = ""},
-    {"body", YK_TYPE_TEXT, .text = ""},
-    {"other", YK_TYPE_TEXT, .text = ""},
+static const yk_option fields[] = {
+    {"parameters", YK_OPTION_PARAMETERS, .description = ""},
+    {"constant", YK_OPTION_FUNCTION, .description = ""},
+    {"zero", YK_OPTION_FUNCTION, .description = ""},
+    {"varying", YK_OPTION_FUNCTION, .description = ""},
+    {"path", YK_OPTION_PATH, .description = ""},
+    {"root", YK_OPTION_PATH, .description = ""},
+    {"body", YK_OPTION_TEXT, .description = ""},
+    {"other", YK_OPTION_TEXT, .description = ""},
     {0},
 };
-static const yk_section section = {"test", NULL, fields};
+static const yk_option_section section = {"test", NULL, fields};
 
 static const char text[] = "parameters: {a: 2}\n"
                            "constant: 3*a\n"

@@ -13,25 +13,25 @@
 #include "yoke/nonsmooth.h"
 #include "yoke/oscillator.h"
 
-static const yk_field *find_key(const yk_section *section, const char *key, size_t length)
+static const yk_option *find_key(const yk_option_section *section, const char *key, size_t length)
 {
     char name[64];
     snprintf(name, sizeof name, "%.*s", (int)length, key);
-    return section ? yk_section_field(section, name) : NULL;
+    return section ? yk_option_find(section->options, name) : NULL;
 }
 
 /* The field at "contact.method": keys of sections, and behind a variant's key its word. */
-static const yk_field *find(const yk_section *section, const char *path)
+static const yk_option *find(const yk_option_section *section, const char *path)
 {
-    const yk_field *field = NULL;
+    const yk_option *field = NULL;
     for (const char *at = path; *at;) {
         size_t length = strcspn(at, ".");
-        const yk_field *next = find_key(section, at, length);
+        const yk_option *next = find_key(section, at, length);
         if (next) {
             field = next->item ? next->item : next;
             section = field->section;
         } else {
-            const yk_section *const *v = field ? field->variants : NULL;
+            const yk_option_section *const *v = field ? field->variants : NULL;
             while (v && *v && (strlen((*v)->name) != length || strncmp((*v)->name, at, length)))
                 v++;
             if (!v || !*v)
@@ -44,14 +44,14 @@ static const yk_field *find(const yk_section *section, const char *path)
 }
 
 /* The number of a default, or the index of its word. */
-static double number_of(const yk_field *field, int component)
+static double number_of(const yk_option *field, int component)
 {
-    for (int i = 0; field->words && field->words[i].word; i++)
-        if (strcmp(field->words[i].word, field->fallback) == 0)
+    for (int i = 0; field->choices && field->choices[i].name; i++)
+        if (strcmp(field->choices[i].name, field->default_text) == 0)
             return i;
-    if (strcmp(field->fallback, "true") == 0)
+    if (strcmp(field->default_text, "true") == 0)
         return 1;
-    const char *at = field->fallback + (field->fallback[0] == '[');
+    const char *at = field->default_text + (field->default_text[0] == '[');
     for (int i = 0; i < component; i++)
         at = strchr(at, ',') + 1;
     return strtod(at, NULL);
@@ -63,16 +63,16 @@ typedef struct row {
     int component;
 } row;
 
-static void expect(const yk_section *section, const row *rows, size_t count)
+static void expect(const yk_option_section *section, const row *rows, size_t count)
 {
     for (size_t i = 0; i < count; i++) {
-        const yk_field *field = find(section, rows[i].path);
-        if (!field || !field->fallback)
+        const yk_option *field = find(section, rows[i].path);
+        if (!field || !field->default_text)
             fail_msg("%s: %s has no default in the schema", section->name, rows[i].path);
         double printed = number_of(field, rows[i].component);
         if (printed != rows[i].value)
             fail_msg("%s: %s is %s in scenarios and %.17g in C", section->name, rows[i].path,
-                     field->fallback, rows[i].value);
+                     field->default_text, rows[i].value);
     }
 }
 

@@ -295,8 +295,8 @@ static void reserved_words_are_refused_as_names(void **state)
 static void reference_names_every_function(void **state)
 {
     char all[2000] = "";
-    for (const yk_word *word = yk_expression_words(); word->word; word++) {
-        strcat(all, word->word);
+    for (const yk_option_choice *word = yk_expression_words(); word->name; word++) {
+        strcat(all, word->name);
         strcat(all, " ");
     }
     static const char *const names[] = {

@@ -10,20 +10,20 @@ enum { SECTIONS_MAX = 400, FIELDS_MAX = 2000 };
 
 /* All sections and fields of the file format, each once. */
 typedef struct catalog {
-    const yk_section *sections[SECTIONS_MAX];
+    const yk_option_section *sections[SECTIONS_MAX];
     int section_count;
-    const yk_field *choices[FIELDS_MAX];  /* with words */
-    const yk_field *variants[FIELDS_MAX]; /* with a selector */
+    const yk_option *choices[FIELDS_MAX];  /* with words */
+    const yk_option *variants[FIELDS_MAX]; /* with a selector */
     int choice_count, variant_count;
 } catalog;
 
-static void collect_section(catalog *c, const yk_section *section);
+static void collect_section(catalog *c, const yk_option_section *section);
 
-static void collect_field(catalog *c, const yk_field *field)
+static void collect_field(catalog *c, const yk_option *field)
 {
     if (!field)
         return;
-    if (field->words)
+    if (field->choices)
         c->choices[c->choice_count++] = field;
     if (field->section)
         collect_section(c, field->section);
@@ -35,7 +35,7 @@ static void collect_field(catalog *c, const yk_field *field)
     assert_true(c->choice_count < FIELDS_MAX && c->variant_count < FIELDS_MAX);
 }
 
-static void collect_section(catalog *c, const yk_section *section)
+static void collect_section(catalog *c, const yk_option_section *section)
 {
     for (int i = 0; i < c->section_count; i++)
         if (c->sections[i] == section)
@@ -43,14 +43,14 @@ static void collect_section(catalog *c, const yk_section *section)
 
     assert_true(c->section_count < SECTIONS_MAX);
     c->sections[c->section_count++] = section;
-    for (const yk_field *field = section->fields; field->key; field++)
+    for (const yk_option *field = section->options; field->key; field++)
         collect_field(c, field);
 }
 
-static bool has_word(const yk_field *field, const char *word)
+static bool has_word(const yk_option *field, const char *word)
 {
-    for (const yk_word *w = field->words; w && w->word; w++)
-        if (strcmp(w->word, word) == 0)
+    for (const yk_option_choice *w = field->choices; w && w->name; w++)
+        if (strcmp(w->name, word) == 0)
             return true;
     for (int i = 0; field->variants && field->variants[i]; i++)
         if (strcmp(field->variants[i]->name, word) == 0)
@@ -59,7 +59,7 @@ static bool has_word(const yk_field *field, const char *word)
 }
 
 /* Whether resolving the text against the field reports the message. */
-static bool reports(yk_context *context, const yk_field *field, const char *text,
+static bool reports(yk_context *context, const yk_option *field, const char *text,
                     const char *message)
 {
     yk_store store = {.context = context};
@@ -80,16 +80,16 @@ static bool reports(yk_context *context, const yk_field *field, const char *text
 }
 
 /* The section has the key that a renamed one moved to, and no longer the old one. */
-static bool has_moved_in(const yk_section *section, const char *old, const char *current)
+static bool has_moved_in(const yk_option_section *section, const char *old, const char *current)
 {
     char first[64];
     snprintf(first, sizeof first, "%.*s", (int)strcspn(current, "."), current);
-    const yk_field *field = yk_section_field(section, first);
+    const yk_option *field = yk_option_find(section->options, first);
     const char *rest = strchr(current, '.');
     if (field && rest)
-        return !yk_section_field(section, old) && field->section &&
-               yk_section_field(field->section, rest + 1);
-    return field && !yk_section_field(section, old);
+        return !yk_option_find(section->options, old) && field->section &&
+               yk_option_find(field->section->options, rest + 1);
+    return field && !yk_option_find(section->options, old);
 }
 
 static void renamed_keys_are_refused(void **state)
@@ -104,7 +104,7 @@ static void renamed_keys_are_refused(void **state)
                  current);
         bool refused = false;
         for (int k = 0; k < c->section_count && !refused; k++) {
-            const yk_field field = {.type = YK_TYPE_SECTION, .section = c->sections[k]};
+            const yk_option field = {.kind = YK_OPTION_SECTION, .section = c->sections[k]};
             refused = has_moved_in(c->sections[k], old, current) &&
                       reports(context, &field, text, message);
         }

@@ -492,21 +492,21 @@ static void the_resolved_text_reads_back_the_same(void **state)
 }
 
 /* Defaults of every table must themselves be valid, whatever else a section needs. */
-static void check_defaults(yk_resolver *resolver, const yk_section *section, int *count);
+static void check_defaults(yk_resolver *resolver, const yk_option_section *section, int *count);
 
-static void check_default(yk_resolver *resolver, const yk_field *field, int *count)
+static void check_default(yk_resolver *resolver, const yk_option *field, int *count)
 {
-    if (field->fallback && field->fallback[0] != '{' && field->fallback[0] != '[') {
+    if (field->default_text && field->default_text[0] != '{' && field->default_text[0] != '[') {
         yk_node *node = yk_node_create(resolver->store, YK_NODE_SCALAR, (yk_location){0});
-        node->text = field->fallback;
+        node->text = field->default_text;
         yk_resolve(resolver, node, field);
         if (!node->valid)
             print_error("default of %s\n", field->key);
         assert_true(node->valid);
         ++*count;
     }
-    assert_non_null(field->text);
-    assert_false(field->required && field->fallback);
+    assert_non_null(field->description);
+    assert_false(field->required && field->default_text);
     if (field->section)
         check_defaults(resolver, field->section, count);
     for (int i = 0; field->variants && field->variants[i]; i++)
@@ -515,9 +515,9 @@ static void check_default(yk_resolver *resolver, const yk_field *field, int *cou
         check_default(resolver, field->item, count);
 }
 
-static void check_defaults(yk_resolver *resolver, const yk_section *section, int *count)
+static void check_defaults(yk_resolver *resolver, const yk_option_section *section, int *count)
 {
-    for (const yk_field *field = section->fields; field->key; field++)
+    for (const yk_option *field = section->options; field->key; field++)
         check_default(resolver, field, count);
 }
 

@@ -7,57 +7,62 @@
 #include "math/so3.h"
 #include "model/schema.h"
 
-static const yk_word colours[] = {
+static const yk_option_choice colours[] = {
     {"red", "warm"}, {"green", "calm"}, {"blue", "cold"}, {NULL, NULL}};
-static const yk_field point_fields[] = {
-    {"x", YK_TYPE_NUMBER, "m", .required = true, .text = "abscissa"},
-    {"y", YK_TYPE_NUMBER, "m", "2", .text = "ordinate"},
+static const yk_option point_fields[] = {
+    {"x", YK_OPTION_NUMBER, "m", .required = true, .description = "abscissa"},
+    {"y", YK_OPTION_NUMBER, "m", "2", .description = "ordinate"},
     {0},
 };
-static const yk_section point = {"point", NULL, point_fields};
-static const yk_field radius_fields[] = {
-    {"radius", YK_TYPE_NUMBER, "m", .required = true, .range = YK_POSITIVE, .text = "radius"}, {0}};
-static const yk_field edge_fields[] = {{"edges", YK_TYPE_NUMBERS, "m", "[1, 2, 3]", .least = 3,
-                                        .most = 3, .range = YK_POSITIVE, .text = "edges"},
-                                       {0}};
-static const yk_section sphere = {"sphere", NULL, radius_fields}, box = {"box", NULL, edge_fields};
-static const yk_section *const shapes[] = {&sphere, &box, NULL};
-static const yk_field common_fields[] = {
-    {"density", YK_TYPE_NUMBER, "kg/m^3", "1000", .text = "density"}, {0}};
-static const yk_section common = {"shape", NULL, common_fields};
-static const yk_field shape_item = {"shape",
-                                    YK_TYPE_VARIANT,
-                                    .section = &common,
-                                    .variants = shapes,
-                                    .selector = "type",
-                                    .selector_fallback = "box",
-                                    .text = "a shape"};
-static const yk_field colour_item = {"colours", YK_TYPE_CHOICE, .words = colours, .text = ""};
+static const yk_option_section point = {"point", NULL, point_fields};
+static const yk_option radius_fields[] = {{"radius", YK_OPTION_NUMBER, "m", .required = true,
+                                           .range = YK_POSITIVE, .description = "radius"},
+                                          {0}};
+static const yk_option edge_fields[] = {{"edges", YK_OPTION_NUMBERS, "m", "[1, 2, 3]",
+                                         .min_count = 3, .max_count = 3, .range = YK_POSITIVE,
+                                         .description = "edges"},
+                                        {0}};
+static const yk_option_section sphere = {"sphere", NULL, radius_fields},
+                               box = {"box", NULL, edge_fields};
+static const yk_option_section *const shapes[] = {&sphere, &box, NULL};
+static const yk_option common_fields[] = {
+    {"density", YK_OPTION_NUMBER, "kg/m^3", "1000", .description = "density"}, {0}};
+static const yk_option_section common = {"shape", NULL, common_fields};
+static const yk_option shape_item = {"shape",
+                                     YK_OPTION_VARIANT,
+                                     .section = &common,
+                                     .variants = shapes,
+                                     .selector = "type",
+                                     .default_variant = "box",
+                                     .description = "a shape"};
+static const yk_option colour_item = {"colours", YK_OPTION_CHOICE, .choices = colours,
+                                      .description = ""};
 
-static const yk_field fields[] = {
-    {"parameters", YK_TYPE_PARAMETERS, .most = 100, .text = ""},
-    {"number", YK_TYPE_NUMBER, "kg", .range = YK_POSITIVE, .text = ""},
-    {"integer", YK_TYPE_INTEGER, .range = YK_BETWEEN(-5, 5), .text = ""},
-    {"boolean", YK_TYPE_BOOLEAN, .text = ""},
-    {"text", YK_TYPE_TEXT, .text = ""},
-    {"name", YK_TYPE_NAME, .text = ""},
-    {"choice", YK_TYPE_CHOICE, .words = colours, .text = ""},
-    {"function", YK_TYPE_FUNCTION, "N", .text = ""},
-    {"vector", YK_TYPE_NUMBERS, "m", .least = 3, .most = 3, .text = ""},
-    {"numbers", YK_TYPE_NUMBERS, .least = 1, .text = ""},
-    {"functions", YK_TYPE_FUNCTIONS, "N", .least = 3, .most = 3, .text = ""},
-    {"orientation", YK_TYPE_ORIENTATION, .text = ""},
-    {"inertia", YK_TYPE_INERTIA, "kg m^2", .text = ""},
-    {"path", YK_TYPE_PATH, .text = ""},
-    {"section", YK_TYPE_SECTION, .section = &point, .text = ""},
-    {"form", YK_TYPE_FORM, .words = colours, .section = &point, .text = ""},
-    {"variant", YK_TYPE_VARIANT, .section = &common, .variants = shapes, .selector = "type",
-     .text = ""},
-    {"list", YK_TYPE_LIST, .least = 1, .most = 2, .item = &colour_item, .text = ""},
-    {"named", YK_TYPE_NAMED, .most = 3, .item = &shape_item, .text = ""},
+static const yk_option fields[] = {
+    {"parameters", YK_OPTION_PARAMETERS, .max_count = 100, .description = ""},
+    {"number", YK_OPTION_NUMBER, "kg", .range = YK_POSITIVE, .description = ""},
+    {"integer", YK_OPTION_INTEGER, .range = YK_BETWEEN(-5, 5), .description = ""},
+    {"boolean", YK_OPTION_BOOLEAN, .description = ""},
+    {"text", YK_OPTION_TEXT, .description = ""},
+    {"name", YK_OPTION_NAME, .description = ""},
+    {"choice", YK_OPTION_CHOICE, .choices = colours, .description = ""},
+    {"function", YK_OPTION_FUNCTION, "N", .description = ""},
+    {"vector", YK_OPTION_NUMBERS, "m", .min_count = 3, .max_count = 3, .description = ""},
+    {"numbers", YK_OPTION_NUMBERS, .min_count = 1, .description = ""},
+    {"functions", YK_OPTION_FUNCTIONS, "N", .min_count = 3, .max_count = 3, .description = ""},
+    {"orientation", YK_OPTION_ORIENTATION, .description = ""},
+    {"inertia", YK_OPTION_INERTIA, "kg m^2", .description = ""},
+    {"path", YK_OPTION_PATH, .description = ""},
+    {"section", YK_OPTION_SECTION, .section = &point, .description = ""},
+    {"form", YK_OPTION_FORM, .choices = colours, .section = &point, .description = ""},
+    {"variant", YK_OPTION_VARIANT, .section = &common, .variants = shapes, .selector = "type",
+     .description = ""},
+    {"list", YK_OPTION_LIST, .min_count = 1, .max_count = 2, .item = &colour_item,
+     .description = ""},
+    {"named", YK_OPTION_NAMED, .max_count = 3, .item = &shape_item, .description = ""},
     {0},
 };
-static const yk_section all = {"all", NULL, fields};
+static const yk_option_section all = {"all", NULL, fields};
 
 typedef struct checking {
     yk_context *context;

@@ -791,27 +791,26 @@ static const yk_option_choice jacobian_words[] = {
     {NULL, NULL},
 };
 
-#define ROW(type, field) .kind = YK_OPTION_##type, .offset = offsetof(yk_index1_options, field)
+#define ROW(type, field) .kind = YK_OPTION_##type, YK_MEMBER(yk_index1_options, field)
 
 static const yk_option options[] = {
     {"polynomial_degree", ROW(INTEGER, polynomial_degree), .default_text = "3",
-     .maximum = YK_INPUT_DEGREE_MAX,
+     .range = YK_BETWEEN(0, YK_INPUT_DEGREE_MAX),
      .description =
          "degree of the wrenches in time; with exact solvers the order is 2, 4, 5, 6 for 0 to "
          "3, with others theirs"},
-    {"max_iterations", ROW(INTEGER, max_iterations), .default_text = "20", .minimum = 1,
-     .maximum = INFINITY,
+    {"max_iterations", ROW(INTEGER, max_iterations), .default_text = "20", .range = YK_AT_LEAST(1),
      .description =
          "largest number of corrections of a macro step; 1 is the single Newton step of the paper"},
     {"absolute_tolerance", ROW(NUMBER, tolerance), .unit = "N, N m", .default_text = "1e-6",
-     .maximum = INFINITY, .refinement_exponent = 1,
+     .range = YK_NOT_NEGATIVE, .refinement_exponent = 1,
      .description = "largest change of an interface wrench that counts as converged"},
     {"relative_tolerance", ROW(NUMBER, relative_tolerance), .default_text = "0",
-     .maximum = INFINITY, .refinement_exponent = 1,
+     .range = YK_NOT_NEGATIVE, .refinement_exponent = 1,
      .description = "the same, relative to the wrench"},
     {"jacobian_update", ROW(CHOICE, jacobian_update), .default_text = "reuse",
      .choices = jacobian_words, .description = "how the coupling Jacobian is found"},
-    {"threads", ROW(INTEGER, thread_count), .default_text = "1", .maximum = 1024,
+    {"threads", ROW(INTEGER, thread_count), .default_text = "1", .range = YK_BETWEEN(0, 1024),
      .description = "subsystems that advance at the same time; 0 is one per core"},
     {0},
 };

@@ -561,7 +561,7 @@ static const yk_option_choice positions_words[] = {
     {NULL, NULL},
 };
 
-#define ROW(type, field) .kind = YK_OPTION_##type, .offset = offsetof(yk_rim_options, field)
+#define ROW(type, field) .kind = YK_OPTION_##type, YK_MEMBER(yk_rim_options, field)
 
 enum { EXCHANGE_ROW = 1 };
 
@@ -585,7 +585,7 @@ static const yk_option options[] = {
     {"position_update", ROW(CHOICE, position_update), .default_text = "own-step",
      .choices = positions_words, .description = "where the reduced model says that the ports are"},
     {"exchanges_per_step", ROW(INTEGER, exchanges_per_step), .default_text = "0",
-     .maximum = INFINITY,
+     .range = YK_NOT_NEGATIVE,
      .description =
          "how often fast subsystems and models exchange in a macro step; 0 is at every common "
          "step of the fast ones"},

@@ -429,7 +429,7 @@ static const yk_option_choice velocity_words[] = {
     {NULL, NULL},
 };
 
-#define ROW(type, field) .kind = YK_OPTION_##type, .offset = offsetof(yk_tight_options, field)
+#define ROW(type, field) .kind = YK_OPTION_##type, YK_MEMBER(yk_tight_options, field)
 #define EXCHANGE_TEXT "what crosses an interface where nothing is repeated; auto where it is absent"
 #define VELOCITY_ROW                                                                            \
     {                                                                                           \
@@ -443,16 +443,17 @@ enum { ITERATIONS_ROW, TOLERANCE_ROW, RELATIVE_ROW, ACCELERATION_ROW, TIGHT_EXCH
 static const yk_option tight_rows[] = {
     [ITERATIONS_ROW] =
         {"max_iterations", ROW(INTEGER, max_iterations), .default_text = "20",
-         .has_derived_default = true, .maximum = INFINITY,
+         .has_derived_default = true, .range = YK_NOT_NEGATIVE,
          .description =
              "largest number of repetitions of a macro step; 0 is the scheme loose. Where it is "
              "absent: 50 with an acceleration, else 20"},
     [TOLERANCE_ROW] = {"absolute_tolerance", ROW(NUMBER, tolerance), .unit = "N, N m",
-                       .default_text = "1e-6", .maximum = INFINITY, .refinement_exponent = 1,
+                       .default_text = "1e-6", .range = YK_NOT_NEGATIVE, .refinement_exponent = 1,
                        .description =
                            "largest change of an interface wrench that counts as converged"},
     [RELATIVE_ROW] = {"relative_tolerance", ROW(NUMBER, relative_tolerance),
-                      .has_derived_default = true, .maximum = INFINITY, .refinement_exponent = 1,
+                      .has_derived_default = true, .range = YK_NOT_NEGATIVE,
+                      .refinement_exponent = 1,
                       .description =
                           "the same, relative to the wrench. Where it is absent: 1e-9 with an "
                           "acceleration, else 0"},
@@ -462,7 +463,7 @@ static const yk_option tight_rows[] = {
     [TIGHT_EXCHANGE_ROW] = {"exchange", ROW(CHOICE, exchange), .has_derived_default = true,
                             .choices = yk_exchange_words, .description = EXCHANGE_TEXT},
     VELOCITY_ROW,
-    {"max_halvings", ROW(INTEGER, max_halvings), .default_text = "0", .maximum = 20,
+    {"max_halvings", ROW(INTEGER, max_halvings), .default_text = "0", .range = YK_BETWEEN(0, 20),
      .description = "how often a step that does not converge may be halved"},
     {0},
 };

@@ -3,14 +3,14 @@
 #include "interop/fmi/fmu.h"
 #include "interop/interop.h"
 
-static const yk_word kind_words[] = {
+static const yk_option_choice kind_words[] = {
     {"auto", "co-simulation where the FMU has it, else model exchange"},
     {"co-simulation", "the FMU's own solver"},
     {"model-exchange", "its equations, integrated by Yoke with error control"},
     {NULL, NULL},
 };
 
-static const yk_word process_words[] = {
+static const yk_option_choice process_words[] = {
     {"this-process", "that of the run: fastest"},
     {"child-process",
      "a child process: a crash of the FMU fails the step and keeps the results so far"},
@@ -19,27 +19,28 @@ static const yk_word process_words[] = {
 
 /* Ports ---------------------------------------------------------------------------------------- */
 
-static const yk_field scalar_fields[] = {
-    {"position", YK_TYPE_TEXT, .text = "variable of the position (m) or angle (rad)"},
-    {"velocity", YK_TYPE_TEXT, .text = "variable of its velocity"},
-    {"acceleration", YK_TYPE_TEXT, .text = "variable of its acceleration"},
-    {"force", YK_TYPE_TEXT, .text = "variable of the force (N) or torque (N m)"},
-    {"force_on_partner", YK_TYPE_BOOLEAN, .fallback = "false",
-     .text = "the force that the FMU gives is that on its partner, not on itself"},
+static const yk_option scalar_fields[] = {
+    {"position", YK_OPTION_TEXT, .description = "variable of the position (m) or angle (rad)"},
+    {"velocity", YK_OPTION_TEXT, .description = "variable of its velocity"},
+    {"acceleration", YK_OPTION_TEXT, .description = "variable of its acceleration"},
+    {"force", YK_OPTION_TEXT, .description = "variable of the force (N) or torque (N m)"},
+    {"force_on_partner", YK_OPTION_BOOLEAN, .default_text = "false",
+     .description = "the force that the FMU gives is that on its partner, not on itself"},
     {0},
 };
 
-static const yk_field variable_item = {
-    "variables", YK_TYPE_TEXT, .text = "a variable of the FMU; 0: the component is always zero"};
+static const yk_option variable_item = {
+    "variables", YK_OPTION_TEXT,
+    .description = "a variable of the FMU; 0: the component is always zero"};
 
-#define MARKER_FIELD(word, largest, what)                                              \
-    {                                                                                  \
-        word, YK_TYPE_LIST,                                                            \
-            .least = 1, .most = largest, .item = &variable_item,                       \
-            .text = "variables of " what                                               \
-                    "; one name: an array, or the first part of name[1], name[2], ..." \
+#define MARKER_FIELD(word, largest, what)                                                     \
+    {                                                                                         \
+        word, YK_OPTION_LIST,                                                                 \
+            .min_count = 1, .max_count = largest, .item = &variable_item,                     \
+            .description = "variables of " what                                               \
+                           "; one name: an array, or the first part of name[1], name[2], ..." \
     }
-static const yk_field marker_fields[] = {
+static const yk_option marker_fields[] = {
     MARKER_FIELD("position", 3, "the position, global axes"),
     MARKER_FIELD("orientation", 9,
                  "the rotation from the marker to the global axes: "
@@ -50,101 +51,105 @@ static const yk_field marker_fields[] = {
     MARKER_FIELD("angular_acceleration", 3, "the angular acceleration, global axes"),
     MARKER_FIELD("force", 3, "the force, global axes"),
     MARKER_FIELD("torque", 3, "the torque about the marker's origin, global axes"),
-    {"force_on_partner", YK_TYPE_BOOLEAN, .fallback = "false",
-     .text = "the wrench that the FMU gives is that on its partner, not on itself"},
+    {"force_on_partner", YK_OPTION_BOOLEAN, .default_text = "false",
+     .description = "the wrench that the FMU gives is that on its partner, not on itself"},
     {0},
 };
 
-static const yk_field signal_fields[] = {
-    {"variable", YK_TYPE_TEXT, .required = true, .text = "an input, or a variable to be read"},
+static const yk_option signal_fields[] = {
+    {"variable", YK_OPTION_TEXT, .required = true,
+     .description = "an input, or a variable to be read"},
     {0},
 };
-static const yk_field terminal_fields[] = {
-    {"terminal", YK_TYPE_TEXT, .required = true, .text = "a terminal of the FMU (FMI 3)"},
+static const yk_option terminal_fields[] = {
+    {"terminal", YK_OPTION_TEXT, .required = true, .description = "a terminal of the FMU (FMI 3)"},
     {0},
 };
 
-static const yk_section scalar_section = {
+static const yk_option_section scalar_section = {
     "scalar",
     "One coordinate with its force. "
     "Where the force is an input of the FMU, the port takes a wrench; "
     "where the motion is one, it takes a motion.",
     scalar_fields};
-static const yk_section marker_section = {"marker",
-                                          "A frame with six coordinates; "
-                                          "what it takes is decided as for scalar ports.",
-                                          marker_fields};
-static const yk_section signal_section = {"signal", "A number without power, for wires.",
-                                          signal_fields};
-static const yk_section terminal_section = {
+static const yk_option_section marker_section = {"marker",
+                                                 "A frame with six coordinates; "
+                                                 "what it takes is decided as for scalar ports.",
+                                                 marker_fields};
+static const yk_option_section signal_section = {"signal", "A number without power, for wires.",
+                                                 signal_fields};
+static const yk_option_section terminal_section = {
     "terminal",
     "A port by the members of a terminal: "
     "position, velocity, force, ..., or s, f, phi, tau as in Modelica.",
     terminal_fields};
 
 /* In the order of port_kinds below. */
-static const yk_section *const port_sections[] = {&scalar_section, &marker_section, &signal_section,
-                                                  &terminal_section, NULL};
+static const yk_option_section *const port_sections[] = {&scalar_section, &marker_section,
+                                                         &signal_section, &terminal_section, NULL};
 enum { SCALAR_PORT, MARKER_PORT, SIGNAL_PORT, TERMINAL_PORT };
 static const yk_port_kind port_kinds[] = {YK_PORT_SCALAR, YK_PORT_MARKER, YK_PORT_SIGNAL,
                                           YK_PORT_SCALAR};
 
-static const yk_field port_item = {"port",
-                                   YK_TYPE_VARIANT,
-                                   .variants = port_sections,
-                                   .selector = "type",
-                                   .selector_fallback = "scalar",
-                                   .text = "a port"};
+static const yk_option port_item = {"port",
+                                    YK_OPTION_VARIANT,
+                                    .variants = port_sections,
+                                    .selector = "type",
+                                    .default_variant = "scalar",
+                                    .description = "a port"};
 
 /* Values --------------------------------------------------------------------------------------- */
 
-static const yk_field setting_fields[] = {
-    {"variable", YK_TYPE_TEXT, .required = true, .text = "a parameter or start value of the FMU"},
-    {"value", YK_TYPE_NUMBER, .text = "its value; a boolean is 0 or 1"},
-    {"values", YK_TYPE_NUMBERS, .least = 1, .text = "the values of an array"},
-    {"string", YK_TYPE_TEXT, .text = "the value of a variable of type String"},
+static const yk_option setting_fields[] = {
+    {"variable", YK_OPTION_TEXT, .required = true,
+     .description = "a parameter or start value of the FMU"},
+    {"value", YK_OPTION_NUMBER, .description = "its value; a boolean is 0 or 1"},
+    {"values", YK_OPTION_NUMBERS, .min_count = 1, .description = "the values of an array"},
+    {"string", YK_OPTION_TEXT, .description = "the value of a variable of type String"},
     {0},
 };
-static const yk_section setting_section = {"setting", "A value before the start.", setting_fields};
-static const yk_field setting_item = {"settings", YK_TYPE_SECTION, .section = &setting_section,
-                                      .text = "a value"};
-static const yk_field channel_item = {"variables", YK_TYPE_TEXT, .text = "a variable"};
+static const yk_option_section setting_section = {"setting", "A value before the start.",
+                                                  setting_fields};
+static const yk_option setting_item = {"settings", YK_OPTION_SECTION, .section = &setting_section,
+                                       .description = "a value"};
+static const yk_option channel_item = {"variables", YK_OPTION_TEXT, .description = "a variable"};
 
-static const yk_field fields[] = {
-    {"file", YK_TYPE_PATH, .required = true, .text = "the FMU, FMI 2.0 or 3.0"},
-    {"interface_type", YK_TYPE_CHOICE, .fallback = "auto", .words = kind_words,
-     .text = "which of the FMU's kinds is used"},
-    {"ports", YK_TYPE_NAMED, .item = &port_item,
-     .text = "where other subsystems are joined; "
-             "without: the FMU's terminals, "
-             "and a signal port for each other input and output, named as it is"},
-    {"start_values", YK_TYPE_LIST, .item = &setting_item, .text = "parameters and start values"},
-    {"channels", YK_TYPE_LIST, .item = &channel_item,
-     .text = "variables that can be recorded besides the outputs"},
-    {"max_step", YK_TYPE_NUMBER, "s", .range = YK_POSITIVE, .refines = 1,
-     .text = "longest step of the FMU; "
-             "without: co-simulation makes one per macro step, "
-             "and the error control chooses the steps of model exchange"},
-    {"solver_tolerance", YK_TYPE_NUMBER, .range = YK_POSITIVE,
-     .text = "relative tolerance of the solver; "
-             "without: co-simulation uses the FMU's own, "
-             "model exchange that of the FMU's default experiment, or 1e-8"},
-    {"absolute_tolerance", YK_TYPE_NUMBER, .range = YK_POSITIVE,
-     .text =
+static const yk_option fields[] = {
+    {"file", YK_OPTION_PATH, .required = true, .description = "the FMU, FMI 2.0 or 3.0"},
+    {"interface_type", YK_OPTION_CHOICE, .default_text = "auto", .choices = kind_words,
+     .description = "which of the FMU's kinds is used"},
+    {"ports", YK_OPTION_NAMED, .item = &port_item,
+     .description = "where other subsystems are joined; "
+                    "without: the FMU's terminals, "
+                    "and a signal port for each other input and output, named as it is"},
+    {"start_values", YK_OPTION_LIST, .item = &setting_item,
+     .description = "parameters and start values"},
+    {"channels", YK_OPTION_LIST, .item = &channel_item,
+     .description = "variables that can be recorded besides the outputs"},
+    {"max_step", YK_OPTION_NUMBER, "s", .range = YK_POSITIVE, .refinement_exponent = 1,
+     .description = "longest step of the FMU; "
+                    "without: co-simulation makes one per macro step, "
+                    "and the error control chooses the steps of model exchange"},
+    {"solver_tolerance", YK_OPTION_NUMBER, .range = YK_POSITIVE,
+     .description = "relative tolerance of the solver; "
+                    "without: co-simulation uses the FMU's own, "
+                    "model exchange that of the FMU's default experiment, or 1e-8"},
+    {"absolute_tolerance", YK_OPTION_NUMBER, .range = YK_POSITIVE,
+     .description =
          "with model exchange: absolute tolerance of each state, relative to its nominal value; "
          "without: a hundredth of `solver_tolerance`"},
-    {"log_all", YK_TYPE_BOOLEAN, .fallback = "false",
-     .text = "shows all that the FMU logs, not only its warnings"},
-    {"use_directional_derivatives", YK_TYPE_BOOLEAN, .fallback = "true",
-     .text = "uses the FMU's directional derivatives where it has them"},
-    {"run_in", YK_TYPE_CHOICE, .fallback = "this-process", .words = process_words,
-     .text = "where the FMU's code runs"},
-    {"timeout", YK_TYPE_NUMBER, "s", "30", .range = YK_POSITIVE,
-     .text = "with `run_in: child-process`: longest time for one step"},
+    {"log_all", YK_OPTION_BOOLEAN, .default_text = "false",
+     .description = "shows all that the FMU logs, not only its warnings"},
+    {"use_directional_derivatives", YK_OPTION_BOOLEAN, .default_text = "true",
+     .description = "uses the FMU's directional derivatives where it has them"},
+    {"run_in", YK_OPTION_CHOICE, .default_text = "this-process", .choices = process_words,
+     .description = "where the FMU's code runs"},
+    {"timeout", YK_OPTION_NUMBER, "s", "30", .range = YK_POSITIVE,
+     .description = "with `run_in: child-process`: longest time for one step"},
     {0},
 };
 
-static const yk_section fmu_section = {
+static const yk_option_section fmu_section = {
     "fmu",
     "A model of another program, as a Functional Mock-up Unit. "
     "`yoke fmu info FILE` shows what is inside and writes a section to start from.",

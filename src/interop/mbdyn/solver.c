@@ -5,40 +5,41 @@
 enum { NODES_MAX = 10000 };
 
 /* In the order of yk_mbdyn_coupling and yk_mbdyn_orientation. */
-static const yk_word couplings[] = {
+static const yk_option_choice couplings[] = {
     {"staggered", "after each converged step: for the schemes explicit and loose"},
     {"loose", "after the prediction of each step: for the scheme loose"},
     {"tight", "after the prediction and in every Newton iteration: for the scheme tight"},
     {NULL, NULL},
 };
-static const yk_word orientations[] = {
+static const yk_option_choice orientations[] = {
     {"matrix", "`orientation matrix`, what MBDyn takes where nothing is said"},
     {"vector", "`orientation vector`"},
     {"euler123", "`euler 123`"},
     {NULL, NULL},
 };
 
-static const yk_field node_item = {"nodes", YK_TYPE_TEXT, .text = "the name of a port"};
-static const yk_field fields[] = {
-    {"address", YK_TYPE_TEXT, .required = true,
-     .text = "`unix:PATH` or `tcp:HOST:PORT`, as in the force of MBDyn's input file"},
-    {"mbdyn_connects", YK_TYPE_BOOLEAN, .fallback = "false",
-     .text = "MBDyn connects (`create, no`); else it listens (`create, yes`)"},
-    {"nodes", YK_TYPE_LIST, .required = true, .least = 1, .most = NODES_MAX, .item = &node_item,
-     .text = "names for the nodes of the force, in its order; "
-             "each becomes a marker port"},
-    {"coupling", YK_TYPE_CHOICE, .fallback = "staggered", .words = couplings,
-     .text = "when MBDyn exchanges motions and forces, as its input file says"},
-    {"orientation", YK_TYPE_CHOICE, .fallback = "matrix", .words = orientations,
-     .text = "how MBDyn sends orientations, as its input file says"},
-    {"sends_accelerations", YK_TYPE_BOOLEAN, .fallback = "false",
-     .text = "whether it sends accelerations, as its input file says"},
-    {"timeout", YK_TYPE_NUMBER, "s", "30", .range = YK_POSITIVE,
-     .text = "for each answer, and for MBDyn to be there"},
+static const yk_option node_item = {"nodes", YK_OPTION_TEXT, .description = "the name of a port"};
+static const yk_option fields[] = {
+    {"address", YK_OPTION_TEXT, .required = true,
+     .description = "`unix:PATH` or `tcp:HOST:PORT`, as in the force of MBDyn's input file"},
+    {"mbdyn_connects", YK_OPTION_BOOLEAN, .default_text = "false",
+     .description = "MBDyn connects (`create, no`); else it listens (`create, yes`)"},
+    {"nodes", YK_OPTION_LIST, .required = true, .min_count = 1, .max_count = NODES_MAX,
+     .item = &node_item,
+     .description = "names for the nodes of the force, in its order; "
+                    "each becomes a marker port"},
+    {"coupling", YK_OPTION_CHOICE, .default_text = "staggered", .choices = couplings,
+     .description = "when MBDyn exchanges motions and forces, as its input file says"},
+    {"orientation", YK_OPTION_CHOICE, .default_text = "matrix", .choices = orientations,
+     .description = "how MBDyn sends orientations, as its input file says"},
+    {"sends_accelerations", YK_OPTION_BOOLEAN, .default_text = "false",
+     .description = "whether it sends accelerations, as its input file says"},
+    {"timeout", YK_OPTION_NUMBER, "s", "30", .range = YK_POSITIVE,
+     .description = "for each answer, and for MBDyn to be there"},
     {0},
 };
 
-static const yk_section mbdyn_section = {
+static const yk_option_section mbdyn_section = {
     "mbdyn",
     "A model that runs in MBDyn, which exchanges motions and forces by its `force: "
     "..., external structural` over a socket (docs/mbdyn.md). "

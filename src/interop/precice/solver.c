@@ -7,58 +7,62 @@
 enum { PORTS_MAX = 10000 };
 
 /* In the order of yk_causality, from YK_CAUSALITY_WRENCH_INPUT on. */
-static const yk_word takes_words[] = {
+static const yk_option_choice takes_words[] = {
     {"wrench",
      "forces are written and displacements read: this system loads a structure of the partner"},
     {"motion", "displacements are written and forces read: this system is the structure"},
     {NULL, NULL},
 };
 
-static const yk_field vertex_item = {"vertices", YK_TYPE_NUMBERS, "m", YK_VECTOR,
-                                     .text = "x, y, z"};
-static const yk_field port_fields[] = {
-    {"position", YK_TYPE_NUMBERS, "m", .required = true, YK_VECTOR,
-     .text = "where the port is while nothing is displaced, in the axes of the mesh"},
-    {"orientation", YK_TYPE_ORIENTATION, .fallback = "[1, 0, 0, 0]", .text = "its axes there"},
-    {"vertices", YK_TYPE_LIST, .least = 1, .item = &vertex_item,
-     .text = "points of the mesh that move with the port; without: one, where the port is"},
-    {"vertices_file", YK_TYPE_PATH,
-     .text = "the same from a table with the columns x, y and, in space, z (CSV)"},
-    {"axis", YK_TYPE_NUMBERS, YK_VECTOR,
-     .text = "makes a scalar port of it: its coordinate is the displacement along this axis"},
+static const yk_option vertex_item = {"vertices", YK_OPTION_NUMBERS, "m", YK_VECTOR,
+                                      .description = "x, y, z"};
+static const yk_option port_fields[] = {
+    {"position", YK_OPTION_NUMBERS, "m", .required = true, YK_VECTOR,
+     .description = "where the port is while nothing is displaced, in the axes of the mesh"},
+    {"orientation", YK_OPTION_ORIENTATION, .default_text = "[1, 0, 0, 0]",
+     .description = "its axes there"},
+    {"vertices", YK_OPTION_LIST, .min_count = 1, .item = &vertex_item,
+     .description = "points of the mesh that move with the port; without: one, where the port is"},
+    {"vertices_file", YK_OPTION_PATH,
+     .description = "the same from a table with the columns x, y and, in space, z (CSV)"},
+    {"axis", YK_OPTION_NUMBERS, YK_VECTOR,
+     .description =
+         "makes a scalar port of it: its coordinate is the displacement along this axis"},
     {0},
 };
-static const yk_section port_section = {
+static const yk_option_section port_section = {
     "port",
     "Points of the mesh that one port carries as a rigid body does: forces on them are its wrench, "
     "and "
     "their displacements follow from its motion, or it from them.",
     port_fields};
-static const yk_field port_item = {"port", YK_TYPE_SECTION, .section = &port_section,
-                                   .text = "a port"};
+static const yk_option port_item = {"port", YK_OPTION_SECTION, .section = &port_section,
+                                    .description = "a port"};
 
-static const yk_field fields[] = {
-    {"participant", YK_TYPE_TEXT, .required = true,
-     .text = "name of this participant in the configuration of preCICE"},
-    {"config_file", YK_TYPE_PATH, .required = true, .text = "configuration of preCICE (XML)"},
-    {"mesh", YK_TYPE_TEXT, .required = true, .text = "mesh that the participant provides"},
-    {"input", YK_TYPE_CHOICE, .fallback = "motion", .words = takes_words,
-     .text = "what the ports take from this system"},
-    {"displacement", YK_TYPE_TEXT,
-     .text = "data of the displacements; without it and without `velocity`: `Displacement`"},
-    {"velocity", YK_TYPE_TEXT, .text = "data of the velocities; without: none"},
-    {"force", YK_TYPE_TEXT, .fallback = "Force", .text = "data of the forces"},
-    {"ports", YK_TYPE_NAMED, .required = true, .least = 1, .most = PORTS_MAX, .item = &port_item,
-     .text = "where other subsystems are joined"},
-    {"library", YK_TYPE_TEXT, .fallback = "libprecice.so.3",
-     .text = "the library: a name that the system's loader finds, or a path with a slash, from the "
-             "folder of the scenario"},
-    {"timeout", YK_TYPE_NUMBER, "s", "600", .range = YK_POSITIVE,
-     .text = "for each answer: partners that take longer for a time window end the run"},
+static const yk_option fields[] = {
+    {"participant", YK_OPTION_TEXT, .required = true,
+     .description = "name of this participant in the configuration of preCICE"},
+    {"config_file", YK_OPTION_PATH, .required = true,
+     .description = "configuration of preCICE (XML)"},
+    {"mesh", YK_OPTION_TEXT, .required = true, .description = "mesh that the participant provides"},
+    {"input", YK_OPTION_CHOICE, .default_text = "motion", .choices = takes_words,
+     .description = "what the ports take from this system"},
+    {"displacement", YK_OPTION_TEXT,
+     .description = "data of the displacements; without it and without `velocity`: `Displacement`"},
+    {"velocity", YK_OPTION_TEXT, .description = "data of the velocities; without: none"},
+    {"force", YK_OPTION_TEXT, .default_text = "Force", .description = "data of the forces"},
+    {"ports", YK_OPTION_NAMED, .required = true, .min_count = 1, .max_count = PORTS_MAX,
+     .item = &port_item, .description = "where other subsystems are joined"},
+    {"library", YK_OPTION_TEXT, .default_text = "libprecice.so.3",
+     .description =
+         "the library: a name that the system's loader finds, or a path with a slash, from the "
+         "folder of the scenario"},
+    {"timeout", YK_OPTION_NUMBER, "s", "600", .range = YK_POSITIVE,
+     .description = "for each answer: partners that take longer for a time window end the run"},
     {0},
 };
 
-static const yk_section precice_section = {
+static const yk_option_section precice_section = {
     "precice",
     "A participant of the coupling library preCICE, version 3, whose partners are solvers of flows "
     "and fields (docs/precice.md). The library is loaded at run time, by a child process. "
