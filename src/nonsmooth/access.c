@@ -66,8 +66,8 @@ void yk_world_release_pushes(yk_nonsmooth *self)
     *pushes = (yk_pushes){0};
 }
 
-/* Whether a wrench has an effect: it moves the body, or changes the wrench with which a port answers to a prescribed
- * motion. */
+/* Whether a wrench has an effect: it moves the body, or changes the wrench with which a port
+ * answers to a prescribed motion. */
 static bool can_be_pushed(const yk_world_model *model, size_t slot)
 {
     if (slot < model->dynamic_count)
@@ -195,7 +195,8 @@ static double get_parameter(const yk_subsystem *subsystem, int parameter)
     return components[parameter];
 }
 
-/* Sleeping bodies rest for another gravity: they wake up. The change of the potential energy is external work. */
+/* With another gravity, sleeping bodies would rest differently: wake them. The change of the
+ * potential energy is external work. */
 static yk_status set_parameter(yk_subsystem *subsystem, int parameter, double value)
 {
     yk_nonsmooth *self = (yk_nonsmooth *)subsystem;
@@ -231,7 +232,7 @@ void yk_world_apply_pushes(yk_nonsmooth *self)
 
 void yk_world_account_pushes(yk_nonsmooth *self, double h)
 {
-    /* The work at the mean of the velocities before and after the step. */
+    /* The work with the mean of the velocities before and after the step. */
     const yk_pushes *pushes = &self->pushes;
     for (size_t i = 0; i < pushes->count; i++) {
         int32_t slot = pushes->slots[i];

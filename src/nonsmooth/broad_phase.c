@@ -1,48 +1,48 @@
-/* Which solids may touch soon (the broad phase): a list of pairs that stays valid while nothing
- * has moved far.
+/* The broad phase: a list of the pairs of solids that may touch soon, which remains valid until
+ * something has moved far.
  *
- * Every finite solid has a ball and a box about it. Balls are put in cells of a grid by the place
- * of their centre; the cell is as wide as the ball, so that whatever comes near is in one of the
- * 27 cells around. Solids of different size live in different levels, each with cells twice as
- * wide as the one below:
+ * Every finite solid has a ball and a box around it. Balls are assigned to cells of a grid by their
+ * centers. A cell is as wide as the ball, so that all neighbours are in the 27 surrounding cells.
+ * Solids of different size are in different levels, each with cells twice as wide as those of the
+ * level below:
  *
- *   level 2  |               |               |      a solid looks for partners in its own level (those with a larger
- *   level 1  |   o   |       |       |   o   |      number, so that a pair is found once) and in the coarser levels
+ *   level 2  | | | a solid searches its own level (for solids with a larger
+ *   level 1  | o | | | o | number, so that a pair is found once) and the coarser levels
  *   level 0  | o | o |   | o |   |   | o |   |
  *
- * Cells are never stored: the solids of a level are sorted by cell (radix sort, rows of cells
- * along x), and nine cursors, one per neighbouring row, move along with the solid that looks.
- * Work and memory are linear in the number of solids, wherever they are. Unbounded solids
- * (planes, cavities) are compared with every ball.
+ * Cells are not stored: the solids of a level are sorted by cell (radix sort, rows of cells along
+ * x), and nine cursors, one per neighbouring row, move along with the searching solid. Time and
+ * memory are linear in the number of solids, wherever they are. Unbounded solids (planes, cavities)
+ * are compared with every ball.
  *
- * Where space repeats itself, centres are brought into the first period, and balls near its faces are
- * there a second time, as images beyond the opposite face: an image is found, and does not look.
+ * If space is periodic, centers are moved to the first period, and balls near its faces have images
+ * beyond the opposite face. An image can be found, but does not search.
  *
  *        low                        high
- *   (2)   |  1               2       |  (1)        2 looks to the right and finds the image of 1
+ *   (2)   |  1               2       |  (1)        2 searches to the right and finds the image of 1
  *
- * A ball must be found only once, so that two of them with the margin have to fit into half a period.
+ * A ball must be found only once, so two balls and the margin must fit into half a period.
  *
- * The list is in rows: row i has the partners of solid i in rising order. Its contents depend on
- * how old it is, but the pairs nearer than the margin, and their order, do not: contacts are the
- * same bits whether the list is fresh or old.
- */
+ * The list has rows: row i contains the partners of solid i in ascending order. Its contents depend
+ * on its age, but the pairs nearer than the margin, and their order, do not: contacts are the same
+ * bit for bit whether the list is new or old. */
 #include <string.h>
 
 #include "base/context.h"
 #include "nonsmooth/collision.h"
 
 enum {
-    /* per direction; cells beyond share the outermost one, which costs time and nothing else */
+    /* per direction; cells beyond share the outermost one, which only costs time */
     CELL_BITS = 20,
     CELL_LAST = (1 << CELL_BITS) - 2,
     ROWS_CHUNK = 512,
     DIGIT_BITS = 10,
     DIGITS = 1 << DIGIT_BITS,
-    SOLID_BITS = 26, /* of an entry; which image it is stands above them */
+    /* bits of the solid number in an entry; the bits above are the code of the image */
+    SOLID_BITS = 26,
     SOLID_MASK = (1 << SOLID_BITS) - 1,
-    FEW = 8,        /* a coarser level of no more than this is compared one by one */
-    FOUND_MAX = 12, /* partners per entry that a chunk has memory for in the first pass */
+    FEW = 8,        /* a coarser level with at most this number of solids is compared one by one */
+    FOUND_MAX = 12, /* partners per entry for which a chunk has memory in the first pass */
     BLOCKS_MAX = 9
 };
 
@@ -66,7 +66,7 @@ yk_status yk_broad_create(yk_context *context, yk_pool *pool, size_t finite, yk_
 {
     *broad = (yk_broad){.context = context, .pool = pool, .finite = finite};
 
-    /* A first guess; rows that need more get more when they are made. */
+    /* An estimate; rows that need more get it when they are built. */
     broad->partner_capacity = 8 * finite + 64;
     broad->entry_capacity = finite;
 
@@ -129,7 +129,7 @@ static size_t solid_at(const yk_broad *broad, size_t entry)
     return broad->order[entry] & broad->mask;
 }
 
-/* Into the first period. */
+/* Move to the first period. */
 static double wrap(double x, double low, double period)
 {
     return period > 0 ? x - period * floor((x - low) / period) : x;
@@ -144,8 +144,8 @@ static yk_vec3 wrapped(const yk_broad *broad, yk_vec3 p)
                  wrap(p.z, low.z, period.z));
 }
 
-/* Which image of a coordinate there is besides itself: 0 none, 1 a period higher, 2 lower. Whoever
- * may touch it from beyond a face sees it there. */
+/* Image of a coordinate in addition to itself: 0 none, 1 one period higher, 2 lower. Solids on the
+ * other side of a face find it there. */
 static uint32_t image_of(double x, double low, double period, double reach)
 {
     double above = x - low;
@@ -156,7 +156,7 @@ static uint32_t image_of(double x, double low, double period, double reach)
     return period - above < reach ? 2 : 0;
 }
 
-/* From the number of an image to how far it is from the original. */
+/* Displacement of an image, from its code. */
 static double image_shift(uint32_t image, double period)
 {
     if (image == 0)
@@ -164,8 +164,8 @@ static double image_shift(uint32_t image, double period)
     return image == 1 ? period : -period;
 }
 
-/* Where the images of a solid are: at most one beside itself in each direction, and those of both.
- * Codes have two bits for each direction; the first is the solid itself. */
+/* The images of a solid: at most one in each direction, and their combinations. Codes have two bits
+ * for each direction; the first is the solid itself. */
 static int list_images(const yk_broad *broad, size_t i, yk_vec3 *at, uint32_t codes[8])
 {
     const yk_ball *ball = &broad->input->balls[i];
@@ -174,7 +174,7 @@ static int list_images(const yk_broad *broad, size_t i, yk_vec3 *at, uint32_t co
     if (!broad->periodic)
         return 1;
 
-    /* Only what may touch something beyond a face has an image there. */
+    /* A solid has an image only if it may touch something beyond a face. */
     yk_vec3 low = broad->input->low, period = broad->input->period;
     double reach = ball->radius + broad->largest + broad->margin;
     const uint32_t image[3] = {image_of(at->x, low.x, period.x, reach),
@@ -185,7 +185,7 @@ static int list_images(const yk_broad *broad, size_t i, yk_vec3 *at, uint32_t co
         if (image[axis] == 0)
             continue;
 
-        /* All so far, once more. */
+        /* Combine with all previous ones. */
         for (int k = 0; k < count; k++)
             codes[count + k] = codes[k] | image[axis] << (2 * axis);
         count *= 2;
@@ -236,15 +236,15 @@ static void choose_levels(yk_broad *broad)
         broad->levels[broad->level_count++].cell = cell;
     }
 
-    /* Beyond 2^32 between the sizes the last level takes all. */
+    /* If sizes differ by more than 2^32, the last level contains all larger ones. */
     if (cell < widest)
         broad->levels[broad->level_count - 1].cell = widest;
 }
 
 /* Sorting -------------------------------------------------------------------------------------- */
 
-/* Stable radix sort of one digit; returns false and leaves everything as it is when all keys have
- * the same digit. */
+/* Stable radix sort of one digit. Returns false and changes nothing if all keys have the same
+ * digit. */
 static bool sort_digit(const uint64_t *keys, const uint32_t *order, size_t count, int shift,
                        uint64_t *out_keys, uint32_t *out_order)
 {
@@ -254,7 +254,7 @@ static bool sort_digit(const uint64_t *keys, const uint32_t *order, size_t count
     if (start[(keys[0] >> shift) & (DIGITS - 1)] == count)
         return false;
 
-    /* From counts to where each digit begins. */
+    /* From counts to the start of each digit. */
     size_t sum = 0;
     for (int d = 0; d < DIGITS; d++) {
         size_t here = start[d];
@@ -262,7 +262,7 @@ static bool sort_digit(const uint64_t *keys, const uint32_t *order, size_t count
         sum += here;
     }
 
-    /* In the order in which they come, which makes the sort stable. */
+    /* In input order, which makes the sort stable. */
     for (size_t i = 0; i < count; i++) {
         size_t to = start[(keys[i] >> shift) & (DIGITS - 1)]++;
         out_keys[to] = keys[i];
@@ -279,14 +279,14 @@ static void sort_level(yk_broad *broad, size_t begin, size_t end)
     if (count == 0)
         return;
 
-    /* Digit by digit, from the lowest; the two pairs of arrays change their roles. */
+    /* Digit by digit, from the lowest; the two pairs of arrays exchange their roles. */
     uint64_t *keys = broad->keys + begin, *other_keys = broad->spare_keys + begin;
     uint32_t *order = broad->order + begin, *other_order = broad->spare_order + begin;
     for (int shift = 0; shift < 3 * CELL_BITS; shift += DIGIT_BITS) {
         if (!sort_digit(keys, order, count, shift, other_keys, other_order))
             continue;
 
-        /* What was written is read next. */
+        /* The output is the next input. */
         uint64_t *k = keys;
         uint32_t *o = order;
         keys = other_keys;
@@ -303,13 +303,13 @@ static void sort_level(yk_broad *broad, size_t begin, size_t end)
     memcpy(broad->order + begin, order, count * sizeof *order);
 }
 
-/* Memory for so many entries; more only where images are more than ever before. */
+/* Allocates entries; reallocation is needed only if there are more images than ever before. */
 static yk_status reserve_entries(yk_broad *broad, size_t entries)
 {
     if (entries <= broad->entry_capacity)
         return YK_OK;
 
-    /* A quarter more, so that a few more images do not ask for memory again. */
+    /* A quarter more, so that a few more images need no reallocation. */
     size_t capacity = entries + entries / 4;
     struct {
         void *list;
@@ -337,7 +337,7 @@ static yk_status sort_into_cells(yk_broad *broad)
     uint32_t codes[8];
     yk_vec3 at;
 
-    /* Each solid goes to the finest level whose cells hold its ball, with its images. */
+    /* Assign each solid, with its images, to the finest level whose cells can contain its ball. */
     size_t count[YK_BROAD_LEVELS] = {0};
     for (size_t i = 0; i < broad->finite; i++) {
         if (is_absent(broad, i))
@@ -352,7 +352,7 @@ static yk_status sort_into_cells(yk_broad *broad)
         count[level] += (size_t)list_images(broad, i, &at, codes);
     }
 
-    /* Levels stand one behind the other in the sorted order. */
+    /* Levels follow each other in the sorted order. */
     size_t begin = 0;
     for (int l = 0; l < broad->level_count; l++) {
         broad->levels[l].begin = broad->levels[l].end = begin;
@@ -383,11 +383,11 @@ static yk_status sort_into_cells(yk_broad *broad)
         }
     }
 
-    /* By cells, so that what is near in space is near in memory. */
+    /* Sort by cells, so that neighbours in space are neighbours in memory. */
     for (int l = 0; l < broad->level_count; l++)
         sort_level(broad, broad->levels[l].begin, broad->levels[l].end);
 
-    /* Balls in the same order, which the search reads one after the other. */
+    /* Balls in the same order, for sequential reading. */
     for (size_t k = 0; k < broad->entries; k++) {
         broad->sorted[k] = balls[solid_at(broad, k)];
         if (broad->periodic)
@@ -407,7 +407,7 @@ static yk_vec3 box_of(const yk_broad_input *input, size_t i)
     return extent < 0 ? yk_v3(r, r, r) : input->half_extents[extent];
 }
 
-/* Whether the ball is near the k-th in the order of cells. */
+/* Whether the ball is near the k-th ball in the order of cells. */
 static inline bool balls_near(const yk_broad *broad, const yk_ball *ball, size_t k)
 {
     const yk_ball *other = &broad->sorted[k];
@@ -437,14 +437,14 @@ static yk_vec3 nearest(const yk_broad *broad, yk_vec3 d)
     return d;
 }
 
-/* Of two whose balls are near. */
+/* For two solids whose balls are near. */
 static bool may_pair(const yk_broad *broad, size_t a, size_t b)
 {
     const yk_broad_input *input = broad->input;
     if (both_still(broad, a, b))
         return false;
 
-    /* Boxes tell more than balls where a solid is not a sphere. */
+    /* For solids other than spheres, boxes are more accurate than balls. */
     if (input->extent_of && (input->extent_of[a] >= 0 || input->extent_of[b] >= 0)) {
         yk_vec3 d = yk_v3_sub(input->balls[a].centre, input->balls[b].centre);
         if (broad->periodic)
@@ -460,7 +460,7 @@ static bool may_pair(const yk_broad *broad, size_t a, size_t b)
     return !input->may_touch || input->may_touch(input->user, a, b);
 }
 
-/* A row under construction; it is counted to its end, also where its memory ends before. */
+/* A row under construction. It is counted completely, even if its memory is full. */
 typedef struct partner_row {
     int32_t *list;
     size_t room;
@@ -507,7 +507,7 @@ static void search_coarser_level(const yk_broad *broad, size_t i, const yk_ball 
         return;
     }
 
-    /* All cells that a partner's centre may be in, a run of them along x at a time. */
+    /* All cells that may contain a partner's center, a run of them along x at a time. */
     yk_vec3 p = yk_v3_sub(ball->centre, broad->origin);
     double cell = broad->levels[level].cell;
     /* The largest ball of the level has the radius (cell - margin) / 2. */
@@ -534,7 +534,7 @@ static void search_unbounded(const yk_broad *broad, size_t i, partner_row *row)
         if (both_still(broad, i, partner))
             continue;
 
-        /* Seen from the centre of the ball, a wall is as far as its nearest point. */
+        /* From the center of the ball, the distance to a wall is that of its nearest point. */
         double clearance = yk_solid_clearance(&input->unbounded_solids[k], ball->centre);
         if (clearance >= ball->radius + broad->wall_margin)
             continue;
@@ -551,9 +551,9 @@ static uint64_t neighbour_key(uint64_t key, int row)
     return (uint64_t)((int64_t)key + shift);
 }
 
-/* Partners in the own level, those with a larger number. The cursors move along with the solid that
- * looks: `at` is the first solid of the three cells around, in each of the neighbouring rows of
- * cells, `past` the first one after them, kept up for solids that are still. */
+/* Partners in the own level with a larger number. The cursors move along with the searching solid:
+ * `at` is the first solid of the three neighbouring cells in each of the neighbouring rows, `past`
+ * the first one after them. The cursors are also updated for solids that do not move. */
 static void search_own_level(const yk_broad *broad, int level, size_t entry, size_t at[9],
                              size_t past[9], partner_row *row)
 {
@@ -565,14 +565,14 @@ static void search_own_level(const yk_broad *broad, int level, size_t entry, siz
     for (int line = 0; line < 9; line++) {
         uint64_t middle = neighbour_key(keys[entry], line);
 
-        /* The cursor moves to the first of the three cells. */
+        /* Move the cursor to the first of the three cells. */
         size_t k = at[line];
         while (k < end && keys[k] < middle - 1)
             k++;
         at[line] = k;
 
-        /* A solid that is still only looks where one around it moves; spare_order counts those
-         * that do. */
+        /* A solid that does not move is searched only if one of its neighbours moves; spare_order
+         * contains counts of moving solids. */
         if (still) {
             size_t after = past[line] > k ? past[line] : k;
             while (after < end && keys[after] <= middle + 1)
@@ -584,7 +584,7 @@ static void search_own_level(const yk_broad *broad, int level, size_t entry, siz
                 continue;
         }
 
-        /* The three cells around, along x. */
+        /* The three neighbouring cells along x. */
         for (; k < end && keys[k] <= middle + 1; k++) {
             size_t other = solid_at(broad, k);
             if (balls_near(broad, &ball, k) && other > i && may_pair(broad, i, other))
@@ -604,21 +604,21 @@ static void sort_row(int32_t *row, uint32_t length)
     }
 }
 
-/* Whether a row begins at an entry: images have none. */
+/* Whether an entry has a row: images have none. */
 static bool has_row(const yk_broad *broad, size_t entry)
 {
     return solid_at(broad, entry) == broad->order[entry];
 }
 
-/* Finds the rows of solids [begin, end) of the sorted order, which may cross from one level to the
- * next. Into `found`, one behind the other, which notes lengths in row_start; or, where `found` is
- * NULL, to their places. */
+/* Finds the rows of solids [begin, end) of the sorted order, which may span several levels. If
+ * `found` is not NULL, stores them there one after another with their lengths in row_start;
+ * otherwise at their final places. */
 static void search_rows(const yk_broad *broad, size_t begin, size_t end, int32_t *found)
 {
     size_t room = FOUND_MAX * (end - begin);
 
     for (int l = 0; l < broad->level_count; l++) {
-        /* The stretch of the chunk that lies in this level. */
+        /* The part of the chunk in this level. */
         size_t level_begin = broad->levels[l].begin, level_end = broad->levels[l].end;
         size_t from = begin > level_begin ? begin : level_begin;
         size_t to = end < level_end ? end : level_end;
@@ -641,7 +641,8 @@ static void search_rows(const yk_broad *broad, size_t begin, size_t end, int32_t
             if (!found)
                 row = (partner_row){broad->partners + broad->row_start[i], SIZE_MAX, 0};
 
-            /* Each pair once: at its finer solid, or at the smaller number in one level. */
+            /* Each pair once: at the solid of the finer level, or at the smaller number within a
+             * level. */
             search_own_level(broad, l, entry, at, past, &row);
             for (int m = l + 1; m < broad->level_count; m++)
                 search_coarser_level(broad, i, &broad->sorted[entry], m, &row);
@@ -649,7 +650,7 @@ static void search_rows(const yk_broad *broad, size_t begin, size_t end, int32_t
             if (!found)
                 continue;
 
-            /* The next row follows; where memory has come to its end rows are counted only. */
+            /* The next row follows. If the memory is full, rows are only counted. */
             broad->row_start[i + 1] = row.length;
             size_t used = row.length < room ? row.length : room;
             found += used;
@@ -666,14 +667,14 @@ static void find_chunk(void *user, size_t begin, size_t end, size_t chunk)
     search_rows(broad, begin, end, broad->found + FOUND_MAX * begin);
 }
 
-/* Second pass, when it is known where rows begin: their places, in rising order whatever the cells
- * were. */
+/* Second pass, when the start of each row is known: store the partners in ascending order,
+ * independent of the cells. */
 static void place_chunk(void *user, size_t begin, size_t end, size_t chunk)
 {
     (void)chunk;
     const yk_broad *broad = user;
 
-    /* A chunk that found more than it had memory for looks again. */
+    /* A chunk whose memory was too small searches again. */
     size_t total = 0;
     for (size_t entry = begin; entry < end; entry++) {
         size_t i = solid_at(broad, entry);
@@ -685,7 +686,7 @@ static void place_chunk(void *user, size_t begin, size_t end, size_t chunk)
     if (!whole)
         search_rows(broad, begin, end, NULL);
 
-    /* The first pass left its rows one behind the other, in the order of cells. */
+    /* The first pass stored its rows one after another, in the order of cells. */
     const int32_t *found = broad->found + FOUND_MAX * begin;
     for (size_t entry = begin; entry < end; entry++) {
         if (!has_row(broad, entry))
@@ -713,7 +714,7 @@ yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double ma
     broad->margin = margin;
     broad->wall_margin = wall_margin;
 
-    /* Entries of periodic space have bits for the image in them. */
+    /* In periodic space, entries need bits for the image. */
     broad->mask = UINT32_MAX;
     broad->periodic = input->period.x > 0 || input->period.y > 0 || input->period.z > 0;
     if (broad->periodic)
@@ -727,14 +728,14 @@ yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double ma
     if (status != YK_OK)
         return status;
 
-    /* Solids that move, in the order of cells up to the k-th. */
+    /* Counts of moving solids in the order of cells, up to the k-th. */
     uint32_t moving = 0;
     for (size_t k = 0; input->still && k < broad->entries; k++) {
         moving += !input->still[solid_at(broad, k)];
         broad->spare_order[k] = moving;
     }
 
-    /* First pass: rows and their lengths, which are added up to where they begin. */
+    /* First pass: rows and their lengths, whose sums are the starts. */
     memset(broad->row_start, 0, (broad->finite + 1) * sizeof *broad->row_start);
     yk_pool_run(broad->pool, broad->entries, ROWS_CHUNK, find_chunk, broad);
 
@@ -748,7 +749,7 @@ yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double ma
         broad->row_start[i] = (uint32_t)sum;
     }
 
-    /* More pairs than ever before need more memory, with some room. */
+    /* If there are more pairs than ever before, allocate more memory, with a margin. */
     broad->partner_count = (size_t)sum;
     if (broad->partner_count > broad->partner_capacity) {
         size_t capacity = broad->partner_count + broad->partner_count / 4;
@@ -761,7 +762,7 @@ yk_status yk_broad_build(yk_broad *broad, const yk_broad_input *input, double ma
         broad->partner_capacity = capacity;
     }
 
-    /* Second pass: rows to their places. */
+    /* Second pass: store the rows. */
     yk_pool_run(broad->pool, broad->entries, ROWS_CHUNK, place_chunk, broad);
     return YK_OK;
 }

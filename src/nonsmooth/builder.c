@@ -1,5 +1,5 @@
-/* The builder of yoke/nonsmooth.h: parts go straight into a world that has not started; the first
- * mistake is kept until the subsystem is asked for. */
+/* The builder of yoke/nonsmooth.h. Parts are added directly to a world that has not started. The
+ * first error is stored until the subsystem is created. */
 #include "base/builder.h"
 #include "base/context.h"
 #include "math/vec3.h"
@@ -18,7 +18,7 @@ static yk_status check_def(yk_context *context, const yk_nonsmooth_def *def)
     if (!yk_v3_finite(def->gravity))
         return yk_fail(context, YK_ERROR_ARGUMENT, "gravity is not finite");
 
-    /* Zero stands for a choice of the solver in most of these. */
+    /* For most of these numbers, zero means that the solver chooses. */
     const struct {
         const char *name;
         double value;
@@ -69,7 +69,7 @@ yk_nonsmooth_builder *yk_nonsmooth_begin(yk_context *context, const yk_nonsmooth
 
     builder->building.context = context;
 
-    /* After a mistake there is a builder, too; creating the subsystem reports it. */
+    /* After an error there is a builder too; creating the subsystem reports the error. */
     yk_status status = YK_OK;
     if (def)
         status = check_def(context, def);
@@ -80,8 +80,8 @@ yk_nonsmooth_builder *yk_nonsmooth_begin(yk_context *context, const yk_nonsmooth
     return builder;
 }
 
-/* Whether a part on these bodies can be added. A body that could not be added was reported where
- * that was tried. */
+/* Whether a part can be added to these bodies. A body that could not be added has been reported
+ * before. */
 static bool ready(const yk_nonsmooth_builder *builder, const int *body, int count)
 {
     if (!builder || !builder->world)
@@ -98,7 +98,7 @@ static bool has_def(yk_nonsmooth_builder *builder, const char *function, const v
     return builder && yk_building_has_def(&builder->building, function, def);
 }
 
-/* The id that the world gave; where it gave none, the context has the mistake. */
+/* The id returned by the world. If it is invalid, the context has the error. */
 static int taken(yk_nonsmooth_builder *builder, int id)
 {
     if (id != YK_NO_ID)
@@ -151,14 +151,14 @@ int yk_nonsmooth_add_joint(yk_nonsmooth_builder *builder, const yk_joint_def *de
     if (usable != YK_OK)
         return yk_building_refuse(&builder->building, usable);
 
-    /* One marker in global axes, seen from both bodies as they start. */
+    /* One global marker, expressed in both bodies at their initial poses. */
     yk_joint_def joint = *def;
     joint.marker_is_global = false;
     for (int side = 0; side < 2 && def->marker_is_global; side++) {
         joint.markers[side] = def->markers[0];
         int body = def->bodies[side];
         if (body < 0 || body >= yk_nonsmooth_body_count(builder->world))
-            continue; /* the ground, or a mistake that the world names */
+            continue; /* the ground, or an error that the world reports */
 
         yk_motion motion;
         yk_nonsmooth_body_motion(builder->world, body, &motion);
@@ -180,7 +180,7 @@ int yk_nonsmooth_add_force(yk_nonsmooth_builder *builder, const yk_force_def *de
     if (usable != YK_OK)
         return yk_building_refuse(&builder->building, usable);
 
-    /* The world counts signals apart from the ports before them. */
+    /* The world numbers signals separately from ports. */
     yk_force_def force = *def;
     int ports = (int)builder->world->model.port_count;
     if (force.signal_port >= 0 && force.signal_port < ports) {
@@ -327,7 +327,7 @@ int yk_nonsmooth_add_packing(yk_nonsmooth_builder *builder, const yk_packing *pa
     if (first == YK_NO_ID)
         return YK_NO_ID;
 
-    /* All begin as parts of one rigid body: particles at rest in a container that moves. */
+    /* All particles start as parts of one rigid body: particles at rest in a moving container. */
     for (int i = first; i < yk_nonsmooth_body_count(world); i++) {
         yk_motion motion;
         yk_nonsmooth_body_motion(world, i, &motion);
@@ -337,7 +337,7 @@ int yk_nonsmooth_add_packing(yk_nonsmooth_builder *builder, const yk_packing *pa
         motion.velocity = yk_v3_add(def->velocity, yk_v3_cross(def->angular_velocity, arm));
         motion.angular_velocity = def->angular_velocity;
 
-        /* What each has of its own is added. */
+        /* Add the particle's own motion. */
         if (packing->velocities)
             motion.velocity = yk_v3_add(motion.velocity, packing->velocities[i - first]);
         if (packing->angular_velocities)
@@ -360,7 +360,7 @@ int yk_nonsmooth_add_particles(yk_nonsmooth_builder *builder, const yk_particles
     yk_packing packing = {0};
     yk_status status;
 
-    /* Settling is a run of its own; a lattice is there at once. */
+    /* Settling simulates a run of its own; a lattice is available immediately. */
     if (def->settled) {
         status = yk_packing_make(context, &def->packing, &packing);
     } else {
@@ -408,7 +408,7 @@ int yk_nonsmooth_add_particles_in_body(yk_nonsmooth_builder *builder, int body,
                     "returned",
                     body));
 
-    /* The cavity stands along the global axes, as packings do, whatever those of the body. */
+    /* The axes of the cavity are the global axes, as in packings, whatever those of the body. */
     yk_motion motion;
     yk_nonsmooth_body_motion(builder->world, body, &motion);
     yk_nonsmooth_shape_def cavity = yk_packing_container_shape(&def->packing, body);
@@ -430,13 +430,13 @@ yk_nonsmooth *yk_nonsmooth_world_of(yk_nonsmooth_builder *builder)
     return builder->world;
 }
 
-/* Channels and ports are named after parts, so names have to tell them apart. */
+/* Channels and ports are named after parts, so names must be unique. */
 static void check_names(yk_nonsmooth_builder *builder)
 {
     yk_building *building = &builder->building;
     const yk_world_model *model = &builder->world->model;
 
-    /* Signals are ports as well, but have a list of their own. */
+    /* Signals are ports too, but have a separate list. */
     yk_building_unique(building, "bodies", model->names, (int)model->body_count,
                        sizeof *model->names);
     if (model->joint_count > 0)
@@ -469,12 +469,13 @@ yk_status yk_nonsmooth_create(yk_nonsmooth_builder *builder, yk_subsystem **subs
         yk_building_refuse(&builder->building,
                            yk_refuse_null(builder->building.context, __func__, "subsystem"));
 
-    /* Names are compared where everything else is right. */
+    /* Check names last. */
     if (builder->building.status == YK_OK)
         check_names(builder);
     yk_status status = yk_building_finish(&builder->building);
 
-    /* Who asks for channels later cannot be told that there is no memory for their names. */
+    /* Create the channel names now, because a missing memory cannot be reported when channels are
+     * read. */
     if (status == YK_OK)
         status = yk_world_name_channels(builder->world);
     if (status == YK_OK) {
@@ -482,7 +483,7 @@ yk_status yk_nonsmooth_create(yk_nonsmooth_builder *builder, yk_subsystem **subs
         builder->world = NULL;
     }
 
-    /* The world belongs to the subsystem now, or goes with the builder. */
+    /* The subsystem owns the world now, or the world is destroyed with the builder. */
     yk_nonsmooth_discard(builder);
     return status;
 }

@@ -1,9 +1,9 @@
-/* Freezing a model: the order of bodies and parts in memory, and what follows from the model once
- * and for all, among it whether space may repeat itself (Allen, Tildesley 1987).
+/* Freezes a model: the order of bodies and parts in memory, and constants derived from the model,
+ * including the check whether space may be periodic (Allen, Tildesley 1987).
  *
- * Bodies are sorted along a Morton curve through their initial positions, those that forces move
- * before the others: what touches is then near in memory, and a body's slot is its node in the
- * contact problem. */
+ * Bodies are sorted along a Morton curve through their initial positions, dynamic bodies before the
+ * others. So touching bodies are near in memory, and a body's slot is its node in the contact
+ * problem. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -14,14 +14,14 @@ enum { MORTON_BITS = 20, GENERAL_PER_PART = 12 };
 
 yk_solid yk_world_part_solid(const yk_world_model *model, const yk_part *part)
 {
-    /* Spheres that were added as such have the radius of their body. */
+    /* Spheres added with their body have the radius of the body. */
     yk_solid solid = {.kind = part->kind, .rotation = yk_m3_identity()};
     if (part->geometry < 0) {
         solid.size.x = model->bodies[part->body].radius;
         return solid;
     }
 
-    /* All others as they were given. */
+    /* All others as given. */
     const yk_part_geometry *geometry = &model->geometries[part->geometry];
     solid.size = geometry->size;
     solid.open = geometry->open;
@@ -36,7 +36,7 @@ yk_solid yk_world_part_solid(const yk_world_model *model, const yk_part *part)
 
 typedef struct sort_entry {
     uint64_t key;
-    int32_t index; /* decides between equal keys */
+    int32_t index; /* breaks ties between equal keys */
 } sort_entry;
 
 static int compare_entries(const void *left, const void *right)
@@ -63,8 +63,7 @@ static uint64_t morton_bits(double offset, double size)
     return spread;
 }
 
-/* Gives slots to the bodies and sorts their models by them. `entries` and `sorted` are work
- * space. */
+/* Assigns slots to the bodies and sorts their models by them. `entries` and `sorted` are workspace. */
 static void sort_bodies(yk_world_model *model, sort_entry *entries, yk_body_model *sorted)
 {
     size_t count = model->body_count;
@@ -80,7 +79,7 @@ static void sort_bodies(yk_world_model *model, sort_entry *entries, yk_body_mode
     yk_vec3 edge = yk_v3_sub(high, low);
     double size = fmax(edge.x, fmax(edge.y, edge.z));
 
-    /* Those of known motion keep the order of the user, behind all others. */
+    /* Bodies with known motion keep the user's order, after all others. */
     model->dynamic_count = 0;
     for (size_t i = 0; i < count; i++) {
         yk_vec3 p = yk_v3_sub(model->initial[i].position, low);
@@ -105,7 +104,7 @@ static void sort_bodies(yk_world_model *model, sort_entry *entries, yk_body_mode
     memcpy(model->bodies, sorted, count * sizeof *sorted);
 }
 
-/* Finite parts first, each group in the order of slots, those of the world last. */
+/* Finite parts first, each group sorted by slots, those of the world last. */
 static void sort_parts(yk_world_model *model, sort_entry *entries, yk_part *sorted)
 {
     size_t count = model->part_count;
@@ -122,7 +121,7 @@ static void sort_parts(yk_world_model *model, sort_entry *entries, yk_part *sort
             slot = (uint64_t)part->body;
         }
 
-        /* Whatever their slot, unbounded parts come behind all finite ones. */
+        /* Unbounded parts come after all finite ones, whatever their slot. */
         bool finite = yk_solid_is_finite(part->kind);
         model->finite_count += finite;
         entries[i] = (sort_entry){(uint64_t)!finite << 40 | slot, (int32_t)i};
@@ -135,11 +134,11 @@ static void sort_parts(yk_world_model *model, sort_entry *entries, yk_part *sort
     memcpy(model->parts, sorted, count * sizeof *sorted);
 }
 
-/* A body moved by forces with one centred sphere and equal principal inertias is round: it needs
- * no tensor and no lever arms. Bodies and parts still have the numbers of the user. */
+/* A dynamic body with one centered sphere and equal principal inertias is round: it needs no tensor
+ * and no lever arms. Bodies and parts still have the user's numbers. */
 static yk_status mark_round_parts(yk_world_model *model)
 {
-    int32_t *parts_of_body = model->slot_of; /* slots are not given yet */
+    int32_t *parts_of_body = model->slot_of; /* workspace: slots are not assigned yet */
     memset(parts_of_body, 0, model->body_count * sizeof *parts_of_body);
     for (size_t i = 0; i < model->part_count; i++)
         if (model->parts[i].body >= 0)
@@ -156,7 +155,7 @@ static yk_status mark_round_parts(yk_world_model *model)
         bool dynamic = body->drive == YK_MOVED_BY_FORCES;
         bool alone = yk_solid_is_ball(part->kind) && parts_of_body[part->body] == 1 && dynamic;
 
-        /* Spheres that were added as such have no tensor and cannot be anything else. */
+        /* Spheres added with their body have no tensor and are always round. */
         if (part->geometry < 0) {
             part->round = alone;
             if (alone || !dynamic)
@@ -170,7 +169,7 @@ static yk_status mark_round_parts(yk_world_model *model)
         if (!alone)
             continue;
 
-        /* Others are round if they look and turn the same from all sides. */
+        /* Others are round if geometry and inertia have no preferred direction. */
         const yk_part_geometry *geometry = &model->geometries[part->geometry];
         const yk_mat3 *j = &model->tensors[body->tensor].body;
         double off = 0;
@@ -197,7 +196,7 @@ static int slot_or_world(const yk_world_model *model, int body)
 
 static void find_slots(yk_world_model *model)
 {
-    /* Impulses of all joints have one list, in the order of the joints. */
+    /* Impulses of all joints are in one list, in the order of the joints. */
     model->joint_row_count = 0;
     for (size_t i = 0; i < model->joint_count; i++) {
         yk_joint_model *joint = &model->joints[i];
@@ -223,7 +222,7 @@ static void find_slots(yk_world_model *model)
 
 /* Materials and sizes -------------------------------------------------------------------------- */
 
-/* What counts between any two materials: what they make of each other, or what a pair says. */
+/* Properties of every pair of materials: combined from both, or specified for the pair. */
 static void combine_materials(yk_world_model *model)
 {
     size_t count = model->material_count;
@@ -249,7 +248,7 @@ static void combine_materials(yk_world_model *model)
 
 static void choose_envelope(yk_world_model *model)
 {
-    /* The envelope is measured by the smallest solid that forces move. */
+    /* The envelope is relative to the smallest moving solid. */
     double smallest = INFINITY, any = INFINITY;
     for (size_t i = 0; i < model->finite_count; i++) {
         const yk_part *part = &model->parts[i];
@@ -259,7 +258,7 @@ static void choose_envelope(yk_world_model *model)
             smallest = fmin(smallest, radius);
     }
 
-    /* Models without solids that move still need a length. */
+    /* Models without moving solids still need a length. */
     if (!isfinite(smallest))
         smallest = any;
     if (!isfinite(smallest))
@@ -272,7 +271,7 @@ static void choose_envelope(yk_world_model *model)
         model->envelope = 0.03 * smallest;
 }
 
-/* What the solver and the search for contacts cannot do. */
+/* Unsupported combinations of solver and contacts. */
 static yk_status check_laws(const yk_world_model *model)
 {
     size_t count = model->material_count;
@@ -295,9 +294,8 @@ static yk_status check_laws(const yk_world_model *model)
     return YK_OK;
 }
 
-/* Room for contacts, so many for each of `count` bodies, and as many again in small beds: walls
- * are near to all bodies there, a trial step of a coupling presses them together, and room costs
- * little. */
+/* Capacity for contacts: the given number for each of `count` bodies, and twice that in small beds,
+ * in which all bodies are near walls and trial steps of a coupling compress them; memory is cheap. */
 static size_t ample(size_t count, size_t each)
 {
     enum { SMALL = 2000 };
@@ -311,15 +309,15 @@ static void choose_capacities(yk_world_model *model)
     for (size_t i = 0; i < model->finite_count; i++)
         moving += yk_world_is_dynamic(model, model->parts[i].body);
 
-    /* General contacts: those of solids that are not round, of all where rolling is resisted, and
-     * of walls that move. */
+    /* General contacts: those of solids that are not round; all contacts if there is rolling
+     * resistance; those with moving walls. */
     size_t general = GENERAL_PER_PART * others;
     if (others > 0 || model->material_count > 0)
         general += 2 * YK_MANIFOLD_MAX;
     for (size_t i = 0; i < model->material_count; i++)
         if (model->materials[i].rolling_friction > 0 || model->materials[i].spinning_friction > 0)
             general = ample(round, 5) + general;
-    /* A sphere that touches one of them has a general contact too. */
+    /* The contact of a sphere with one of them is general too. */
     if (others > 0)
         general += 6 * moving;
     for (size_t i = model->finite_count; i < model->part_count; i++)
@@ -328,8 +326,8 @@ static void choose_capacities(yk_world_model *model)
 
     model->general_capacity = general;
 
-    /* Equal spheres touch six others on average, three contacts each; walls and near misses add
-     * to that. */
+    /* Equal spheres touch six others on average, which is three contacts each; walls and near
+     * misses add to that. */
     model->contact_capacity = ample(round, 5) + general + 64;
     if (model->def.contact_capacity > 0) {
         model->contact_capacity = (size_t)model->def.contact_capacity;
@@ -340,13 +338,13 @@ static void choose_capacities(yk_world_model *model)
 
 /* Periods -------------------------------------------------------------------------------------- */
 
-/* Space that repeats itself: whether the solids of a model allow for it.
+/* Periodic space: checks that the solids of a model allow it.
  *
- * Positions are not changed by it. A contact is that of the images nearest to each other (the minimum
+ * Positions are not wrapped. A contact is that of the images nearest to each other (the minimum
  * image convention; Allen, Tildesley 1987): the second one is shifted by whole periods towards the
- * first, in the broad phase (broad_phase.c) and in the search (contact_detection.c), and its contact points are given
- * on the body itself, so that nothing behind the search knows of it. That is right as long as no
- * second image can be near, and walls look the same from every period. */
+ * first, in the broad phase (broad_phase.c) and in the search (contact_detection.c), and its
+ * contact points are given on the body itself, so that the code after the search is not affected.
+ * This is valid as long as no second image can be near, and walls look the same from every period. */
 
 /* Cosine of an angle that counts as right. */
 static const double SQUARE = 1e-9;
@@ -360,7 +358,7 @@ static double component(yk_vec3 v, int axis)
     return axis == 1 ? v.y : v.z;
 }
 
-/* Whether the motion of the body that a part is on leaves its walls along the periods. */
+/* Whether the motion of the body of a part keeps its walls parallel to the periods. */
 static bool keeps_orientation(const yk_world_model *model, const yk_part *part)
 {
     if (part->body < 0 || model->bodies[part->body].drive == YK_FIXED)
@@ -373,7 +371,7 @@ static bool keeps_orientation(const yk_world_model *model, const yk_part *part)
         if (motion->body != model->body_of[part->body])
             continue;
 
-        /* What a function does cannot be known; of a path the rotations are. */
+        /* The motion of a function is unknown; the rotations of a path are known. */
         bool turns = motion->function != NULL;
         for (int k = 0; k < 3; k++)
             turns = turns || motion->path.rotation[k].evaluate;
@@ -383,7 +381,7 @@ static bool keeps_orientation(const yk_world_model *model, const yk_part *part)
     return false;
 }
 
-/* Whether the walls of a plane or cavity are the same all along an axis. */
+/* Whether the walls of a plane or cavity are invariant along an axis. */
 static bool runs_along(const yk_world_model *model, const yk_part *part, int axis)
 {
     const yk_part_geometry *geometry = &model->geometries[part->geometry];
@@ -393,7 +391,7 @@ static bool runs_along(const yk_world_model *model, const yk_part *part, int axi
         orientation = yk_q_mul(model->initial[model->body_of[part->body]].orientation, orientation);
     solid.rotation = yk_q_matrix(orientation);
 
-    /* From two places, between which a curved wall is not the same unless it runs along. */
+    /* Compare two places, between which a curved wall changes unless it is parallel to the axis. */
     const yk_vec3 places[2] = {{0.3, 0.5, 0.7}, {-0.6, 0.4, 0.2}};
     const yk_solid_ops *ops = yk_solid_ops_of(solid.kind);
     for (uint32_t wall = 0; wall < YK_WALLS; wall++) {
@@ -431,7 +429,7 @@ static yk_status check_axis(const yk_world_model *model, int axis)
             largest[1] = fmax(largest[1], radius);
         }
 
-        /* A body must not meet its own image. */
+        /* A body must not touch its own image. */
         double reach = radius;
         if (part->geometry >= 0)
             reach += yk_v3_norm(model->geometries[part->geometry].position);
@@ -442,7 +440,7 @@ static yk_status check_axis(const yk_world_model *model, int axis)
                            period, name, 2 * reach);
     }
 
-    /* As far as the list of near pairs reaches. */
+    /* Up to the range of the list of near pairs. */
     double margin = YK_REACH_AHEAD * fmax(model->envelope, model->smallest_radius) +
                     fmax(YK_SKIN_MOST * model->smallest_radius, model->def.skin);
     double least = 2 * (largest[0] + largest[1] + margin);
@@ -454,7 +452,7 @@ static yk_status check_axis(const yk_world_model *model, int axis)
             "a solid is near another one; take planes for what is larger",
             period, name, 2 * largest[0], 2 * largest[1], least);
 
-    /* Unbounded solids have no images, so that they must look the same from every period. */
+    /* Unbounded solids have no images, so they must look the same from every period. */
     for (size_t i = model->finite_count; i < model->part_count; i++) {
         const yk_part *part = &model->parts[i];
         if (!runs_along(model, part, axis))
@@ -482,7 +480,7 @@ static yk_status freeze_period(yk_world_model *model)
 
     for (int axis = 0; axis < 3; axis++) {
         double period = component(model->period, axis);
-        /* A direction without extent does not repeat itself. */
+        /* A direction without extent is not periodic. */
         if (period == 0)
             continue;
         if (!(period > 0 && isfinite(period)))
@@ -503,7 +501,7 @@ static yk_status freeze_period(yk_world_model *model)
 
 /* Freezing ------------------------------------------------------------------------------------- */
 
-/* A list that grew while the model was built is cut to what is used. */
+/* Shrinks a list that grew while the model was built. */
 static void trim(yk_context *context, void *array, size_t *capacity, size_t count, size_t size)
 {
     void **pointer = array;
@@ -526,13 +524,13 @@ yk_status yk_world_freeze(yk_world_model *model)
     if (bodies == 0)
         return yk_fail(context, YK_ERROR_ARGUMENT, "there is no body in the model");
 
-    /* Nothing is added any more: memory for growth goes back. */
+    /* Nothing is added from here on: release unused memory. */
     trim(context, &model->initial, &capacity, bodies, sizeof *model->initial);
     trim(context, &model->bodies, &capacity, bodies, sizeof *model->bodies);
     trim(context, &model->names, &model->body_capacity, bodies, sizeof *model->names);
     trim(context, &model->parts, &model->part_capacity, model->part_count, sizeof *model->parts);
 
-    /* What stays with the model. */
+    /* Arrays that remain with the model. */
     int32_t *slot_of = yk_reallocate(context, model->slot_of, bodies, sizeof *slot_of);
     if (slot_of)
         model->slot_of = slot_of;
@@ -546,7 +544,7 @@ yk_status yk_world_freeze(yk_world_model *model)
     if (!slot_of || !body_of || (materials > 0 && !pairs))
         return YK_ERROR_MEMORY;
 
-    /* Work space comes first, so that nothing can fail once the order changes. */
+    /* Allocate workspace first, so that nothing can fail once the order changes. */
     size_t longer = bodies > model->part_count ? bodies : model->part_count;
     sort_entry *entries = yk_reallocate(context, NULL, longer, sizeof *entries);
     yk_body_model *sorted_bodies = yk_reallocate(context, NULL, bodies, sizeof *sorted_bodies);

@@ -1,15 +1,15 @@
 /* The contacts of the present configuration.
  *
- * They come in two classes. Round ones (sphere with sphere, sphere with a plane or cavity of
- * known motion) are found by a few lines here, and stored as a key alone: their geometry is
- * computed anew where it is needed, which costs less than memory. General ones go through
- * narrow_phase.h in batches and keep their geometry for the step.
+ * There are two classes. Round contacts (sphere with sphere, sphere with a plane or cavity of known
+ * motion) are found by a few lines in this file and stored as a key only: their geometry is
+ * recomputed where it is needed, which costs less than memory access. General contacts are found by
+ * narrow_phase.h in batches, and their geometry is stored for the step.
  *
- *   list of near pairs  ->  keys of contacts in canonical order, and the pairs of nodes that the
- *                           contact problem is planned for
+ *   list of near pairs -> keys of contacts in canonical order, and the pairs of nodes of the
+ *   contact problem
  *
- * Canonical order: by row of the list, then partner, then feature. It depends on positions alone
- * and not on when the list was made, so that a run which was rolled back and repeated gives the
+ * The canonical order is by row of the list, then partner, then feature. It depends on positions
+ * alone and not on the age of the list, so that a run that was rolled back and repeated gives the
  * same bits. */
 #include "nonsmooth/collision.h"
 #include "nonsmooth/solids/solid.h"
@@ -17,16 +17,17 @@
 enum {
     BATCH_CHUNK = 16,
     MEETS =
-        1 << 30 /* marks a partner in the list of near pairs between the two passes of a search */
+        /* 1 << 30 marks a partner in the list of near pairs between the two passes of a search */
+    1 << 30
 };
 
-/* What neither moves nor can be moved does not meet anew. */
+/* Two parts that neither move nor can be moved have no new contacts. */
 static bool both_still(const yk_collision *collision, size_t a, size_t b)
 {
     return collision->state->sleep.asleep > 0 && collision->still[a] && collision->still[b];
 }
 
-/* `frozen` contacts of sleeping bodies count as well. */
+/* `frozen`: contacts of sleeping bodies count too. */
 static yk_status check_capacity(const yk_collision *collision, size_t count, size_t frozen,
                                 size_t capacity)
 {
@@ -40,7 +41,7 @@ static yk_status check_capacity(const yk_collision *collision, size_t count, siz
 
 /* Round contacts ------------------------------------------------------------------------------- */
 
-/* From the centre of a to that of the image of b nearest to it. */
+/* From the center of a to that of the nearest image of b. */
 static yk_vec3 between(const yk_world_model *model, const yk_ball *a, const yk_ball *b)
 {
     yk_vec3 d = yk_v3_sub(b->centre, a->centre);
@@ -68,7 +69,7 @@ static bool closes(const yk_collision *collision, size_t i, size_t j, yk_vec3 no
 
     yk_vec3 relative = bodies[a->body].velocity;
 
-    /* A sphere's own spin does not change its gap; that of a wall does. */
+    /* A sphere's own spin does not change its gap, but that of a wall does. */
     if (b->body >= 0) {
         const yk_body_state *body = &bodies[b->body];
         yk_vec3 velocity = body->velocity;
@@ -84,14 +85,14 @@ static bool spheres_meet(const yk_collision *collision, size_t i, size_t j)
 {
     const yk_ball *a = &collision->balls[i], *b = &collision->balls[j];
 
-    /* Squares of distances decide for most pairs, without a root. */
+    /* Squared distances decide for most pairs, without a square root. */
     double squared = yk_v3_norm2(between(collision->model, a, b));
     double near = a->radius + b->radius + collision->model->envelope;
 
     if (squared < near * near)
         return true;
 
-    /* Beyond the envelope only those count that come closer fast enough. */
+    /* Beyond the envelope, only pairs that approach fast enough count. */
     double far = a->radius + b->radius + collision->reach;
     if (squared >= far * far)
         return false;
@@ -122,7 +123,7 @@ static void meet_walls(const yk_collision *collision, size_t i, size_t j, uint32
     const yk_solid *outside = &collision->unbounded[j - collision->model->finite_count];
     const yk_ball *ball = &collision->balls[i];
 
-    /* A sphere touches each wall of a cavity at most once, so that the wall names the contact. */
+    /* A sphere touches each wall of a cavity at most once, so the wall identifies the contact. */
     unsigned walls = yk_solid_ops_of(outside->kind)->walls;
 
     yk_touch touch;
@@ -154,8 +155,8 @@ static void round_chunk(void *user, size_t begin, size_t end, size_t chunk)
             if (both_still(collision, i, other))
                 continue;
 
-            /* Walls are looked at in both passes, spheres in the first one only, which marks
-             * those that meet. */
+            /* Walls are checked in both passes, spheres in the first pass only, which marks those
+             * in contact. */
             if (other >= collision->model->finite_count) {
                 meet_walls(collision, i, other, &count);
             } else if (collision->counting) {
@@ -175,8 +176,7 @@ static void round_chunk(void *user, size_t begin, size_t end, size_t chunk)
     }
 }
 
-/* Two passes over the rows, so that threads write to places that are known: lengths of rows, then
- * contacts. */
+/* Two passes over the rows, so that threads write to known places: lengths of rows, then contacts. */
 static yk_status find_round(yk_collision *collision)
 {
     const yk_world_model *model = collision->model;
@@ -185,7 +185,7 @@ static yk_status find_round(yk_collision *collision)
     collision->counting = true;
     yk_pool_run(collision->pool, model->finite_count, YK_PAIR_CHUNK, round_chunk, collision);
 
-    /* From lengths to where rows begin. */
+    /* From lengths to the starts of rows. */
     uint64_t sum = 0;
 
     found->rows[0] = 0;
@@ -199,7 +199,7 @@ static yk_status find_round(yk_collision *collision)
     if (status != YK_OK)
         return status;
 
-    /* The second pass fills them. */
+    /* The second pass stores the contacts. */
     found->round_count = found->count = (size_t)sum;
     collision->counting = false;
     yk_pool_run(collision->pool, model->finite_count, YK_PAIR_CHUNK, round_chunk, collision);
@@ -222,7 +222,7 @@ static void general_chunk(void *user, size_t begin, size_t end, size_t chunk)
         if (both_still(collision, i, j))
             continue;
 
-        /* Fast pairs are seen from farther away, so that they cannot pass each other within the
+        /* Fast pairs are detected from farther away, so that they cannot pass each other within the
          * step. */
         int32_t slot_a = model->parts[i].body, slot_b = model->parts[j].body;
         yk_vec3 relative = {0, 0, 0};
@@ -240,7 +240,7 @@ static void general_chunk(void *user, size_t begin, size_t end, size_t chunk)
         double approach = collision->h * (yk_v3_norm(relative) + rotating * model->smallest_radius);
         double margin = fmax(model->envelope, fmin(approach, model->smallest_radius));
 
-        /* Solids where their bodies are now. */
+        /* Solids at the present poses of their bodies. */
         yk_solid a = yk_world_solid(model, collision->state, i);
         yk_solid b = yk_world_solid(model, collision->state, j);
         yk_vec3 shift = {0, 0, 0};
@@ -251,7 +251,7 @@ static void general_chunk(void *user, size_t begin, size_t end, size_t chunk)
         yk_touch *list = collision->batch + k * YK_MANIFOLD_MAX;
         int count = yk_collide(&a, &b, margin, list);
 
-        /* Points of b are those of the body itself, not of its image. */
+        /* Points of b are on the body itself, not on its image. */
         for (int n = 0; n < count && model->periodic; n++)
             list[n].point_b = yk_v3_sub(list[n].point_b, shift);
         collision->batch_counts[k] = count;
@@ -267,7 +267,7 @@ static yk_status append_general(yk_collision *collision, const int32_t *pair, co
     yk_contact_list *found = &collision->found;
     const yk_part *a = &model->parts[pair[0]], *b = &model->parts[pair[1]];
 
-    /* The first node is one that forces move. */
+    /* The first node belongs to a dynamic body. */
     bool dynamic_a = yk_world_is_dynamic(model, a->body);
     bool dynamic_b = yk_world_is_dynamic(model, b->body);
     yk_pair nodes = {b->body, YK_NETWORK_NONE, YK_PAIR_GENERAL};
@@ -276,7 +276,7 @@ static yk_status append_general(yk_collision *collision, const int32_t *pair, co
     if (dynamic_a && dynamic_b)
         nodes.b = b->body;
 
-    /* The fast path of the solver takes lever arms along the normal on every side that moves. */
+    /* The fast path of the solver uses lever arms along the normal on every moving side. */
     bool round_arms = (a->round || !dynamic_a) && (b->round || !dynamic_b);
     if (round_arms) {
         nodes.kind = collision->round_kind;
@@ -284,7 +284,7 @@ static yk_status append_general(yk_collision *collision, const int32_t *pair, co
             nodes.kind = collision->rolling_kind;
     }
 
-    /* Lists have the length that was chosen when the model was frozen. */
+    /* Lists have the capacity that was chosen when the model was frozen. */
     size_t general = found->count - found->round_count, more = (size_t)count;
     yk_status status =
         check_capacity(collision, found->count + more, frozen->count, model->contact_capacity);
@@ -319,7 +319,7 @@ static yk_status find_general(yk_collision *collision)
         collision->batch_first = first;
         yk_pool_run(collision->pool, count, BATCH_CHUNK, general_chunk, collision);
 
-        /* Whichever thread found them, they stand in the order of the pairs. */
+        /* In the order of the pairs, whichever thread found them. */
         for (size_t k = 0; k < count; k++) {
             const yk_touch *list = collision->batch + k * YK_MANIFOLD_MAX;
             yk_status status = append_general(collision, near->general[first + k], list,
@@ -340,7 +340,7 @@ static int32_t mesh_of(const yk_world_model *model, const yk_contact_key *key, i
 {
     const yk_part *a = &model->parts[key->a], *b = &model->parts[key->b];
 
-    /* Between two meshes, or with a wall, no contact covers another. */
+    /* Between two meshes, or with a wall, no contact hides another. */
     bool mesh_a = yk_solid_is_thin(a->kind), mesh_b = yk_solid_is_thin(b->kind);
     *solid = mesh_a ? key->b : key->a;
     if (mesh_a == mesh_b || (size_t)*solid >= model->finite_count)
@@ -348,9 +348,9 @@ static int32_t mesh_of(const yk_world_model *model, const yk_contact_key *key, i
     return mesh_a ? a->shape : b->shape;
 }
 
-/* A solid on a flat stretch of mesh must not feel the edges inside it: a contact at an edge or
- * corner goes when a face contact lies in a plane that holds its point, or when another contact
- * is at the same point. */
+/* A solid on a flat part of a mesh must not feel internal edges. A contact at an edge or corner is
+ * removed if the plane of a face contact contains its point, or if another contact is at the same
+ * point. */
 static void drop_covered_contacts(yk_collision *collision)
 {
     const yk_world_model *model = collision->model;
@@ -363,7 +363,7 @@ static void drop_covered_contacts(yk_collision *collision)
     if (!last || general == 0)
         return;
 
-    /* Contacts of one solid with meshes are chained, from the last to the first. */
+    /* Contacts of one solid with meshes are linked, from the last to the first. */
     int32_t solid, other_solid;
     for (size_t g = 0; g < general; g++)
         if (mesh_of(model, &keys[g], &solid) >= 0)
@@ -377,7 +377,7 @@ static void drop_covered_contacts(yk_collision *collision)
         last[solid] = (int32_t)g;
     }
 
-    /* Each is compared with the others of its chain that are on the same mesh. */
+    /* Each is compared with the others in its chain that are on the same mesh. */
     double tolerance = 1e-3 * model->smallest_radius;
     for (size_t g = 0; g < general; g++) {
         const yk_touch *touch = &collision->touches[g];
@@ -405,7 +405,7 @@ static void drop_covered_contacts(yk_collision *collision)
             pairs[g].kind = -1;
     }
 
-    /* Those that are left close up. */
+    /* Close the gaps in the list. */
     size_t kept = 0;
     for (size_t g = 0; g < general; g++) {
         if (pairs[g].kind < 0)
@@ -423,7 +423,7 @@ yk_status yk_collision_search(yk_collision *collision, double h)
 {
     collision->found.count = collision->found.round_count = 0;
 
-    /* The list serves this step or is made anew. */
+    /* Use the list, or rebuild it. */
     collision->h = h;
     yk_status status = yk_collision_update_list(collision, h, &collision->reach);
 
@@ -443,7 +443,7 @@ yk_touch yk_collision_touch(const yk_collision *collision, const yk_contact_list
     if (contact >= list->round_count)
         return collision->touches[contact - list->round_count];
 
-    /* Round ones: a sphere with a wall of known motion, or with another sphere. */
+    /* Round contacts: a sphere with a wall of known motion, or with another sphere. */
     const yk_contact_key *key = &list->keys[contact];
     const yk_ball *a = &collision->balls[key->a];
     yk_touch touch = {.gap = 0};

@@ -1,42 +1,44 @@
-/* Contacts as rows of the contact problem, with the laws of their surfaces, and the impulses back.
- * Laws: Stribeck's curve (Armstrong-Helouvry, Dupont, Canudas de Wit 1994), cohesion (Tasora,
- * Anitescu, Negrini, Negrut 2013), Hertz (Tsuji, Tanaka, Ishida 1992; Antypov, Elliott 2011;
- * Schwager, Poeschel 2007).
+/* Contacts as rows of the contact problem, with the laws of their surfaces, and the impulses of the
+ * solution. Laws: Stribeck's curve (Armstrong-Helouvry, Dupont, Canudas de Wit 1994), cohesion
+ * (Tasora, Anitescu, Negrini, Negrut 2013), Hertz (Tsuji, Tanaka, Ishida 1992; Antypov, Elliott
+ * 2011; Schwager, Poeschel 2007).
  *
- * A row begins from the impulse that the same contact had in the last step, which is found by its
- * key. Side p of a row is a body that forces move; where that is b of the contact, everything is
- * seen from the other side (flipped). */
+ * The initial guess of a row is the impulse of the same contact in the last step, which is found by
+ * its key. Side p of a row is a dynamic body. If it is body b of the contact, signs are reversed
+ * (flipped). */
 #include "nonsmooth/world.h"
 
 /* Surfaces ------------------------------------------------------------------------------------- */
 
-/* Laws of two surfaces that touch, at one contact point and over one step.
+/* Laws of two touching surfaces, at one contact point and over one step.
  *
- *   friction    F_T <= mu F_N with mu = mu_k + (mu_s - mu_k) exp(-(v / v_s)^2), v the sliding speed at
- *               the beginning of the step (Stribeck's curve: Armstrong-Helouvry, Dupont,
- *               Canudas de Wit 1994). The coefficient is known when the problem of the step is posed, so
- *               that it stays a problem of Coulomb's law; what sticks has mu_s, what slides mu_k.
- *   cohesion    a constant force c pulls the surfaces together while they touch: F_N >= -c and
- *               F_T <= mu (F_N + c), the friction cone moved down by c (Tasora, Anitescu, Negrini,
- *               Negrut 2013). In the problem stand F_N + c and the pull c on both bodies.
- *   Hertz       F_N = k d^(3/2) + zeta sqrt(5 m k) d^(1/4) d', k = 4/3 E sqrt(R), of the overlap d of
- *               solids with radii R and the reduced mass m (Tsuji, Tanaka, Ishida 1992)
+ *   friction    F_T <= mu F_N with mu = mu_k + (mu_s - mu_k) exp(-(v / v_s)^2), where v is the
+ *               sliding speed at the start of the step (Stribeck's curve: Armstrong-Helouvry,
+ *               Dupont, Canudas de Wit 1994). The coefficient is known before the problem of the
+ *               step is solved, so that it remains a problem with Coulomb's law: sticking contacts
+ *               have mu_s, sliding contacts mu_k.
+ *   cohesion    a constant force c pulls the surfaces together while they touch: F_N >= -c and F_T
+ *               <= mu (F_N + c), which is the friction cone shifted down by c (Tasora, Anitescu,
+ *               Negrini, Negrut 2013). The problem contains F_N + c and the force c on both bodies.
+ *   Hertz       F_N = k d^(3/2) + zeta sqrt(5 m k) d^(1/4) d', k = 4/3 E sqrt(R), for the overlap d
+ *               of solids with radii R and the reduced mass m (Tsuji, Tanaka, Ishida 1992)
  *
- * The damper of Hertz's law gives one coefficient of restitution for all speeds. Along the variable
- * s, ds = d^(1/4) dt, the contact is a linear oscillator with the damping ratio zeta (Antypov,
- * Elliott 2011), and as contacts do not pull it ends where the force ends, with
+ * The damper of Hertz's law gives one coefficient of restitution for all speeds. As a function of
+ * the variable s, ds = d^(1/4) dt, the contact is a linear oscillator with the damping ratio zeta
+ * (Antypov, Elliott 2011). Because contacts do not pull, it ends when the force vanishes, with
  *
  *   e = exp(-2 zeta arccos(zeta) / sqrt(1 - zeta^2))             (Schwager, Poeschel 2007) */
 
-/* Between sticking and sliding where no speed is given, m/s: 1e-5 to 1e-1 are measured
+/* Default transition speed between sticking and sliding (m/s); measured values are 1e-5 to 1e-1
  * (Armstrong-Helouvry, Dupont, Canudas de Wit 1994). */
 static const double STRIBECK_SPEED = 1e-3;
-/* Restitution below this would need dampers under which contacts creep to where they rest. */
+/* Smallest restitution: below it the damper would be so strong that contacts approach their rest
+ * position only slowly. */
 static const double LEAST_RESTITUTION = 0.05;
-/* Least damper of a row, in masses per step: rows need one, and this one is not felt. */
+/* Smallest damper of a row, in masses per step: rows need one, and this one has no visible effect. */
 static const double LEAST_RATE = 1e-6;
 
-/* The smaller of two that are not zero, or the one that is not. */
+/* The smaller of two numbers that are not zero, or the nonzero one. */
 static double smaller_given(double a, double b)
 {
     if (a == 0 || b == 0)
@@ -46,21 +48,21 @@ static double smaller_given(double a, double b)
 
 yk_material yk_material_combine(const yk_material *a, const yk_material *b)
 {
-    /* The softer of two surfaces yields; one without stiffness is rigid. */
+    /* The softer of two surfaces yields; a surface without stiffness is rigid. */
     const yk_material *soft = a;
     if (a->stiffness == 0 || (b->stiffness > 0 && b->stiffness < a->stiffness))
         soft = b;
 
-    /* Elastic surfaces both yield, each by its part. */
+    /* If both surfaces are elastic, both yield. */
     double modulus = fmax(a->plane_strain_modulus, b->plane_strain_modulus);
     if (a->plane_strain_modulus > 0 && b->plane_strain_modulus > 0)
         modulus = 1 / (1 / a->plane_strain_modulus + 1 / b->plane_strain_modulus);
 
-    /* A surface without static friction sticks no better than it slides. */
+    /* Without static friction, a surface sticks with its kinetic friction. */
     double static_a = fmax(a->static_friction, a->friction);
     double static_b = fmax(b->static_friction, b->friction);
 
-    /* Of friction, rebound and cohesion the smaller counts. */
+    /* The smaller friction, restitution and cohesion of both surfaces apply. */
     return (yk_material){
         .friction = fmin(a->friction, b->friction),
         .restitution = fmin(a->restitution, b->restitution),
@@ -90,7 +92,7 @@ static double friction_at(const yk_material *material, double sliding)
     return material->friction + more * exp(-ratio * ratio);
 }
 
-/* -ln e of a damping ratio; it rises with it. */
+/* -ln e as a function of the damping ratio; it increases with the ratio. */
 static double lost(double zeta)
 {
     double root = sqrt(fabs(1 - zeta * zeta));
@@ -107,7 +109,7 @@ yk_surface_law yk_surface_law_of(const yk_material *material)
     if (!(material->plane_strain_modulus > 0) || material->restitution >= 1)
         return law;
 
-    /* The damping ratio of the restitution, by bisection. */
+    /* The damping ratio for a restitution, by bisection. */
     double wanted = -log(fmax(material->restitution, LEAST_RESTITUTION));
     double low = 0, high = 10;
     for (int i = 0; i < 60; i++) {
@@ -122,11 +124,11 @@ yk_surface_law yk_surface_law_of(const yk_material *material)
     return law;
 }
 
-/* The force F = F(d) + theta h K rate + D rate at the end of the step, d at its beginning.
- * theta = 0 is explicit and keeps the energy of oscillations that the step resolves; theta = 1 is
- * implicit and stable for any stiffness, and damps. With z = h^2 K / m, theta = z / (1 + z) takes a
- * fraction of the order z^2 of the energy per step where z is small, and is implicit where z is
- * large. K is that of the deepest overlap that the step can come to. */
+/* The force F = F(d) + theta h K rate + D rate at the end of the step, for the overlap d at its
+ * start. theta = 0 is explicit and preserves the energy of oscillations that the step resolves;
+ * theta = 1 is implicit and stable for any stiffness, but damps. With z = h^2 K / m, theta = z / (1
+ * + z) dissipates a fraction of the energy of order z^2 per step for small z, and is implicit for
+ * large z. K is the stiffness at the deepest overlap that can occur in the step. */
 void yk_surface_hertz(const yk_surface_law *law, const yk_hertz_contact *at, double h,
                       double *softness, double *bias)
 {
@@ -140,7 +142,7 @@ void yk_surface_hertz(const yk_surface_law *law, const yk_hertz_contact *at, dou
     double damping = law->damping_ratio * sqrt(5 * at->mass * k) * sqrt(sqrt(overlap));
     double rate = fmax(theta * h * stiffness + damping, LEAST_RATE * at->mass / h);
 
-    /* Until they touch, the gap closes before anything yields. */
+    /* Before they touch, the gap closes first, then the surfaces yield. */
     *softness = 1 / (h * rate);
     *bias = at->gap / h;
     if (overlap > 0)
@@ -149,9 +151,9 @@ void yk_surface_hertz(const yk_surface_law *law, const yk_hertz_contact *at, dou
 
 /* The problem ---------------------------------------------------------------------------------- */
 
-/* Of models without gravity, m/s^2. */
+/* For models without gravity, m/s^2. */
 static const double STANDARD_GRAVITY = 9.81;
-/* How far cohesion reaches where nothing is said, in envelopes. */
+/* Default range of cohesion, in envelopes. */
 static const double COHESION_RANGE = 0.01;
 
 yk_status yk_problem_create(yk_nonsmooth *self)
@@ -165,14 +167,14 @@ yk_status yk_problem_create(yk_nonsmooth *self)
     def.joint_rows = model->joint_row_count;
     def.pool = self->pool;
 
-    /* Softness costs memory per contact, so it is there only where a surface yields. */
+    /* Softness needs memory per contact, so it is used only if a surface yields. */
     def.soft = model->yields;
 
     yk_status status = yk_network_create(self->context, &def, &problem->network);
     if (status != YK_OK)
         return status;
 
-    /* Masses do not change; velocities are set in every step. */
+    /* Masses are constant; velocities are set in every step. */
     problem->nodes = yk_network_nodes(problem->network, model->dynamic_count);
     if (!problem->nodes)
         return YK_ERROR_MEMORY;
@@ -181,7 +183,7 @@ yk_status yk_problem_create(yk_nonsmooth *self)
         const yk_body_model *body = &model->bodies[i];
         problem->nodes[i] = (yk_network_node){.inverse_mass = 1 / body->mass};
 
-        /* Room for tensors is made here: those in global axes are set by threads, in every step. */
+        /* Allocate tensors here; threads set those in global axes in every step. */
         if (body->radius > 0)
             status = yk_network_radius(problem->network, i, body->radius);
         else
@@ -199,24 +201,24 @@ static yk_vec3 velocity_before(const yk_nonsmooth *self, const yk_part *part, yk
     if (part->body < 0)
         return yk_v3(0, 0, 0);
 
-    /* Where it is now, with the velocity that the step began with. */
+    /* The present solid, with the velocity at the start of the step. */
     yk_body_state body = self->state.bodies[part->body];
     body.velocity = self->step.before[part->body].linear;
     body.angular_velocity = self->step.before[part->body].angular;
     return yk_world_point_velocity(&body, at);
 }
 
-/* A triangle has no inside: where it crosses a solid with edges, its contacts may ask for
- * directions that contradict each other. Spheres always know the way out. */
+/* A triangle has no inside: if it intersects a solid with edges, its contacts may require
+ * contradictory directions. For spheres the direction is always clear. */
 static bool may_contradict(const yk_part *a, const yk_part *b)
 {
     bool thin = yk_solid_is_thin(a->kind) || yk_solid_is_thin(b->kind);
     return thin && !yk_solid_is_ball(a->kind) && !yk_solid_is_ball(b->kind);
 }
 
-/* What is undone at this speed brings a body no higher than one envelope. With a mesh it is no
- * faster than what gravity adds in a step: contacts that contradict each other drive bodies with
- * the speed that they ask for, and this one makes no energy worth mentioning. */
+/* At this recovery speed a body rises by at most one envelope. For a mesh the speed is limited to
+ * the change by gravity in a step: contradictory contacts push bodies with the recovery speed, and
+ * this limit makes the resulting energy negligible. */
 static double recovery_speed(const yk_world_model *model, const yk_part *a, const yk_part *b,
                              double h)
 {
@@ -241,27 +243,27 @@ double yk_world_bounce_speed(const yk_world_model *model, double h)
     return h * yk_v3_norm(model->def.gravity);
 }
 
-/* tight (19): gap / h, with the speed of recovery bounded; or the rebound of Newton's impact law
- * where the contact closes within the step. `separation` is the rate of the gap at the beginning
- * of the step. */
+/* Zhang et al. 2020 (19): gap / h, with a bounded recovery speed; or the rebound of Newton's impact
+ * law if the contact closes within the step. `separation` is the rate of the gap at the start of
+ * the step. */
 static double contact_bias(const yk_world_model *model, const yk_part *a, const yk_part *b,
                            double gap, double restitution, double separation, double h)
 {
-    /* Slow approaches do not bounce, or resting contacts would never come to rest. */
+    /* Slow approaches do not rebound, because otherwise contacts would never come to rest. */
     if (restitution > 0) {
         double least = yk_world_bounce_speed(model, h);
         if (separation < -least && gap + h * separation <= 0)
             return restitution * separation;
     }
 
-    /* Overlaps are undone at a bounded speed. */
+    /* Overlaps are removed at a bounded speed. */
     double bias = gap / h;
     if (gap < 0)
         bias = fmax(bias, -recovery_speed(model, a, b, h));
     return bias;
 }
 
-/* Index of the same contact in the last step, or SIZE_MAX. Round ones are found by their row,
+/* Index of the same contact in the last step, or SIZE_MAX. Round contacts are found by their row,
  * general ones by bisection. */
 static size_t find_last(const yk_contact_list *last, const yk_contact_key *key, bool round)
 {
@@ -289,7 +291,7 @@ static size_t find_last(const yk_contact_list *last, const yk_contact_key *key, 
     return SIZE_MAX;
 }
 
-/* Of a solid where it is round; flat ones, and walls around bodies, have none. */
+/* Of a round solid; flat solids, and walls around bodies, have none. */
 static double curvature_of(const yk_world_model *model, const yk_part *part)
 {
     if (part->round)
@@ -300,7 +302,7 @@ static double curvature_of(const yk_world_model *model, const yk_part *part)
     return skin > 0 ? 1 / skin : 0;
 }
 
-/* By which cohesion pulls the two sides of contact i together in this step. */
+/* Cohesive impulse on the two sides of contact i in this step. */
 static double cohesion_impulse(const yk_nonsmooth *self, size_t i, double h)
 {
     const yk_world_model *model = &self->model;
@@ -314,7 +316,7 @@ static double cohesion_impulse(const yk_nonsmooth *self, size_t i, double h)
     if (!(range > 0))
         range = COHESION_RANGE * model->envelope;
 
-    /* The convex cone carries what slides at a gap of h mu v. */
+    /* With the convex cone, sliding contacts have a gap of h mu v. */
     yk_touch touch = yk_collision_touch(&self->collision, found, i);
     if (touch.gap > range && model->def.contact_options.friction_model == YK_FRICTION_CONVEX_CONE) {
         yk_vec3 u = yk_v3_sub(velocity_before(self, a, touch.point_a),
@@ -336,7 +338,7 @@ double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_con
     const yk_pair *nodes = &collision->pairs[i];
     yk_touch touch = yk_collision_touch(collision, found, i);
 
-    /* The two sides: p is moved by forces, and the normal points towards it. */
+    /* The two sides: p is a dynamic body, and the normal points towards it. */
     const yk_part *p = &model->parts[key->a], *q = &model->parts[key->b];
     yk_vec3 at_p = touch.point_a, at_q = touch.point_b;
     row->normal = yk_v3_neg(touch.normal);
@@ -350,8 +352,8 @@ double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_con
         row->normal = touch.normal;
     }
 
-    /* The laws that count here. Restitution is a bias by Newton's law alone: others have acted
-     * already, and surfaces that yield by Hertz's law rebound by themselves. */
+    /* The laws that apply. Restitution is a bias with Newton's law only: other laws have acted
+     * before, and yielding surfaces rebound by Hertz's law. */
     const yk_surface_law *law = yk_world_pair_law(model, p, q);
     const yk_material *material = &law->material;
     double curvature = 0;
@@ -361,7 +363,7 @@ double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_con
     if (model->def.impact_law == YK_IMPACT_NEWTON && curvature == 0)
         restitution = material->restitution;
 
-    /* The velocity at the beginning of the step, where a law asks for it. */
+    /* The velocity at the start of the step, if a law needs it. */
     bool sticks_better = material->static_friction > material->friction;
     double separation = 0;
     row->mu = material->friction;
@@ -374,11 +376,11 @@ double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_con
             row->mu = friction_at(material, yk_v3_norm(sliding));
     }
 
-    /* tight (19) */
+    /* Zhang et al. 2020 (19). */
     row->bias = contact_bias(model, p, q, touch.gap, restitution, separation, h);
 
-    /* rim (41): the force K overlap + D rate at the end of the step. A gap closes before anything
-     * yields. */
+    /* Peiret et al. 2020 (41): the force K overlap + D rate at the end of the step. A gap closes
+     * first, then the surfaces yield. */
     row->softness = row->creep = 0;
     if (curvature > 0) {
         yk_hertz_contact at = {touch.gap, separation, curvature, 0};
@@ -394,7 +396,7 @@ double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_con
             row->bias = material->stiffness * touch.gap / rate;
     }
 
-    /* The impulse that it had in the last step. */
+    /* The impulse of the last step. */
     row->impulse = row->torque = yk_v3(0, 0, 0);
     size_t before = find_last(last, key, i < found->round_count);
     if (before != SIZE_MAX) {
@@ -403,19 +405,19 @@ double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_con
         if (before >= last->round_count)
             row->torque = yk_v3_scale(sign, last->torques[before - last->round_count]);
 
-        /* The problem has it without the pull of cohesion. */
+        /* The problem contains it without cohesion. */
         if (model->coheres)
             row->impulse = yk_v3_axpy(cohesion_impulse(self, i, h), row->normal, row->impulse);
     }
 
-    /* Bodies of known motion already have the velocity of the end of the step. */
+    /* Bodies with known motion already have the velocity at the end of the step. */
     if (nodes->b == YK_NETWORK_NONE) {
         row->surface = yk_v3(0, 0, 0);
         if (q->body >= 0)
             row->surface = yk_world_point_velocity(&self->state.bodies[q->body], at_q);
     }
 
-    /* Round pairs have their arms along the normal and resist no rotation. */
+    /* Round pairs have their arms along the normal and no rolling resistance. */
     if (nodes->kind == YK_PAIR_ROUND)
         return touch.gap;
 
@@ -453,7 +455,7 @@ static const char *name_of(const yk_world_model *model, const yk_part *part)
     return name ? name : "a particle";
 }
 
-/* Overlaps that the model begins with, where they are more than the solver leaves. */
+/* Initial overlaps of the model, if they are larger than the errors of the solver. */
 static void warn_of_overlap(const yk_nonsmooth *self, double h)
 {
     const yk_world_model *model = &self->model;
@@ -489,7 +491,7 @@ yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)
     if (status != YK_OK)
         return status;
 
-    /* Chunks of a fixed size, but no more than there are places for their largest overlap. */
+    /* Chunks of a fixed size, but no more than there are entries for their largest overlap. */
     size_t chunk = count / YK_DEEPEST_CHUNKS + 1;
     if (chunk < YK_PAIR_CHUNK)
         chunk = YK_PAIR_CHUNK;
@@ -497,8 +499,8 @@ yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)
     self->step.h = h;
     yk_pool_run(self->pool, count, chunk, rows_chunk, self);
 
-    /* The pull of cohesion moves the nodes like a load, so that the impulses of the problem are in
-     * the cone (above). One after the other: contacts share nodes. */
+    /* Cohesion acts on the nodes like a load, so that the impulses of the problem are in the cone
+     * (see above). Sequentially, because contacts share nodes. */
     for (size_t i = 0; self->model.coheres && i < count; i++) {
         double pull = cohesion_impulse(self, i, h);
         if (pull == 0)
@@ -510,12 +512,12 @@ yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)
         yk_world_push(self, &self->collision.pairs[i], &row, impulse, torque, problem->nodes);
     }
 
-    /* The largest of the chunks, which each thread found on its own. */
+    /* The largest overlap of all chunks. */
     self->report.deepest_overlap = 0;
     for (size_t i = 0; i * chunk < count; i++)
         self->report.deepest_overlap = fmax(self->report.deepest_overlap, problem->deepest[i]);
 
-    /* Once, when the run begins: later overlaps are in the report. */
+    /* Only once, at the start of the run: later overlaps are in the report. */
     if (self->steps == 0)
         warn_of_overlap(self, h);
     return YK_OK;
@@ -527,9 +529,9 @@ double yk_world_resolved_speed(const yk_nonsmooth *self, double h)
     const yk_collision *collision = &self->collision;
     double pushed = h * yk_v3_norm(model->def.gravity);
     double fastest = 0;
-    double rounding = 0; /* of what moves together without gravity */
+    double rounding = 0; /* of bodies that move together without gravity */
 
-    /* Without gravity: what loads add. */
+    /* Without gravity: the change by loads. */
     for (size_t i = 0; pushed == 0 && self->step.applied && i < model->dynamic_count; i++) {
         double force = yk_v3_norm(self->step.applied[i].force);
         fastest = fmax(fastest, h * force / model->bodies[i].mass);
@@ -537,7 +539,7 @@ double yk_world_resolved_speed(const yk_nonsmooth *self, double h)
 
     pushed = fmax(pushed, fastest);
 
-    /* A hundredth of the fastest approach, where that is more. */
+    /* A hundredth of the fastest approach, if that is larger. */
     fastest = 0;
     for (size_t i = 0; i < collision->found.count; i++) {
         const yk_contact_key *key = &collision->found.keys[i];
@@ -570,7 +572,7 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h)
     yk_collision *collision = &self->collision;
     yk_contact_list *found = &collision->found, *last = &self->state.contacts;
 
-    /* What sleeping bodies press on those of known motion acts for the whole step. */
+    /* Forces of sleeping bodies on those with known motion act for the whole step. */
     yk_world_clear_received(self, h);
 
     for (size_t i = 0; i < found->count; i++) {
@@ -586,15 +588,15 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h)
             torque = yk_v3_add(torque, self->impact.torques[i]);
         }
 
-        /* The pull of cohesion, which the problem took for a load, is of this contact as well. */
+        /* Add the cohesion, which was a load in the problem. */
         if (model->coheres) {
             yk_vec3 normal = yk_collision_touch(collision, found, i).normal;
             double pull = cohesion_impulse(self, i, h);
             impulse = yk_v3_axpy(flipped ? -pull : pull, normal, impulse);
         }
 
-        /* The other side, if its motion is known, receives the opposite about its centre of
-         * mass. */
+        /* If the motion of the other side is known, it receives the opposite impulse about its
+         * center of mass. */
         const yk_part *other = flipped ? a : b;
         if (collision->pairs[i].b == YK_NETWORK_NONE && other->body >= 0) {
             yk_touch touch = yk_collision_touch(collision, found, i);
@@ -608,7 +610,7 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h)
                 yk_v3_add(sum->torque, yk_v3_add(yk_v3_neg(torque), yk_v3_cross(arm, back)));
         }
 
-        /* Kept on side a of the contact. */
+        /* Stored for side a of the contact. */
         if (flipped) {
             impulse = yk_v3_neg(impulse);
             torque = yk_v3_neg(torque);
@@ -619,7 +621,7 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h)
             last->torques[i - found->round_count] = torque;
     }
 
-    /* What was found is now what the next step begins from; its impulses are in place already. */
+    /* The present contacts are the starting point of the next step; their impulses are set already. */
     yk_contact_list used = *last;
     last->count = found->count;
     last->round_count = found->round_count;

@@ -1,14 +1,14 @@
-/* Particles that come and go while a run goes on: emitters bring them, sinks take them.
+/* Particles that enter and leave during a run: emitters add them, sinks remove them.
  *
- * All particles of an emitter are bodies of the model from the beginning, and absent until they
- * are due; one that a sink has taken is absent again, and emitted anew. So nothing changes its size
- * in a run, and all that changes is part of the state image: who is absent, the random numbers, and
- * the sums. Emitters and sinks act after each step, one after the other, and by one thread: the
- * same bits come out for any number of them.
+ * All particles of an emitter are bodies of the model from the beginning, and absent until they are
+ * due. A particle removed by a sink is absent again, and can be emitted again. So no array changes
+ * its size in a run, and all changing data are part of the state image: absent bodies, random
+ * numbers, and sums. Emitters and sinks act after each step, sequentially and in one thread, so
+ * that the results are the same bit for bit for any number of threads.
  *
- * A particle appears where it touches nothing: places are drawn at random until one is free. What it
- * has of kinetic and potential energy is work that was done on the system, and what a sink takes
- * is work that it has done. */
+ * A particle appears where it touches nothing: places are drawn at random until one is free. The
+ * kinetic and potential energy of emitted particles is work on the system; that of removed
+ * particles is work done by it. */
 
 #include "base/text.h"
 #include "nonsmooth/packing.h"
@@ -17,8 +17,8 @@
 
 enum { ATTEMPTS = 100 };
 
-/* Of a particle: those that are due at the end of a step come in this step and not in the next one,
- * whatever rounding makes of its time. */
+/* Tolerance of a due time: particles that are due at the end of a step appear in this step and not
+ * in the next one, despite rounding errors of the time. */
 static const double DUE = 1e-6;
 static const double MOST_DUE = 1e15;
 
@@ -51,7 +51,7 @@ static yk_status check_emitter(const yk_world_model *model, const yk_emitter_def
     if (status != YK_OK)
         return status;
 
-    /* One rate, which is a number. */
+    /* Exactly one finite rate. */
     bool by_count = def->rate > 0 && isfinite(def->rate);
     bool by_mass = def->mass_rate > 0 && isfinite(def->mass_rate);
     if (by_count == by_mass || def->rate < 0 || def->mass_rate < 0)
@@ -70,7 +70,7 @@ static yk_status check_emitter(const yk_world_model *model, const yk_emitter_def
                        "emitter '%s': it is to emit %d particles at most, must not be negative",
                        def->name, def->max_emitted);
 
-    /* Counts and sizes are checked where the lattice of the particles is made. */
+    /* Counts and sizes are checked when the lattice of the particles is created. */
     const yk_particles_def *particles = &def->particles;
     bool finite = yk_v3_finite(particles->position) && yk_v3_finite(particles->velocity) &&
                   yk_v3_finite(particles->angular_velocity) &&
@@ -88,14 +88,14 @@ int yk_world_add_emitter(yk_nonsmooth *self, const yk_emitter_def *def)
     if (status != YK_OK)
         return YK_NO_ID;
 
-    /* Sizes and orientations are those of a lattice; where that stands does not matter. */
+    /* Sizes and orientations are those of a lattice, whose position does not matter. */
     const yk_packing_def *packing_def = &def->particles.packing;
     yk_packing packing = {0};
     status = yk_packing_lattice(model->context, packing_def, &packing);
     if (status != YK_OK)
         return YK_NO_ID;
 
-    /* The lattice has seen to it that the largest fits from side to side. */
+    /* The lattice has checked that the largest particle fits between the sides. */
     double tallest = 0;
     for (int i = 0; i < packing.count; i++)
         tallest = fmax(tallest, packing.radii[i] * packing.particle.reach);
@@ -107,7 +107,7 @@ int yk_world_add_emitter(yk_nonsmooth *self, const yk_emitter_def *def)
         return YK_NO_ID;
     }
 
-    /* All of them are bodies from the beginning, absent until they are due: steps take no
+    /* All of them are bodies from the beginning, absent until they are due: steps allocate no
      * memory. */
     int first = yk_packing_add(self, &packing, def->particles.position, packing_def->density,
                                packing_def->material);
@@ -116,7 +116,7 @@ int yk_world_add_emitter(yk_nonsmooth *self, const yk_emitter_def *def)
     if (first == YK_NO_ID)
         return YK_NO_ID;
 
-    /* The list grows by one: there are few emitters. */
+    /* The list grows by one, because there are few emitters. */
     size_t number = model->emitter_count;
     yk_emitter_model *list =
         yk_reallocate(model->context, model->emitters, number + 1, sizeof *list);
@@ -185,7 +185,7 @@ int yk_world_add_sink(yk_nonsmooth *self, const yk_sink_def *def)
     return (int)model->sink_count++;
 }
 
-/* Marks a body that something is joined to; false where it is a particle of an emitter. */
+/* Marks a body to which something is joined; false if it is a particle of an emitter. */
 static bool hold(yk_world_model *model, int body)
 {
     if (body < 0)
@@ -218,7 +218,7 @@ yk_status yk_world_freeze_flow(yk_world_model *model)
     for (size_t slot = 0; slot < model->dynamic_count; slot++)
         leaves[slot] = model->names[model->body_of[slot]] == NULL;
 
-    /* What something is joined to stays, and particles of emitters are free. */
+    /* Bodies with joints cannot be removed; particles of emitters have no joints. */
     bool good = true;
     for (size_t i = 0; i < model->joint_count; i++) {
         const int *body = model->joints[i].def.bodies;
@@ -263,7 +263,7 @@ static bool is_inside(const yk_solid *region, yk_vec3 at)
     return yk_solid_ops_of(region->kind)->contains(region, p);
 }
 
-/* Whether a body and a sink or an emitter come from the same world. */
+/* Whether a body and a sink or an emitter belong to the same world. */
 static bool same_world(const yk_world_model *model, size_t slot, int world)
 {
     if (model->world_count == 0)
@@ -282,7 +282,7 @@ void yk_world_drain(yk_nonsmooth *self)
         if (!model->leaves[slot] || state->absent[slot])
             continue;
 
-        /* The first sink that has it takes it. */
+        /* The first sink that contains it removes it. */
         yk_body_state *body = &state->bodies[slot];
         yk_vec3 at = yk_world_wrap(model, body->position);
         for (size_t i = 0; i < model->sink_count; i++) {
@@ -294,7 +294,7 @@ void yk_world_drain(yk_nonsmooth *self)
             state->sinks[i].count++;
             state->sinks[i].mass += model->bodies[slot].mass;
 
-            /* Whoever slept with it has lost a neighbour. */
+            /* Wake the island that has lost a member. */
             if (yk_world_is_asleep(model, state, (int32_t)slot))
                 yk_sleep_wake(self, (int32_t)slot);
             if (state->sleep.rest_time)
@@ -308,7 +308,7 @@ void yk_world_drain(yk_nonsmooth *self)
 
 /* Emitters ------------------------------------------------------------------------------------- */
 
-/* Finite parts of a body: those of one slot stand in a row. */
+/* Finite parts of a body, which are consecutive. */
 static size_t first_part(const yk_world_model *model, size_t slot)
 {
     size_t low = 0, high = model->finite_count;
@@ -324,7 +324,7 @@ static size_t first_part(const yk_world_model *model, size_t slot)
     return low;
 }
 
-/* Lists a finite part with the ball that holds it. */
+/* Lists a finite part with the ball that contains it. */
 static void add_around(yk_nonsmooth *self, size_t part)
 {
     size_t at = self->step.around_count++;
@@ -333,7 +333,7 @@ static void add_around(yk_nonsmooth *self, size_t part)
                                             self->collision.balls[part].radius};
 }
 
-/* Whether a body that is absent could be where its state says, and touch nothing. */
+/* Whether an absent body would touch nothing at the pose in its state. */
 static bool is_free(const yk_nonsmooth *self, size_t slot)
 {
     const yk_world_model *model = &self->model;
@@ -347,7 +347,7 @@ static bool is_free(const yk_nonsmooth *self, size_t slot)
         yk_solid a = yk_world_solid(model, state, i);
         double radius = self->collision.balls[i].radius;
 
-        /* Balls decide for most, and for all spheres. */
+        /* Balls decide in most cases, and for all spheres. */
         for (size_t k = 0; k < self->step.around_count; k++) {
             const yk_ball *ball = &self->step.around_balls[k];
             yk_vec3 shift = yk_world_image(model, a.position, ball->centre);
@@ -359,7 +359,7 @@ static bool is_free(const yk_nonsmooth *self, size_t slot)
             if (yk_solid_is_ball(a.kind) && yk_solid_is_ball(model->parts[j].kind))
                 return false;
 
-            /* The shapes themselves, with the image of the other one that is nearest. */
+            /* The shapes themselves, with the nearest image of the other one. */
             yk_solid b = yk_world_solid(model, state, j);
             b.position = yk_v3_add(b.position, shift);
             if (yk_collide(&a, &b, model->envelope, list) > 0)
@@ -377,11 +377,11 @@ static bool is_free(const yk_nonsmooth *self, size_t slot)
     return true;
 }
 
-/* Puts a body at a free place of the region; false where none is found. */
+/* Places a body at a free position of the region; false if none is found. */
 static bool place(yk_nonsmooth *self, const yk_emitter_model *emitter, yk_emitter_state *state,
                   size_t slot)
 {
-    /* It stays within the region by the radius of the ball about its centre of mass. */
+    /* The ball about its center of mass must be inside the region. */
     const yk_world_model *model = &self->model;
     double reach = 0;
     for (size_t i = first_part(model, slot); i < model->finite_count; i++) {
@@ -395,7 +395,7 @@ static bool place(yk_nonsmooth *self, const yk_emitter_model *emitter, yk_emitte
         reach = fmax(reach, radius);
     }
 
-    /* What is left for the centre; its middle, where the region is too narrow. */
+    /* The remaining region for the center; its middle if the region is too narrow. */
     yk_body_state *body = &self->state.bodies[slot];
     yk_vec3 room = {fmax(0, emitter->size.x - reach), fmax(0, emitter->size.y - reach),
                     fmax(0, emitter->size.z - reach)};
@@ -405,7 +405,7 @@ static bool place(yk_nonsmooth *self, const yk_emitter_model *emitter, yk_emitte
         double u = yk_random(&state->random), v = yk_random(&state->random);
         yk_vec3 at = {room.x * (2 * u - 1), room.y * (2 * v - 1), 0};
         if (emitter->cylinder) {
-            /* Uniform in the disc. */
+            /* Uniform on the disc. */
             double r = room.x * sqrt(u), angle = 2 * YK_PI * v;
             at = yk_v3(r * cos(angle), r * sin(angle), 0);
         }
@@ -418,7 +418,7 @@ static bool place(yk_nonsmooth *self, const yk_emitter_model *emitter, yk_emitte
             return true;
     }
 
-    /* It goes on waiting, at rest. */
+    /* The body remains absent, at rest. */
     body->velocity = body->angular_velocity = yk_v3(0, 0, 0);
     return false;
 }
@@ -435,7 +435,7 @@ void yk_world_emit(yk_nonsmooth *self, double t)
 
         now->exhausted = 0;
         for (;;) {
-            /* The first that is absent, in a fixed order. */
+            /* The first absent one, in a fixed order. */
             size_t k = 0, slot = 0;
             for (; k < emitter->count; k++) {
                 size_t number = (now->next + k) % emitter->count;
@@ -444,8 +444,8 @@ void yk_world_emit(yk_nonsmooth *self, double t)
                     break;
             }
 
-            /* How many of its mass are due and have not come; more than can be counted are as many
-             * as can. */
+            /* Number of particles of its mass that are due and have not appeared; limited to the
+             * largest countable number. */
             double mass = model->bodies[slot].mass;
             double duration = fmax(0, fmin(t, emitter->until) - now->from);
             double due = emitter->rate * duration - (double)now->count;
@@ -461,13 +461,13 @@ void yk_world_emit(yk_nonsmooth *self, double t)
             if (now->waiting == 0)
                 break;
 
-            /* All its bodies are in use: the next one comes when a sink has taken one. */
+            /* All its bodies are in use: the next particle appears after a sink has removed one. */
             if (k == emitter->count) {
                 now->exhausted = 1;
                 break;
             }
 
-            /* The parts that reach into the region are looked up once, when somebody is due. */
+            /* List the parts that overlap the region once, if a particle is due. */
             yk_vec3 half = emitter->size;
             if (emitter->cylinder)
                 half.y = half.x;
@@ -488,11 +488,11 @@ void yk_world_emit(yk_nonsmooth *self, double t)
 
             listed = true;
 
-            /* Where no place is free, all that are due wait for the next step. */
+            /* If there is no free position, all due particles wait for the next step. */
             if (!place(self, emitter, now, slot))
                 break;
 
-            /* It takes part from here on; the energy that it brings is work from outside. */
+            /* The particle is active from here on; its energy is external work. */
             state->absent[slot] = 0;
             if (state->sleep.rest_time)
                 state->sleep.rest_time[slot] = 0;
@@ -501,7 +501,7 @@ void yk_world_emit(yk_nonsmooth *self, double t)
             now->count++;
             now->mass += mass;
 
-            /* Those that come next must not be put into it. */
+            /* The next particles must not overlap it. */
             for (size_t part = first_part(model, slot);
                  part < model->finite_count && model->parts[part].body == (int32_t)slot; part++)
                 add_around(self, part);

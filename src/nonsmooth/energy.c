@@ -1,11 +1,11 @@
-/* What is stored, what is lost, what is brought in.
+/* Stored, dissipated and supplied energy.
  *
- * Over a step impulses p change the velocity of a body from v0 to v1 and its kinetic energy by
+ * Over a step, impulses p change the velocity of a body from v0 to v1 and its kinetic energy by
  * exactly p . (v0 + v1)/2. So the work of contacts and joints on a body is the change of its
- * kinetic energy less the work, by the same rule, of all other impulses; summed over both sides
- * of all contacts it is what they dissipate. Nothing of the solver enters, and the balance closes
- * for any impulses, converged or not. What remains is the error of the time stepping in the
- * potential energy: gravity moves a body by h v1 and not by h (v0 + v1)/2. */
+ * kinetic energy minus the work, by the same rule, of all other impulses. Summed over both sides of
+ * all contacts it is the energy that they dissipate. This does not depend on the solver, and the
+ * balance is exact for any impulses, converged or not. The remaining error is that of the time
+ * stepping in the potential energy: gravity moves a body by h v1 and not by h (v0 + v1)/2. */
 #include "nonsmooth/world.h"
 
 double yk_world_body_kinetic(const yk_nonsmooth *self, size_t slot, yk_vec3 v, yk_vec3 w)
@@ -24,7 +24,7 @@ double yk_world_body_kinetic(const yk_nonsmooth *self, size_t slot, yk_vec3 v, y
     return 0.5 * (linear + yk_v3_dot(local, yk_m3_apply(*inertia, local)));
 }
 
-/* Gravity and everything else that is not a contact or a joint. */
+/* Impulse of gravity and of all other loads except contacts and joints. */
 static yk_wrench applied_to(const yk_nonsmooth *self, size_t slot)
 {
     yk_wrench sum = {.force = {0, 0, 0}};
@@ -47,7 +47,7 @@ static void contact_work(void *user, size_t begin, size_t end, size_t chunk)
         const yk_body_state *body = &self->state.bodies[i];
         const yk_twist *before = &self->step.before[i];
 
-        /* The change of its kinetic energy less the work of everything else. */
+        /* The change of its kinetic energy minus the work of all other impulses. */
         yk_wrench f = applied_to(self, i);
 
         double other = yk_v3_dot(f.force, yk_v3_add(body->velocity, before->linear)) +
@@ -60,8 +60,8 @@ static void contact_work(void *user, size_t begin, size_t end, size_t chunk)
     self->step.partials[chunk] = sum;
 }
 
-/* The momentum balance of a body of known motion gives the impulse that held it, and the work of
- * that. */
+/* For a body with known motion, the balance of momentum gives the impulse that held it, and its
+ * work. */
 static void add_known_energy(yk_nonsmooth *self, size_t slot, double h)
 {
     const yk_body_model *model = &self->model.bodies[slot];
@@ -82,7 +82,7 @@ static void add_known_energy(yk_nonsmooth *self, size_t slot, double h)
         yk_v3_sub(yk_v3_scale(model->mass, dv), yk_v3_axpy(h, f.force, received->force));
     yk_vec3 torque = yk_v3_neg(yk_v3_axpy(h, f.torque, received->torque));
 
-    /* Of a ball J w is parallel to w, and the gyroscopic torque is zero. */
+    /* For a ball J w is parallel to w, and the gyroscopic torque is zero. */
     if (model->radius > 0) {
         torque = yk_v3_axpy(model->inertia, dw, torque);
     } else if (model->tensor >= 0) {
@@ -96,12 +96,13 @@ static void add_known_energy(yk_nonsmooth *self, size_t slot, double h)
     self->state.reactions[known] =
         (yk_wrench){yk_v3_scale(1 / h, impulse), yk_v3_scale(1 / h, torque)};
 
-    /* What holds it brings work in, what it receives is the other side of contacts and joints. */
+    /* The holding impulse supplies energy; received impulses are the other side of contacts and
+     * joints. */
     double work = yk_v3_dot(impulse, v) + yk_v3_dot(torque, w);
     self->step.contact_work += yk_v3_dot(received->force, v) + yk_v3_dot(received->torque, w);
     self->step.supply += work;
 
-    /* Work that comes through a port is counted there as well. */
+    /* Work through a port is also counted there. */
     for (size_t i = 0; i < self->model.port_count; i++) {
         const yk_port_model *port = &self->model.ports[i];
         if (port->whole_body && (size_t)port->slot == slot)
@@ -123,7 +124,7 @@ bool yk_world_balance_energy(yk_nonsmooth *self, double h)
     for (size_t i = model->dynamic_count; i < model->body_count; i++)
         add_known_energy(self, i, h);
 
-    /* What they took and nobody brought in is lost. */
+    /* Their work that is not supplied by drives is dissipated. */
     self->state.run.dissipated += self->step.loss + joints - sum - self->step.contact_work;
     self->state.run.work += self->step.supply;
     self->state.run.port_work += self->step.port_work;
@@ -147,7 +148,7 @@ void yk_nonsmooth_energy(const yk_nonsmooth *self, yk_energy *energy)
         energy->potential -= model->bodies[i].mass * yk_v3_dot(model->def.gravity, body->position);
     }
 
-    /* Springs; a load stores nothing. */
+    /* Springs store energy; loads do not. */
     for (size_t i = 0; i < model->force_count; i++) {
         const yk_force_model *force = &model->forces[i];
         yk_frame a = yk_world_frame(&self->state, force->slot_a);

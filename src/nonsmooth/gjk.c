@@ -1,18 +1,18 @@
-/* Distance of two convex solids by GJK (Gilbert, Johnson, Keerthi 1988), and the direction of
- * least overlap.
+/* Distance of two convex solids by GJK (Gilbert, Johnson, Keerthi 1988), and the direction of least
+ * overlap.
  *
- * The search uses support points only; rounded solids (sphere, capsule) are the point or line under
- * their skin. GJK finds the nearest points of solids that are apart. Overlaps are reduced to that
- * case: b is shifted along an estimate of the direction until a plane separates the two, and GJK
- * gives a better direction. The gap along it, min over b minus max over a, never falls from step to
- * step, so that the iteration climbs to a least overlap among the neighbouring directions. With the
- * first estimate from slightly thinner solids that is the right one unless a solid has passed half
- * through the other. */
+ * The search uses support points only; rounded solids (sphere, capsule) are represented by the
+ * point or line under their skin. GJK finds the nearest points of solids that are apart. Overlaps
+ * are reduced to that case: b is shifted along an estimate of the direction until a plane separates
+ * the two, and GJK gives a better direction. The gap along it, min over b minus max over a, never
+ * decreases from step to step, so that the iteration converges to a least overlap among the
+ * neighbouring directions. If the first estimate is made with slightly thinner solids, this is the
+ * correct direction unless a solid has passed half through the other. */
 #include "nonsmooth/solids/solid.h"
 
-/* Iterations of a search, those of them that may pass without a shorter vector, and steps towards
- * the least overlap. A far point can improve the direction while the change of the length, which is
- * of second order, disappears in rounding. */
+/* Largest numbers of iterations of a search, of iterations without a shorter vector, and of steps
+ * towards the least overlap. A far point can improve the direction while the change of the length,
+ * which is of second order, is below rounding errors. */
 enum { GJK_LIMIT = 64, STALL_LIMIT = 8, CLIMB_LIMIT = 32 };
 
 /* Difference of the bounds of a distance at which the search ends, relative to the distance and to
@@ -41,7 +41,7 @@ static yk_vec3 middle_of(const yk_solid *solid)
     return yk_v3_add(solid->position, yk_m3_apply(solid->rotation, mean));
 }
 
-/* Radius about the middle. Hulls and triangles need not be near the origin of their frame. */
+/* Radius about the middle. The origin of the frame of hulls and triangles may be far away. */
 static double extent_of(const yk_solid *solid)
 {
     if (solid->point_count == 0)
@@ -73,7 +73,7 @@ static yk_vec3 core_support(const core *c, yk_vec3 d)
     const yk_solid *solid = c->solid;
     yk_vec3 at;
 
-    /* Rounded solids have their skin taken off, others are made thinner by their size, or about
+    /* Remove the skin of rounded solids; make the others thinner relative to their size, or about
      * their middle. */
     if (c->kind->under_skin) {
         at = c->kind->under_skin(solid, d);
@@ -239,8 +239,8 @@ static bool has_point(const simplex *s, yk_vec3 p)
 /* Distances ------------------------------------------------------------------------------------ */
 
 /* The widest slab between two cores: a plane with this unit normal, from a to b, separates them by
- * the gap, and `on_a` is the point of a where they are nearest. The gap is 0 if none was found: they
- * overlap or touch, and the rest is undefined. */
+ * the gap, and `on_a` is the nearest point of a. A gap of 0 means that none was found: the cores
+ * overlap or touch, and the other results are undefined. */
 typedef struct separation {
     double gap;
     yk_vec3 direction;
@@ -257,7 +257,7 @@ typedef struct separation {
  * the origin is then an effect of rounding, and must not be taken for an overlap. */
 static separation gjk(const core *a, const core *b, double scale)
 {
-    /* The first direction is from middle to middle. */
+    /* The first direction connects the middles. */
     yk_vec3 v = yk_v3_sub(yk_v3_add(b->middle, b->shift), yk_v3_add(a->middle, a->shift));
     if (yk_v3_norm2(v) == 0)
         v.x = 1;
@@ -282,7 +282,7 @@ static separation gjk(const core *a, const core *b, double scale)
         if (i > 0 && length - least <= DUALITY_GAP * (length + scale))
             break;
 
-        /* No further point lies beyond this plane than the one that the simplex has. */
+        /* No other point is beyond the plane of the simplex. */
         if (has_point(&s, w))
             break;
 
@@ -318,7 +318,7 @@ static double gap_along(const core *a, const core *b, yk_vec3 d)
     return yk_v3_dot(d, yk_v3_sub(core_support(b, yk_v3_neg(d)), core_support(a, d)));
 }
 
-/* A first direction, from solids thin enough to be apart. */
+/* Initial direction, from solids thin enough to be apart. */
 static yk_vec3 guess_direction(const yk_solid *a, const yk_solid *b, double scale)
 {
     static const double ratios[] = {0.05, 0.3, 0.9};
@@ -330,7 +330,7 @@ static yk_vec3 guess_direction(const yk_solid *a, const yk_solid *b, double scal
             return apart.direction;
     }
 
-    /* Deep inside each other: from middle to middle. */
+    /* If they overlap deeply: from middle to middle. */
     yk_vec3 v = yk_v3_unit(yk_v3_sub(middle_of(b), middle_of(a)));
     return yk_v3_norm2(v) > 0 ? v : yk_v3(0, 0, 1);
 }
@@ -352,7 +352,7 @@ static separation climb(const core *a, const core *b, double scale, yk_vec3 dire
         if (!(found.gap > 0.1 * apart))
             break;
 
-        /* Rounding may lower the gap of a direction that is already the best one. */
+        /* Rounding errors may lower the gap of a direction that is already the best one. */
         double rise = gap_along(a, b, found.direction) - best.gap;
         if (rise < -1e-8 * scale)
             break;

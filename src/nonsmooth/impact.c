@@ -1,36 +1,38 @@
 /* Impact laws that act before the contact problem of a step: Moreau 1988, Glocker, Pfeiffer 1995;
- * in sequence, Smith, Kaufman, Vouga, Tamstorf, Grinspun 2012.
+ * sequential impacts: Smith, Kaufman, Vouga, Tamstorf, Grinspun 2012.
  *
  * Newton's law is a bias of the contact problem (contact_rows.c): every contact of a chain closes
- * at once, and one that does not approach does not rebound. The laws here change the velocities
- * v(t) before anything else acts, in passes of two phases:
+ * at the same time, and a contact that does not approach does not rebound. The laws in this file
+ * change the velocities v(t) before anything else acts, in passes of two phases:
  *
- *   compression  the impulses p that leave no contact of the pass approaching: v0 = v + M^-1 D p
+ *   compression  impulses p after which no contact of the pass approaches: v0 = v + M^-1 D p
  *   restitution  the same impulses again, times the coefficient e of each contact: v0 + M^-1 D e p
  *
- *   Poisson's law      one pass over all contacts that touch or close within the step
- *   impacts in turn    as many passes as something approaches, each over those contacts alone that
- *                      approach now: a shock runs along a chain of bodies that touch
+ *   Poisson's law         one pass over all contacts that touch or close within the step
+ *   sequential impacts    passes as long as something approaches, each over the contacts that
+ *                         approach at that time only: a shock travels along a chain of touching
+ *                         bodies
  *
- * Joints keep their rates in both phases. What still approaches after the last pass, and all that
- * approaches slower than impacts that rebound, is left to the contact problem.
+ * Joints keep their rates in both phases. Contacts that still approach after the last pass, and all
+ * that approach slower than rebounding impacts, are left to the contact problem.
  *
- * No pass creates energy. With the relative velocities u of the contacts the impulses of a pass do
- * the work sum (1 + s e) p . (u + u0 + s w) / 2, with w what a whole restitution adds to u0. With
- * s = 0 it is not positive for any sweep from p = 0; with one e for all contacts it is not for
- * s = 1 either. Where coefficients differ, s of each island is the largest in [0, 1] at which that
- * holds. */
+ * No pass creates energy. With the relative velocities u of the contacts, the impulses of a pass do
+ * the work sum (1 + s e) p . (u + u0 + s w) / 2, where w is the change of u0 by a complete
+ * restitution. For s = 0 it is not positive for any sweep from p = 0; with one e for all contacts
+ * it is not positive for s = 1 either. If coefficients differ, s of each island is the largest
+ * value in [0, 1] for which this holds. */
 #include <string.h>
 
 #include "nonsmooth/world.h"
 
 enum {
     PASSES_MAX = 5000,
-    SWEEPS_MAX = 1000 /* of the compression of a pass */
+    SWEEPS_MAX = 1000 /* limit of the sweeps of the compression in a pass */
 };
-/* Approach that is left to the contact problem, by the fastest one of the step. */
+/* Approach speed that is left to the contact problem, relative to the fastest one of the step. */
 static const double SLOWEST = 1e-6;
-/* Violation that a compression may leave by sweeps, and by the accurate method, likewise. */
+/* Violation that a compression may leave: by sweeps, and by the interior-point method, relative to
+ * the fastest approach. */
 static const double TOLERANCE = 1e-13, COARSE_TOLERANCE = 1e-7;
 /* Bodies touch where their gap is below this fraction of the envelope. */
 static const double TOUCHING = 0.01;
@@ -91,7 +93,7 @@ void yk_world_push(const yk_nonsmooth *self, const yk_pair *pair, const yk_conta
 
         yk_vec3 moment = yk_v3_add(torque, yk_v3_cross(arm_of(self, pair, row, side), impulse));
         yk_vec3 turn;
-        /* The spin of a round body is a speed at its surface, radius times angular velocity. */
+        /* The spin of a round body as a speed at its surface, radius times angular velocity. */
         if (body->radius > 0) {
             turn = yk_v3_scale(body->radius / body->inertia, moment);
         } else {
@@ -115,8 +117,8 @@ static double restitution_of(const yk_nonsmooth *self, size_t contact)
     return yk_world_pair_material(model, &model->parts[key->a], &model->parts[key->b])->restitution;
 }
 
-/* Lists the contacts of a pass; false: nothing that rebounds approaches faster than `least`. The
- * fastest approach is returned as well. */
+/* Lists the contacts of a pass and the fastest approach; false: no contact that rebounds approaches
+ * faster than `least`. */
 static bool list_contacts(yk_nonsmooth *self, double h, double least, double *fastest)
 {
     yk_impact_work *work = &self->impact;
@@ -127,18 +129,19 @@ static bool list_contacts(yk_nonsmooth *self, double h, double least, double *fa
     work->count = 0;
     *fastest = 0;
     for (size_t i = 0; i < self->collision.found.count; i++) {
-        /* A surface that yields has no impacts. */
+        /* Yielding surfaces have no impacts. */
         if (work->rows[i].softness > 0)
             continue;
 
-        /* The rate of the gap now. */
+        /* The present rate of the gap. */
         const yk_contact *row = &work->rows[i];
         yk_vec3 u = relative(self, self->problem.nodes, i).linear;
         if (self->collision.pairs[i].b == YK_NETWORK_NONE)
             u = yk_v3_sub(u, row->surface);
         double separation = yk_v3_dot(row->normal, u);
 
-        /* Closing within the step; by Poisson's law also what touches and does not part. */
+        /* Contacts that close within the step; with Poisson's law also touching contacts that do
+         * not separate. */
         bool closes = separation < -least && work->gaps[i] + h * separation <= 0;
         if (closes && restitution_of(self, i) > 0) {
             rebounds = true;
@@ -152,8 +155,7 @@ static bool list_contacts(yk_nonsmooth *self, double h, double least, double *fa
     return rebounds;
 }
 
-/* Solves the contacts of the pass, or none, with the joints at the rates that they have or at
- * none. */
+/* Solves the contacts of the pass (or none) with the joints at their present rates (or at zero). */
 static yk_status solve(yk_nonsmooth *self, size_t contacts, bool keep_rates, double speed)
 {
     yk_impact_work *work = &self->impact;
@@ -169,7 +171,7 @@ static yk_status solve(yk_nonsmooth *self, size_t contacts, bool keep_rates, dou
     for (size_t k = 0; k < contacts; k++)
         yk_network_set(problem->network, k, &work->rows[work->contacts[k]]);
 
-    /* Joint rows keep the rate that they have, A v = A v-, or are held at none. */
+    /* Joint rows keep their rate, A v = A v-, or are at zero. */
     size_t rows = problem->joint_row_count;
     for (size_t k = 0; k < rows; k++) {
         yk_joint_row *row = &work->joint_rows[k];
@@ -204,7 +206,7 @@ static yk_status solve(yk_nonsmooth *self, size_t contacts, bool keep_rates, dou
     yk_contact_report report;
     status = yk_network_solve(problem->network, &how, &report);
 
-    /* Where sweeps stay far from it, a better method goes on from what they found. */
+    /* If sweeps do not converge, continue with a better method from their result. */
     if (YK_FAILED(status) || !(report.residual > COARSE_TOLERANCE * speed))
         return YK_FAILED(status) ? status : YK_OK;
     return yk_network_improve(problem->network, &how, COARSE_TOLERANCE * speed, &report);
@@ -221,7 +223,7 @@ static int32_t root_of(int32_t *parent, int32_t node)
     return node;
 }
 
-/* Islands of the nodes that contacts of the pass and joints connect. */
+/* Islands of the nodes connected by contacts of the pass and joints. */
 static void find_islands(yk_nonsmooth *self)
 {
     yk_impact_work *work = &self->impact;
@@ -266,7 +268,7 @@ static yk_status pass(yk_nonsmooth *self, double speed)
     yk_problem *problem = &self->problem;
     size_t nodes = self->model.dynamic_count;
 
-    /* Compression. Relative velocities before it are kept for the work. */
+    /* Compression. Save the relative velocities before it for the work. */
     for (size_t k = 0; k < work->count; k++)
         work->before[k] = relative(self, problem->nodes, work->contacts[k]);
     yk_status status = solve(self, work->count, true, speed);
@@ -275,7 +277,7 @@ static yk_status pass(yk_nonsmooth *self, double speed)
 
     find_islands(self);
 
-    /* Impulses of compression, to which restitution is proportional. */
+    /* Impulses of compression, to which those of restitution are proportional. */
     for (size_t k = 0; k < work->count; k++) {
         work->impulse[k] = yk_network_impulse(problem->network, k);
         work->torque[k] = yk_v3(0, 0, 0);
@@ -286,7 +288,7 @@ static yk_status pass(yk_nonsmooth *self, double speed)
     for (size_t k = 0; k < problem->joint_row_count; k++)
         work->joint_impulses[k] += work->joint_rows[k].impulse;
 
-    /* What a whole restitution adds to the velocities, with the joints held. */
+    /* Change of the velocities by a complete restitution, with the joints held. */
     memcpy(work->compressed, problem->nodes, nodes * sizeof *work->compressed);
     for (size_t i = 0; i < nodes; i++)
         problem->nodes[i].velocity = problem->nodes[i].spin = yk_v3(0, 0, 0);
@@ -311,7 +313,7 @@ static yk_status pass(yk_nonsmooth *self, double speed)
         yk_twist u = relative(self, work->compressed, contact);
 
         yk_vec3 sum = yk_v3_add(work->before[k].linear, u.linear);
-        /* Against a wall that moves: less the speed of its surface, before and after. */
+        /* Relative to the surface of a moving wall: subtract its speed, before and after. */
         if (work->pairs[k].b == YK_NETWORK_NONE)
             sum = yk_v3_axpy(-2, work->rows[contact].surface, sum);
         yk_vec3 turn = yk_v3_add(work->before[k].angular, u.angular);
@@ -363,8 +365,8 @@ yk_status yk_world_resolve_impacts(yk_nonsmooth *self, double t, double h, const
     size_t contacts = self->collision.found.count;
     work->acted = false;
 
-    /* Contacts as rows without gaps and without anything to start from, and the velocities at the
-     * beginning of the step. */
+    /* Contacts as rows without gaps and without an initial guess, and the velocities at the start
+     * of the step. */
     for (size_t i = 0; i < nodes; i++) {
         double length = spin_length(self, (int32_t)i);
         problem->nodes[i].velocity = self->step.before[i].linear;
@@ -380,7 +382,7 @@ yk_status yk_world_resolve_impacts(yk_nonsmooth *self, double t, double h, const
         work->impulses[i] = work->torques[i] = yk_v3(0, 0, 0);
     }
 
-    /* Slow approaches do not rebound, or resting contacts would never come to rest. */
+    /* Slow approaches do not rebound, because otherwise contacts would never come to rest. */
     double least = yk_world_bounce_speed(&self->model, h);
     double fastest, approach;
     yk_status status = YK_OK;
@@ -390,7 +392,8 @@ yk_status yk_world_resolve_impacts(yk_nonsmooth *self, double t, double h, const
             work->joint_impulses[k] = 0;
         least = fmax(least, SLOWEST * fastest);
 
-        /* By Poisson's law all contacts rebound once, together; else as often as they approach. */
+        /* With Poisson's law all contacts rebound once, together; otherwise as often as they
+         * approach. */
         int passes = self->model.def.impact_law == YK_IMPACT_POISSON ? 1 : PASSES_MAX;
         work->acted = true;
         while (status == YK_OK && passes-- > 0 && list_contacts(self, h, least, &approach))

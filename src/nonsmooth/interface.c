@@ -1,19 +1,18 @@
-/* The reduced interface model of the bodies behind the ports that take wrenches: paper rim
- * section 4.
+/* The reduced interface model of the bodies with wrench ports (Peiret et al. 2020, section 4).
  *
- * The rows of the next step are set up as for a step, at the present configuration; instead of a
- * solution, contacts keep the state that their last impulses and the present velocities show
- * (contact/response.h), unless the wrenches of the last step would close or open them. One
- * solution gives the velocities at the end of a step without wrenches at the ports, one more per
- * port velocity a column of the inverse effective mass (56). */
+ * The rows of the next step are set up as for a step, at the present configuration. Instead of a
+ * solution, contacts keep the state that follows from their last impulses and the present
+ * velocities (contact/response.h), unless the wrenches of the last step would close or open them.
+ * One solution gives the velocities at the end of a step without wrenches at the ports; one more
+ * per port velocity gives a column of the inverse effective mass (equation 56). */
 #include "contact/response.h"
 #include "math/polynomial.h"
 #include "nonsmooth/world.h"
 
-enum { REVIEWS = 4 }; /* of the states of contacts, at most */
+enum { REVIEWS = 4 }; /* largest number of reviews of the contact states */
 
-/* A velocity of a port: what it reads of one or two bodies. The same coefficients turn its wrench
- * into forces. */
+/* A velocity of a port as a linear combination of the velocities of one or two bodies. The same
+ * coefficients convert its wrench to forces. */
 typedef struct port_row {
     int slot[2]; /* -1: none, or the ground */
     yk_vec3 linear[2], angular[2];
@@ -94,7 +93,7 @@ static yk_status create_interface(yk_nonsmooth *self)
     if (!made->present || !made->rows || !made->nodes)
         return YK_ERROR_MEMORY;
 
-    /* Nodes that the ports move, for which the response is asked. */
+    /* Nodes moved by the ports, for which the response is computed. */
     list_rows(self, made->rows);
     for (int i = 0; i < 2 * made->row_count; i++) {
         int slot = made->rows[i / 2].slot[i % 2];
@@ -126,8 +125,8 @@ static double side_rate(const port_row *row, int side, yk_vec3 linear, yk_vec3 a
     return yk_v3_dot(row->linear[side], linear) + yk_v3_dot(row->angular[side], angular);
 }
 
-/* With the velocities of the solution. Bodies of known motion have the velocity of the end of the
- * step already, and no change of it. */
+/* Uses the velocities of the solution. Bodies with known motion already have the velocity at the
+ * end of the step. */
 static double solved_rate(const yk_nonsmooth *self, const port_row *row, bool change)
 {
     const yk_response *response = self->interface->response;
@@ -150,7 +149,7 @@ static double solved_rate(const yk_nonsmooth *self, const port_row *row, bool ch
     return rate;
 }
 
-/* A force along the row, on the bodies that it moves. */
+/* A force along the row, on its dynamic bodies. */
 static void push(const yk_nonsmooth *self, const port_row *row, double force)
 {
     for (int side = 0; side < 2; side++) {
@@ -165,8 +164,8 @@ static void push(const yk_nonsmooth *self, const port_row *row, double force)
 
 /* Solution ------------------------------------------------------------------------------------- */
 
-/* Factors the problem with contacts in their present states. Those that would close or open
- * within a step with the wrenches of the last one do so here, too. */
+/* Factors the problem with contacts in their present states, after opening and closing those that
+ * would change within a step with the wrenches of the last one. */
 static yk_status factor(yk_nonsmooth *self, double h)
 {
     const yk_world_model *model = &self->model;
@@ -180,7 +179,7 @@ static yk_status factor(yk_nonsmooth *self, double h)
         interface->present[i].spin = yk_v3_scale(radius > 0 ? radius : 1, before->angular);
     }
 
-    /* Impulses of the last step are those of its length. */
+    /* Impulses of the last step belong to its step size. */
     double step = self->state.run.step;
     yk_response_def def = {
         .friction = model->def.contact_options.friction_model,
@@ -192,13 +191,14 @@ static yk_status factor(yk_nonsmooth *self, double h)
 
     yk_status status = yk_response_factor(interface->response, self->problem.network, &def);
 
-    /* A velocity that a step of gravity gives is no noise; one in a hundred of it is. */
+    /* A velocity change by gravity in one step is significant; a hundredth of it is the limit of
+     * noise. */
     double speed = 1e-2 * h * yk_v3_norm(model->def.gravity) + 1e-9;
     bool changed = self->report.contacts > 0;
     for (int i = 0; i < REVIEWS && changed && status == YK_OK; i++) {
         const port_row *row = interface->rows;
 
-        /* The step that would follow, with the wrenches of the last one. */
+        /* The next step with the wrenches of the last one. */
         yk_response_begin_free(interface->response);
         for (size_t k = 0; k < model->port_count; k++) {
             yk_vec3 f = self->state.ports[k].wrench.force, m = self->state.ports[k].wrench.torque;
@@ -234,12 +234,11 @@ static void solve(yk_nonsmooth *self, double h, yk_interface_model *model)
             present += side_rate(row, side, before->linear, before->angular);
         }
 
-        /* The change over the step, and what the motion of the markers adds at constant
-         * velocities. */
+        /* The change over the step, and the terms of the markers' motion at constant velocities. */
         model->free_acceleration[i] = (solved_rate(self, row, false) - present) / h + row->bias;
     }
 
-    /* Columns of the inverse mass: answers to unit wrenches. */
+    /* Columns of the inverse mass: responses to unit wrenches. */
     for (int j = 0; j < n; j++) {
         yk_response_begin_zero(response);
 
@@ -253,7 +252,7 @@ static void solve(yk_nonsmooth *self, double h, yk_interface_model *model)
 yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const yk_input *inputs,
                                    yk_interface_model *model)
 {
-    /* Memory is taken when the model is first asked for. */
+    /* Allocate memory at the first request. */
     yk_status status = YK_OK;
     if (!self->interface)
         status = create_interface(self);
@@ -288,7 +287,7 @@ yk_status yk_world_interface_model(yk_nonsmooth *self, double t, double h, const
     if (status == YK_OK)
         solve(self, h, model);
 
-    /* Bodies of known motion have not made the step. */
+    /* Restore bodies with known motion, which have not made the step. */
     for (size_t i = self->model.dynamic_count; i < self->model.body_count; i++) {
         self->state.bodies[i].velocity = self->step.before[i].linear;
         self->state.bodies[i].angular_velocity = self->step.before[i].angular;

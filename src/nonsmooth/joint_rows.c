@@ -1,15 +1,15 @@
-/* Joints as rows of the contact problem: g/h + dg/dt = 0 with everything from the configuration
- * at the beginning of the step (tight (18), explicit (11c)). The velocities of bodies of known
- * motion, and the drive, enter through dg/dt at zero velocity of the others.
+/* Joints as rows of the contact problem: g/h + dg/dt = 0 with all geometry from the start of the
+ * step (Zhang et al. 2020, equation 18; Zhang et al. 2022, equation 11c). The velocities of bodies
+ * with known motion, and the drive, enter through dg/dt at zero velocity of the others.
  *
- * A port with some of its motions prescribed is the same with the prescribed frame in place of
- * body b: explicit (14), (18) with u21 the input at the beginning of the step and u22 its rate at
- * the end. A line port, whose distance may be prescribed, is one more such row (below). */
+ * A port with some prescribed motions is the same with the prescribed frame in place of body b:
+ * Zhang et al. 2022 (14), (18), with u21 the input at the start of the step and u22 its rate at the
+ * end. A line port whose distance may be prescribed is one more such row (see below). */
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "nonsmooth/world.h"
 
-/* With the velocity of the end of the step where it is known, and none where it is not. */
+/* With the velocity at the end of the step if it is known, otherwise zero. */
 static yk_frame known_frame(const yk_nonsmooth *self, int slot)
 {
     yk_frame frame = yk_world_frame(&self->state, slot);
@@ -18,9 +18,8 @@ static yk_frame known_frame(const yk_nonsmooth *self, int slot)
     return frame;
 }
 
-/* The value at the beginning and the rate at the end, as for prescribed frames; a prescribed
- * speed is that at the end.
- */
+/* The value at the start and the rate at the end, as for prescribed frames; a prescribed speed is
+ * that at the end. */
 static yk_drive joint_drive(const yk_joint_model *joint, double t, double h, const yk_input *inputs)
 {
     yk_time_function drive = joint->def.drive;
@@ -44,7 +43,7 @@ static yk_drive joint_drive(const yk_joint_model *joint, double t, double h, con
     };
 }
 
-/* Whether it has rows in this step: one of its bodies is moved by forces, and none sleeps. */
+/* Whether it has rows in this step: one of its bodies is dynamic, and none sleeps. */
 static bool acts(const yk_nonsmooth *self, const yk_joint_model *joint)
 {
     const yk_world_model *model = &self->model;
@@ -62,12 +61,12 @@ static int first_side(const yk_nonsmooth *self, const yk_joint_model *joint)
     return yk_world_is_dynamic(&self->model, joint->slot_a) ? 0 : 1;
 }
 
-/* Fraction of the speed at a joint that it may take away at the start before that is worth a word;
- * speeds (m/s) below the second are none. */
+/* Change of the speed at a joint in the first step, relative to the speed, above which a warning is
+ * given; speeds (m/s) below the second number are ignored. */
 static const double NOTABLE_CHANGE = 0.5;
 static const double NO_SPEED = 1e-6;
 
-/* Gap of a joint at the start (m, rad) that no rounding of given poses makes. */
+/* Gap of a joint at the start (m, rad) that exceeds rounding errors of given poses. */
 static const double NOTABLE_GAP = 1e-4;
 
 static const char *joint_name(const yk_joint_model *joint)
@@ -75,9 +74,9 @@ static const char *joint_name(const yk_joint_model *joint)
     return joint->name ? joint->name : "";
 }
 
-/* Poses at the start that a joint does not allow, which the first step pulls together within its
- * time, and velocities that it forbids, which the step takes away like an impact. One warning each,
- * of the joint where it is most. */
+/* Initial poses that violate a joint, which the first step corrects within its time, and velocities
+ * that violate it, which the step removes like an impact. One warning each, about the joint with
+ * the largest violation. */
 static void warn_of_start(const yk_nonsmooth *self, double t, double h, const yk_input *inputs)
 {
     const yk_world_model *model = &self->model;
@@ -96,7 +95,7 @@ static void warn_of_start(const yk_nonsmooth *self, double t, double h, const yk
         yk_joint_kinematics place;
         yk_joint_kinematics_at(&joint->joint, &a, &b, &drive, &place);
 
-        /* Against the velocities of the bodies, as the joint sees them. */
+        /* Relative to the velocities of the bodies at the joint. */
         double speed = yk_v3_norm(a.velocity) + yk_v3_norm(b.velocity) +
                        yk_v3_norm(a.angular_velocity) + yk_v3_norm(b.angular_velocity);
         for (int k = 0; k < joint->joint.row_count; k++) {
@@ -107,7 +106,7 @@ static void warn_of_start(const yk_nonsmooth *self, double t, double h, const yk
                 worst = joint;
             }
 
-            /* A row on velocities holds no pose that could be open. */
+            /* A row on velocities does not restrict poses. */
             if (yk_row_on_velocity(row))
                 continue;
 
@@ -148,11 +147,11 @@ yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const 
         if (!acts(self, joint))
             continue;
 
-        /* The joint where it is, with the velocities that are known. */
+        /* The joint at its present place, with the known velocities. */
         yk_frame a = known_frame(self, joint->slot_a);
         yk_frame b = known_frame(self, joint->slot_b);
 
-        /* A port that takes motion: its pose at the beginning of the step and its velocity at the
+        /* A port that receives motion: its pose at the start of the step and its velocity at the
          * end. */
         if (joint->port >= 0) {
             yk_motion begin = yk_input_motion(&inputs[joint->port], YK_PORT_MARKER, 0);
@@ -165,7 +164,7 @@ yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const 
         yk_joint_kinematics place;
         yk_joint_kinematics_at(&joint->joint, &a, &b, &drive, &place);
 
-        /* Rows have one side or two that forces move. */
+        /* Rows have one or two dynamic sides. */
         const int slots[2] = {joint->slot_a, joint->slot_b};
         int first = first_side(self, joint), second = 1 - first;
         bool both = first == 0 && yk_world_is_dynamic(model, joint->slot_b);
@@ -174,7 +173,7 @@ yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const 
             yk_gradient g;
             yk_row_gradient(equation, &place, &g);
 
-            /* g/h + dg/dt, or dg/dt alone where a velocity is prescribed. */
+            /* g/h + dg/dt, or dg/dt alone if a velocity is prescribed. */
             double bias = yk_row_rate(equation, &place);
             if (!yk_row_on_velocity(equation))
                 bias += yk_row_value(equation, &place) / h;
@@ -199,7 +198,7 @@ yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const 
         }
     }
 
-    /* Joints that rest have no rows, so that the number changes from step to step. */
+    /* Joints of sleeping bodies have no rows, so the number of rows varies. */
     problem->joint_row_count = count;
     if (model->joint_count == 0)
         return YK_OK;
@@ -214,8 +213,8 @@ static void add_wrench(yk_wrench *sum, double scale, yk_vec3 force, yk_vec3 torq
     sum->torque = yk_v3_axpy(scale, torque, sum->torque);
 }
 
-/* Impulses of the joint on its two bodies, about their centres of mass. The markers have not
- * moved since the rows were set. */
+/* Impulses of the joint on its two bodies, about their centers of mass. The markers have not moved
+ * since the rows were set. */
 static void joint_impulses(const yk_nonsmooth *self, size_t index, yk_wrench wrench[2])
 {
     const yk_joint_model *joint = &self->model.joints[index];
@@ -235,8 +234,7 @@ static void joint_impulses(const yk_nonsmooth *self, size_t index, yk_wrench wre
     if (joint->port >= 0 || (first == 0 && yk_world_is_dynamic(&self->model, joint->slot_b)))
         return;
 
-    /* A body of known motion, or the ground, receives the opposite wrench, seen from its own
-     * origin. */
+    /* A body with known motion, or the ground, receives the opposite wrench about its own origin. */
     const int slots[2] = {joint->slot_a, joint->slot_b};
     yk_frame here = yk_world_frame(&self->state, slots[first]);
     yk_frame there = yk_world_frame(&self->state, slots[second]);
@@ -280,12 +278,12 @@ void yk_world_take_reactions(yk_nonsmooth *self, double h)
         if (!acts(self, joint))
             continue;
 
-        /* Where the next step begins. */
+        /* Initial guess of the next step. */
         const yk_joint_row *rows = &self->problem.joint_rows[self->problem.first_row[i]];
         for (int k = 0; k < joint->joint.row_count; k++)
             state->joint_impulses[joint->own_rows + (size_t)k] = rows[k].impulse;
 
-        /* Onto bodies of known motion. */
+        /* Wrenches on bodies with known motion. */
         yk_wrench wrench[2];
         joint_impulses(self, i, wrench);
 
@@ -309,7 +307,7 @@ void yk_world_take_reactions(yk_nonsmooth *self, double h)
         if (joint->driver >= 0)
             state->ports[joint->driver].wrench.force.x = rows[0].impulse / h;
 
-        /* What ports and drives bring in is work, what other joints lose goes to the losses. */
+        /* Work of ports and drives is supplied; the work of other joints is dissipated. */
         if (joint->port < 0 && !joint->joint.driven)
             continue;
 
@@ -323,14 +321,13 @@ void yk_world_take_reactions(yk_nonsmooth *self, double h)
 
 /* Line ports ----------------------------------------------------------------------------------- */
 
-/* The distance of two markers on two bodies, or on one and the ground, as a scalar
- * port. An actuator.
+/* The distance of two markers on two bodies, or on one and the ground, as a scalar port: an
+ * actuator.
  *
  *   a ----- e -----> b      position |d|, velocity e . d', wrench pushes the markers apart
  *
- * As everything in the step, the direction is that of the beginning. A prescribed distance is a
- * row like a driven joint: the input's value at the beginning of the step and its rate at the
- * end. */
+ * Like everything in the step, the direction is that at the start. A prescribed distance is a row
+ * like a driven joint: the input's value at the start of the step and its rate at the end. */
 
 /* The vector from marker to marker, and its direction. */
 static yk_world_line line_between(const yk_port_model *port, const yk_frame *a, const yk_frame *b)
@@ -347,7 +344,8 @@ static yk_world_line line_between(const yk_port_model *port, const yk_frame *a, 
     yk_vec3 velocity = yk_v3_sub(velocity_b, velocity_a);
     yk_world_line line = {.length = yk_v3_norm(d), .rate = yk_v3_dot(e, velocity)};
 
-    /* d'' at constant velocities: centripetal along e, and the speed across e over the length. */
+    /* d'' at constant velocities: centripetal along e, and the squared speed across e divided by
+     * the length. */
     yk_vec3 centripetal_a = yk_v3_cross(wa, yk_v3_cross(wa, arm_a));
     yk_vec3 centripetal_b = yk_v3_cross(wb, yk_v3_cross(wb, arm_b));
     double across = yk_v3_norm2(velocity) - line.rate * line.rate;

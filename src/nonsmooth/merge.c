@@ -1,6 +1,6 @@
-/* Several worlds as one: bodies, shapes, joints, forces and ports one after the other, with
- * joints where the ports were coupled. Solids of different worlds do not touch each other, as
- * they do not when the worlds are coupled. */
+/* Merges several worlds: bodies, shapes, joints, forces and ports one after another, with joints in
+ * place of coupled ports. Solids of different worlds do not touch each other, as in the coupled
+ * case. */
 #include <string.h>
 
 #include "base/text.h"
@@ -11,7 +11,7 @@ static const yk_world_model *model_at(const yk_merge_def *merge, int part)
     return &((const yk_nonsmooth *)merge->parts[part])->model;
 }
 
-/* Where the things of each world begin in the whole. */
+/* First elements of each world in the whole. */
 typedef struct totals {
     size_t bodies, tensors, parts, geometries, points, materials, surface_pairs, exclusions,
         surfaces, shapes, joints, forces, ports, signals, prescriptions, emitters, sinks;
@@ -56,7 +56,7 @@ static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
                        "nonsmooth subsystems are merged as they are, and these have different "
                        "units or frames: give all the same");
 
-    /* One step for all needs one gravity and one rule of sleeping. */
+    /* A common step needs the same gravity and the same sleeping options. */
     const yk_nonsmooth_def *first = &model_at(merge, 0)->def;
     for (int i = 0; i < merge->part_count; i++) {
         const yk_world_model *model = model_at(merge, i);
@@ -86,7 +86,7 @@ static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
                            "give all the same rule of sleeping");
     }
 
-    /* Lines are actuators, which are not joined rigidly. */
+    /* Lines are actuators, which cannot be joined rigidly. */
     for (int i = 0; i < merge->joint_count; i++) {
         const yk_merge_joint *joint = &merge->joints[i];
         const yk_world_model *a = model_at(merge, joint->part_a),
@@ -111,7 +111,7 @@ static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
 static yk_status take_memory(yk_world_model *whole, const totals *sum, int world_count,
                              int joint_count)
 {
-    /* Lists that grow by one thing at a time while a model is built are known in length here. */
+    /* The final length of all lists is known here. */
     size_t worlds = (size_t)world_count + 1;
     size_t joints = sum->joints + YK_JOINT_PIECES_MAX * (size_t)joint_count;
     struct {
@@ -165,20 +165,20 @@ static char *copied_name(yk_world_model *whole, const char *name, yk_status *sta
     return copy;
 }
 
-/* A body of a world in the whole; the ground stays what it is. */
+/* A body of a world in the whole; the ground is unchanged. */
 static int shifted(int body, const totals *at)
 {
     return body < 0 ? body : body + (int)at->bodies;
 }
 
-/* Appends everything that a world has. */
+/* Appends all elements of a world. */
 static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, const totals *at,
                             int number)
 {
     yk_world_model *whole = &merged->model;
     yk_status status = YK_OK;
 
-    /* Bodies, their tensors, and what moves them. */
+    /* Bodies, their tensors, and their prescribed motions. */
     for (size_t i = 0; i < world->body_count; i++) {
         size_t to = whole->body_count++;
         whole->initial[to] = world->initial[i];
@@ -197,7 +197,7 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         made->body = shifted(made->body, at);
     }
 
-    /* What brings and takes particles of this world alone. */
+    /* Emitters and sinks of this world only. */
     for (size_t i = 0; i < world->emitter_count; i++) {
         yk_emitter_model *made = &whole->emitters[whole->emitter_count++];
         *made = world->emitters[i];
@@ -213,7 +213,7 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         made->world = number;
     }
 
-    /* Solids, which remember the world that they come from. */
+    /* Solids, with their original world. */
     for (size_t i = 0; i < world->part_count; i++) {
         yk_part *made = &whole->parts[whole->part_count++];
         *made = world->parts[i];
@@ -235,7 +235,7 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
     for (size_t i = 0; i < world->point_count; i++)
         whole->points[whole->point_count++] = world->points[i];
 
-    /* Surfaces are numbered on, so that pairs of one world say nothing of another. */
+    /* Surface numbers are shifted, so that pairs of one world do not apply to another. */
     for (size_t i = 0; i < world->material_count; i++) {
         yk_material *made = &whole->materials[whole->material_count++];
         *made = world->materials[i];
@@ -281,7 +281,7 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
     if (status != YK_OK)
         return status;
 
-    /* Joints and forces by the functions that add them. */
+    /* Joints and forces by their add functions. */
     for (size_t i = 0; i < world->joint_count; i++) {
         yk_joint_def def = world->joints[i].def;
         def.name = world->joints[i].name;
@@ -325,8 +325,8 @@ static double driven_length(void *user, double t)
     return driven_angle((void *)(uintptr_t)length->motion, t) / length->unit;
 }
 
-/* Constrained motions are named in the axes of b, so b's marker comes first; the ports show the
- * wrench of the joints. */
+/* Constrained motions are in the axes of b, so b's marker comes first; the ports return the wrench
+ * of the joints. */
 static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_merge_joint *joint)
 {
     yk_world_model *whole = &world->model;
@@ -334,7 +334,7 @@ static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_m
     yk_port_model *a = &whole->ports[at_a.ports + (size_t)joint->port_a];
     yk_port_model *b = &whole->ports[at_b.ports + (size_t)joint->port_b];
 
-    /* Joints of this solver that together hold and prescribe these motions. */
+    /* Joints of this solver that together constrain and prescribe these motions. */
     unsigned driven = 0;
     for (int k = 0; joint->drive && k < 6; k++)
         if (joint->drive[k].evaluate)
@@ -348,7 +348,7 @@ static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_m
                        "can be prescribed, with the other two held or both free",
                        a->name, b->name);
 
-    /* Both ports show the wrench of these joints, each from its own side. */
+    /* Both ports return the wrench of these joints, each for its own side. */
     a->merged = b->merged = (int)whole->joint_count;
     a->merged_count = b->merged_count = count;
     a->merged_side = 1;
@@ -365,7 +365,7 @@ static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_m
         for (int side = 0; side < 2; side++)
             def.markers[side].orientation = yk_q_mul(def.markers[side].orientation, piece->axes);
 
-        /* What the interface prescribes drives the joint. */
+        /* The prescribed motion of the interface drives the joint. */
         if (piece->driven >= 3) {
             const yk_relative_motion *angle = &joint->drive[piece->driven];
             def.drive =
@@ -391,8 +391,8 @@ yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
     if (status != YK_OK)
         return status;
 
-    /* The strictest of what the worlds ask of their solver and of contacts; what one leaves open (0)
-     * is chosen anew. */
+    /* The strictest options of all worlds for the solver and for contacts; options that one leaves
+     * open (0) are chosen again. */
     yk_nonsmooth_def def = model_at(merge, 0)->def;
     for (int i = 1; i < merge->part_count; i++) {
         const yk_nonsmooth_def *other = &model_at(merge, i)->def;
@@ -407,7 +407,7 @@ yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
         def.contact_capacity = open ? 0 : def.contact_capacity + other->contact_capacity;
     }
 
-    /* The whole has a solver and a model of its own. */
+    /* Create the solver and model of the whole. */
     yk_nonsmooth *world;
     status = yk_world_create(context, &def, &world);
     if (status != YK_OK)
@@ -426,9 +426,9 @@ yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
         status = copy_world(world, model, &at, i);
     }
 
-    /* What joins them. */
+    /* Joints between the worlds. */
     if (status == YK_OK) {
-        /* The ranges of the last world end where a next one would begin. */
+        /* End of the ranges of the last world. */
         whole->world_bodies[merge->part_count] = sum.bodies;
         whole->world_joints[merge->part_count] = sum.joints;
         status = yk_world_list_ports(whole);
@@ -437,7 +437,7 @@ yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
     for (int i = 0; i < merge->joint_count && status == YK_OK; i++)
         status = join(world, merge, &merge->joints[i]);
     if (status == YK_OK)
-        status = yk_world_name_channels(world); /* before anybody asks for them by name */
+        status = yk_world_name_channels(world); /* before channels are searched by name */
 
     if (status != YK_OK) {
         yk_nonsmooth_destroy(world);

@@ -1,4 +1,4 @@
-/* Building a model: bodies, shapes, joints, forces, ports, as the user numbers them. */
+/* Construction of a model: bodies, shapes, joints, forces, ports, in the user's numbering. */
 #include <stdlib.h>
 
 #include "base/text.h"
@@ -7,7 +7,8 @@
 
 yk_nonsmooth_def yk_nonsmooth_default(void)
 {
-    /* No tolerance: what the step resolves decides how far the contact problem is solved. */
+    /* No tolerance given: the speed that the step resolves determines the accuracy of the contact
+     * problem. */
     yk_contact_options solver = yk_contact_options_default();
     solver.method = YK_CONTACT_AUTO;
     solver.friction_model = YK_FRICTION_CONVEX_CONE;
@@ -87,8 +88,7 @@ static yk_status reserve(yk_context *context, void *array, size_t *capacity, siz
     if (count + extra <= *capacity)
         return YK_OK;
 
-    /* Half as many again, so that a model built one element at a time is copied a few times
-     * only. */
+    /* Grow by half, so that a model built one element at a time is copied only a few times. */
     size_t grown = count + extra + count / 2 + 8;
     void **pointer = array;
     void *block = yk_reallocate(context, *pointer, grown, size);
@@ -143,7 +143,7 @@ static yk_status copy_name(yk_world_model *model, const char *name, char **copy)
 
 static yk_status check_motion(const yk_world_model *model, const yk_nonsmooth_body_def *def)
 {
-    /* A quaternion of any length but zero will do. */
+    /* A quaternion may have any length except zero. */
     double q = yk_q_norm(def->orientation);
     bool finite = yk_v3_finite(def->position) && yk_v3_finite(def->velocity) &&
                   yk_v3_finite(def->angular_velocity);
@@ -167,7 +167,7 @@ static yk_status check_inertia(const yk_world_model *model, const yk_nonsmooth_b
                        name_or_none(def->name), why);
 
     /* Velocities follow impulses through the inverse, so a point mass or a line without thickness
-     * is not enough. */
+     * is invalid. */
     double minor = j->m[0][0] * j->m[1][1] - j->m[0][1] * j->m[1][0];
     double determinant = yk_m3_determinant(*j);
     bool definite = j->m[0][0] > 0 && minor > 0 && determinant > 0;
@@ -183,7 +183,7 @@ static yk_status check_inertia(const yk_world_model *model, const yk_nonsmooth_b
 static int append_body(yk_world_model *model, const yk_nonsmooth_body_def *def,
                        const yk_body_model *body)
 {
-    /* Three lists of one length share a capacity, which is raised when all of them have grown. */
+    /* Three lists of one length share a capacity, which is increased after all of them have grown. */
     yk_context *context = model->context;
     size_t count = model->body_count,
            capacity[3] = {model->body_capacity, model->body_capacity, model->body_capacity};
@@ -198,7 +198,7 @@ static int append_body(yk_world_model *model, const yk_nonsmooth_body_def *def,
     if (copy_name(model, def->name, &model->names[count]) != YK_OK)
         return YK_NO_ID;
 
-    /* Counted last, so that a failure leaves nothing behind. */
+    /* Count last, so that a failure has no effect. */
     yk_quat orientation = yk_q_unit(def->orientation);
     model->initial[count] =
         (yk_body_state){def->position, orientation, def->velocity, def->angular_velocity};
@@ -218,7 +218,7 @@ int yk_world_add_body(yk_nonsmooth *self, const yk_nonsmooth_body_def *def)
     if (status != YK_OK)
         return YK_NO_ID;
 
-    /* Mass and inertia of a fixed body are never asked for. */
+    /* Mass and inertia of a fixed body are not used. */
     if (def->fixed) {
         yk_nonsmooth_body_def at_rest = *def;
         at_rest.velocity = at_rest.angular_velocity = yk_v3(0, 0, 0);
@@ -250,7 +250,7 @@ double yk_nonsmooth_body_mass(const yk_nonsmooth *self, int body)
 
 /* Shapes --------------------------------------------------------------------------------------- */
 
-/* Index of an equal material, added where there is none among the last few. */
+/* Index of an equal material among the last few, or of a new one. */
 static int32_t material_index(yk_world_model *model, const yk_material *material)
 {
     /* Shapes of one material usually follow each other. */
@@ -272,7 +272,7 @@ static int32_t material_index(yk_world_model *model, const yk_material *material
     if (RESERVE(model, materials, material_count, material_capacity, 1) != YK_OK)
         return YK_NO_ID;
 
-    /* Worlds that are merged number their surfaces on from the largest. */
+    /* Merged worlds shift their surface numbers. */
     if (material->surface_id > model->surface_count)
         model->surface_count = material->surface_id;
     model->materials[model->material_count] = *material;
@@ -313,7 +313,7 @@ static yk_status check_material(const yk_world_model *model, const yk_material *
                            "%s %zu: the %s is %g%s, it must not be negative", what, number,
                            others[i].name, others[i].value, others[i].unit);
 
-    /* Friction, rebound, resistance to rotation. */
+    /* Friction, restitution, rolling resistance. */
     bool positive = m->friction >= 0 && m->rolling_friction >= 0 && m->spinning_friction >= 0;
     bool finite =
         isfinite(m->friction) && isfinite(m->rolling_friction) && isfinite(m->spinning_friction);
@@ -330,7 +330,7 @@ static yk_status check_shape(const yk_world_model *model, const yk_nonsmooth_sha
     bool good =
         yk_v3_finite(def->position) && yk_v3_finite(def->size) && yk_q_norm(def->orientation) > 0;
 
-    /* A mesh is not a solid itself: its triangles have to be of its points. */
+    /* A mesh is not a solid itself: its triangles must refer to its points. */
     if (def->kind == YK_SOLID_MESH) {
         good = good && def->points && def->triangles && def->triangle_count > 0;
         for (int i = 0; good && i < 3 * def->triangle_count; i++) {
@@ -380,15 +380,14 @@ static int compare_edges(const void *left, const void *right)
     return (a > b) - (a < b);
 }
 
-/* Which side of its triangles is the outside of a mesh, as in yk_solid: known where every edge belongs
- * to two triangles that run along it in opposite directions, and a volume is enclosed. */
+/* The outside of the triangles of a mesh, as in yk_solid. It is known if every edge belongs to two
+ * triangles that use it in opposite directions, and the mesh encloses a volume. */
 static yk_status find_outside(yk_context *context, const yk_nonsmooth_shape_def *def, int *outside)
 {
     *outside = 0;
     size_t count = 3 * (size_t)def->triangle_count;
 
-    /* The point that an edge comes from in the upper half of its number, that it leads to in the
-     * lower. */
+    /* The start of an edge in the upper half of its number, its end in the lower half. */
     uint64_t *edges = yk_allocate(context, count, sizeof *edges);
     if (!edges)
         return YK_ERROR_MEMORY;
@@ -406,7 +405,7 @@ static yk_status find_outside(yk_context *context, const yk_nonsmooth_shape_def 
             edges[3 * i + k] = (uint64_t)corner[k] << 32 | (uint32_t)corner[(k + 1) % 3];
     }
 
-    /* Every edge is there once, and its opposite too. */
+    /* Every edge exists once, and its reverse too. */
     qsort(edges, count, sizeof *edges, compare_edges);
     bool closed = true;
     for (size_t i = 0; i < count && closed; i++) {
@@ -423,7 +422,7 @@ static yk_status find_outside(yk_context *context, const yk_nonsmooth_shape_def 
     return YK_OK;
 }
 
-/* Triangles sit at their middle, so that their balls are small. */
+/* The origin of a triangle is its middle, so that its ball is small. */
 static yk_status add_mesh(yk_world_model *model, const yk_nonsmooth_shape_def *def,
                           const yk_part *part, const yk_part_geometry *geometry)
 {
@@ -477,7 +476,7 @@ int yk_world_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def)
     if (part.material < 0)
         return YK_NO_ID;
 
-    /* Where it is on its body, and what it may touch. */
+    /* Pose on its body, and collision groups. */
     yk_part_geometry geometry = {
         .position = def->position,
         .orientation = yk_q_unit(def->orientation),
@@ -487,11 +486,11 @@ int yk_world_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def)
         .mask = def->collision_mask,
     };
 
-    /* A mesh becomes as many parts as it has triangles. */
+    /* A mesh becomes one part per triangle. */
     if (def->kind == YK_SOLID_MESH) {
         status = add_mesh(model, def, &part, &geometry);
     } else {
-        /* Points of kinds that are not made of them are not read. */
+        /* The points of kinds without points are ignored. */
         int points = yk_solid_has_points(def->kind) ? def->point_count : 0;
         status = add_part(model, &part, &geometry, def->points, points);
     }
@@ -529,7 +528,7 @@ int yk_world_add_pair(yk_nonsmooth *self, const yk_material_pair_def *def)
 
     model->surface_pairs[number] = *def;
 
-    /* Surfaces of worlds that are merged are numbered on from the largest. */
+    /* Merged worlds shift their surface numbers. */
     for (int side = 0; side < 2; side++)
         if (def->surface_ids[side] > model->surface_count)
             model->surface_count = def->surface_ids[side];
@@ -562,7 +561,7 @@ int yk_world_add_exclusion(yk_nonsmooth *self, const yk_exclusion_def *def)
     return (int)model->exclusion_count++;
 }
 
-/* No geometry and no tensor: a million of these must stay small. */
+/* No geometry and no tensor, because there may be millions of particles. */
 int yk_world_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, double density,
                         yk_material material)
 {
@@ -572,7 +571,7 @@ int yk_world_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, dou
     double mass = density * 4.0 / 3.0 * YK_PI * radius * radius * radius;
     double inertia = 0.4 * mass * radius * radius;
 
-    /* Checked as any other body, though no tensor of it is kept. */
+    /* Check it like any other body, although its tensor is not stored. */
     yk_nonsmooth_body_def def = yk_nonsmooth_body_default();
     def.position = position;
     def.mass = mass;
@@ -588,7 +587,7 @@ int yk_world_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, dou
     if (status != YK_OK)
         return YK_NO_ID;
 
-    /* Room for the part comes first, so that there is no body without it. */
+    /* Allocate the part first, so that there is no body without it. */
     int32_t index = material_index(model, &material);
     if (index < 0)
         return YK_NO_ID;
@@ -630,7 +629,7 @@ yk_status yk_nonsmooth_resize_shape(yk_nonsmooth *self, int shape, yk_vec3 size)
         if (yk_solid_has_points(part->kind))
             break;
 
-        /* Contacts are looked for anew, and nobody sleeps on what has changed. */
+        /* Find contacts again, and wake everything. */
         model->geometries[part->geometry].size = size;
         yk_collision_forget_list(&self->collision);
         if (self->started)
@@ -651,7 +650,7 @@ int yk_world_add_joint(yk_nonsmooth *self, const yk_joint_def *def)
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a joint");
 
-    /* Both sides exist and differ; either may be the ground. */
+    /* Both sides exist and differ; one may be the ground. */
     for (int side = 0; side < 2 && status == YK_OK; side++)
         status = check_body(model, def->bodies[side], true, "joint");
     if (status == YK_OK && def->bodies[0] == def->bodies[1])
@@ -676,7 +675,7 @@ int yk_world_add_force(yk_nonsmooth *self, const yk_force_def *def)
     yk_world_model *model = &self->model;
     yk_status status = check_open(model, "a force");
 
-    /* Sides that exist, and a load that is a function of time or a signal. */
+    /* Check that the sides exist, and that the load is a function of time or a signal. */
     for (int side = 0; side < 2 && status == YK_OK; side++)
         status = check_body(model, def->bodies[side], true, "force");
     if (status == YK_OK && def->feedback.value)
@@ -715,7 +714,7 @@ static yk_status add_prescription(yk_world_model *model, const yk_prescription *
     if (RESERVE(model, prescriptions, prescription_count, prescription_capacity, 1) != YK_OK)
         return YK_ERROR_MEMORY;
 
-    /* From here on the body is no unknown of the equations. */
+    /* From here on the motion of the body is not an unknown. */
     model->prescriptions[model->prescription_count++] = *prescription;
     model->bodies[body].drive = YK_PRESCRIBED_BY_FUNCTION;
     return YK_OK;
@@ -738,7 +737,7 @@ yk_status yk_world_list_ports(yk_world_model *model)
 {
     size_t count = model->port_count + model->signal_count;
 
-    /* What has been allocated is kept in the model at once, so that it is released with it. */
+    /* Allocated memory is stored in the model immediately, so that it is released with it. */
     yk_port *list = yk_reallocate(model->context, model->port_list, count, sizeof *list);
 
     if (list)
@@ -771,7 +770,7 @@ yk_status yk_world_list_ports(yk_world_model *model)
             if (signal->world != world)
                 continue;
 
-            /* Signals are marked by the complement of their number. */
+            /* Signals are marked by the complement of their index. */
             numbers[at] = ~(int)i;
             signal->index = at;
             list[at++] = (yk_port){.name = signal->name,
@@ -799,7 +798,7 @@ int yk_world_add_signal(yk_nonsmooth *self, const char *name)
     if (copy_name(model, name, &signal->name) != YK_OK)
         return YK_NO_ID;
 
-    /* The list of ports names the signals too, and is made anew. */
+    /* The list of ports contains the signals too, and is rebuilt. */
     model->signal_count++;
     if (yk_world_list_ports(model) != YK_OK)
         return YK_NO_ID;
@@ -812,7 +811,7 @@ static int append_port(yk_world_model *model, const char *name, const yk_port_mo
     if (RESERVE(model, ports, port_count, port_capacity, 1) != YK_OK)
         return YK_NO_ID;
 
-    /* No joint yet: connecting the port may make one. */
+    /* Connecting the port may create a joint; there is none yet. */
     yk_port_model *port = &model->ports[model->port_count];
     *port = *made;
     port->joint = -1;
@@ -837,7 +836,7 @@ int yk_world_add_port(yk_nonsmooth *self, const char *name, int body, const yk_m
     if (status != YK_OK)
         return YK_NO_ID;
 
-    /* Without a marker the port sits in the frame of the body. */
+    /* Without a marker the port is at the frame of the body. */
     yk_port_model port = {.body = body, .marker = yk_marker_default(), .far_body = YK_GROUND};
     if (marker)
         port.marker = *marker;

@@ -1,11 +1,11 @@
-/* The narrow phase: the table of kinds, what follows from a row for any solid (support points,
- * bounds, mass), contact points of convex solids in general, and which function finds those of two
- * kinds.
+/* The narrow phase: the table of solid kinds; properties of any solid derived from its row (support
+ * points, bounds, mass); contact points of convex solids in general; and the choice of the function
+ * for two kinds.
  *
- * Convex solids meet along the direction from gjk.c. One point does not carry a resting body.
- * Therefore the faces, edges or corners that look along the direction are taken from the solids: a
- * face gives its exact normal, and what looks at it is clipped at its sides; edges and corners, also
- * under the skin of a capsule or of a cylinder's side, give their nearest points. */
+ * Convex solids touch along the direction from gjk.c. A single point does not support a resting
+ * body. Therefore the faces, edges or corners of the solids that face the direction are used: a
+ * face gives its exact normal, and the feature facing it is clipped at its sides; edges and
+ * corners, also under the skin of a capsule or of a cylinder's side, give their nearest points. */
 #include <assert.h>
 #include <string.h>
 
@@ -74,14 +74,14 @@ bool yk_solid_has_points(yk_solid_kind kind)
 
 yk_vec3 yk_solid_support(const yk_solid *solid, yk_vec3 direction)
 {
-    /* Kinds know their own axes only: into them, and back. */
+    /* Kinds use their own axes: convert to these axes and back. */
     yk_vec3 d = yk_m3_apply_transposed(solid->rotation, direction);
     yk_vec3 local = rows[solid->kind]->support(solid, d);
     return yk_v3_add(solid->position, yk_m3_apply(solid->rotation, local));
 }
 
-/* The face, edge or corner of a finite solid that looks along `normal`, in order around it;
- * returns the points' number. */
+/* The face, edge or corner of a finite solid that faces `normal`, in order around it; returns the
+ * number of points. */
 static int face_along(const yk_solid *solid, yk_vec3 normal, yk_vec3 polygon[YK_POLYGON_MAX])
 {
     yk_vec3 n = yk_m3_apply_transposed(solid->rotation, normal);
@@ -106,7 +106,7 @@ yk_vec3 yk_solid_half_extent(const yk_solid *solid)
     static const yk_vec3 axes[3] = {{1, 0, 0}, {0, 1, 0}, {0, 0, 1}};
     double half[3];
 
-    /* Hulls need not be centred: the wider of both sides counts. */
+    /* Hulls need not be centered: use the wider of both sides. */
     for (int i = 0; i < 3; i++) {
         yk_vec3 back = yk_v3_neg(axes[i]);
         double high =
@@ -153,12 +153,13 @@ void yk_swap_sides(yk_touch *list, int count)
 
 typedef struct clip_point {
     yk_vec3 at;
-    uint32_t name; /* of the corner of the incident polygon, or of the cut that made it */
+    /* identifies the corner of the incident polygon, or the cut that created the point */
+    uint32_t name;
 } clip_point;
 
-/* Points within this distance from a side of the reference polygon, relative to its radius, count as
- * inside. Solids that are flush with each other then keep their corners, whatever rounding and small
- * motions do, and contacts keep their names and impulses from step to step. */
+/* Points within this distance of a side of the reference polygon, relative to its radius, count as
+ * inside. Flush solids then keep their corners despite rounding errors and small motions, and
+ * contacts keep their identity and impulses from step to step. */
 static const double CLIP_SLACK = 1e-3;
 
 /* Keeps the part of a polygon on the inner side of a plane; a polygon of two points is an open
@@ -185,7 +186,7 @@ static int clip_at(const clip_point *in, int count, yk_vec3 origin, yk_vec3 outw
         if (dp <= slack)
             out[kept++] = *p;
 
-        /* A cut is named by its corner and the side that cut it, apart from all corners. */
+        /* A cut is identified by its corner and by the side that cut it, separate from all corners. */
         if ((dp < -slack && dq > slack) || (dp > slack && dq < -slack)) {
             yk_vec3 cut = yk_v3_axpy(dp / (dp - dq), yk_v3_sub(q->at, p->at), p->at);
             out[kept++] = (clip_point){cut, (p->name & 31) * 32 + side + 1024};
@@ -198,7 +199,7 @@ static int clip_at(const clip_point *in, int count, yk_vec3 origin, yk_vec3 outw
     return kept;
 }
 
-/* Contact points that are kept of two faces: the least number that carries any load. */
+/* Number of contact points that are kept of two faces: the smallest number that supports any load. */
 enum { FACE_POINTS = 4 };
 
 /* Chooses four points of a convex polygon that keep its lowest point and much of its area: the lowest
@@ -251,7 +252,7 @@ int yk_clip_polygons(const yk_vec3 *reference, int reference_count, yk_vec3 norm
     for (int i = 0; i < count; i++)
         points[i] = (clip_point){incident[i], (uint32_t)i};
 
-    /* The side of an edge that is outside is away from the middle of the polygon. */
+    /* The outer side of an edge points away from the middle of the polygon. */
     yk_vec3 middle = {0, 0, 0};
     for (int i = 0; i < reference_count; i++)
         middle = yk_v3_axpy(1.0 / reference_count, reference[i], middle);
@@ -273,7 +274,7 @@ int yk_clip_polygons(const yk_vec3 *reference, int reference_count, yk_vec3 norm
         points = cut;
     }
 
-    /* Points below the margin, and their feet on the reference face. */
+    /* Points below the margin, and their projections on the reference face. */
     yk_touch touches[2 * YK_POLYGON_MAX] = {0};
     int found = 0;
     for (int i = 0; i < count; i++) {
@@ -320,12 +321,11 @@ static void start_at_top(const yk_vec3 *face, int count, yk_vec3 normal,
         polygon[i] = face[(top + i) % count];
 }
 
-/* A face of `reference` looks at `incident`: exact normal, and the incident feature as it looks
- * along that. */
+/* A face of `reference` faces `incident`: exact normal, and the incident feature that faces it. */
 static int meet_face(const yk_vec3 *face, int face_count, const yk_solid *incident, yk_vec3 outward,
                      double margin, yk_touch *list)
 {
-    /* The normal of the polygon, on the side that looks out. */
+    /* The normal of the polygon, on its outer side. */
     yk_vec3 sum = {0, 0, 0};
     for (int i = 2; i < face_count; i++) {
         yk_vec3 u = yk_v3_sub(face[i - 1], face[0]);
@@ -337,7 +337,7 @@ static int meet_face(const yk_vec3 *face, int face_count, const yk_solid *incide
     if (yk_v3_dot(normal, outward) < 0)
         normal = yk_v3_neg(normal);
 
-    /* Points that are no flat face do not tell the direction better than the search did. */
+    /* If the points are no flat face, the direction of the search is better. */
     if (!(yk_v3_norm(yk_v3_sub(normal, outward)) < 2 * YK_FACE_SLOPE))
         normal = outward;
 
@@ -356,8 +356,8 @@ typedef struct sharp {
     double skin;
 } sharp;
 
-/* Two edges that are nearly parallel touch along a line: its two ends. Edges with a skin know the
- * direction better than the search does. */
+/* Two nearly parallel edges touch along a line: use its two ends. The direction between edges with
+ * a skin is more accurate than that of the search. */
 static int meet_parallel_edges(const sharp *a, const sharp *b, yk_vec3 n, double margin,
                                yk_touch *list)
 {
@@ -369,7 +369,7 @@ static int meet_parallel_edges(const sharp *a, const sharp *b, yk_vec3 n, double
     if (yk_v3_norm(yk_v3_cross(ea, eb)) > 2 * YK_FACE_SLOPE * length * yk_v3_norm(eb))
         return 0;
 
-    /* The stretch along a that both cover. */
+    /* The part along a that both cover. */
     yk_vec3 along = yk_v3_scale(1 / length, ea);
     double from = yk_v3_dot(along, yk_v3_sub(pb[0], pa[0]));
     double to = yk_v3_dot(along, yk_v3_sub(pb[1], pa[0]));
@@ -383,7 +383,8 @@ static int meet_parallel_edges(const sharp *a, const sharp *b, yk_vec3 n, double
         yk_vec3 p = yk_v3_axpy(end[i], along, pa[0]);
         yk_vec3 q = yk_v3_axpy((end[i] - from) / (to - from), eb, pb[0]);
         yk_vec3 apart = yk_v3_sub(q, p), normal = n;
-        /* Rounded edges touch along the line between their points, sharp ones along the search. */
+        /* Rounded edges touch along the line between their points, sharp ones along the direction
+         * of the search. */
         if (a->skin + b->skin > 0)
             normal = yk_v3_unit(apart);
 
@@ -411,7 +412,7 @@ static double clamp_unit(double x)
 }
 
 /* One contact between edges or corners: direction and gap from their nearest points. -1: these do
- * not give a direction, because they nearly coincide or another feature was meant. */
+ * not give a direction, because they nearly coincide or belong to another feature. */
 static int meet_nearest_points(const sharp *a, const sharp *b, yk_vec3 n, double margin,
                                yk_touch *touch)
 {
@@ -422,8 +423,7 @@ static int meet_nearest_points(const sharp *a, const sharp *b, yk_vec3 n, double
     yk_vec3 eb = yk_v3_sub(pb[b->count - 1], pb[0]);
     yk_vec3 d = yk_v3_sub(pb[0], pa[0]);
 
-    /* Minimise |d + t eb - s ea|^2: free s, then t for it, then s for t, each within its
-     * segment. */
+    /* Minimize |d + t eb - s ea|^2: free s, then t for it, then s for t, each within its segment. */
     double aa = yk_v3_norm2(ea), bb = yk_v3_norm2(eb), ab = yk_v3_dot(ea, eb);
     double da = yk_v3_dot(d, ea), db = yk_v3_dot(d, eb);
     double det = aa * bb - ab * ab;
@@ -438,7 +438,7 @@ static int meet_nearest_points(const sharp *a, const sharp *b, yk_vec3 n, double
     yk_vec3 p = yk_v3_axpy(s, ea, pa[0]);
     yk_vec3 q = yk_v3_axpy(t, eb, pb[0]);
 
-    /* The direction from one to the other, if it is near that of the search. */
+    /* The direction from one to the other, if it is close to that of the search. */
     yk_vec3 apart = yk_v3_sub(q, p);
     double distance = yk_v3_norm(apart);
     double side = yk_v3_dot(apart, n) < 0 ? -1 : 1;
@@ -446,7 +446,7 @@ static int meet_nearest_points(const sharp *a, const sharp *b, yk_vec3 n, double
     if (!(distance > 1e-9 * margin) || yk_v3_dot(normal, n) < 0.99)
         return -1;
 
-    /* Where they have passed each other the distance counts as overlap. */
+    /* If they have passed each other, the distance counts as overlap. */
     double gap = side * distance - a->skin - b->skin;
     if (gap >= margin)
         return 0;
@@ -461,7 +461,7 @@ static int meet_nearest_points(const sharp *a, const sharp *b, yk_vec3 n, double
     return 1;
 }
 
-/* Skin of the edge or corner, whose points are moved under it; negative where it does not give a
+/* Skin of the edge or corner, whose points are moved under it; negative if it does not give a
  * direction. */
 static double peel(const yk_solid *solid, yk_vec3 *points, int count, yk_vec3 outward)
 {
@@ -475,7 +475,7 @@ static double peel(const yk_solid *solid, yk_vec3 *points, int count, yk_vec3 ou
 
 int yk_meet_features(const yk_solid *a, const yk_solid *b, yk_vec3 n, double margin, yk_touch *list)
 {
-    /* What looks along the direction: at least three points are a face. */
+    /* The facing features: three or more points are a face. */
     yk_vec3 pa[YK_POLYGON_MAX], pb[YK_POLYGON_MAX], back = yk_v3_neg(n);
     int na = face_along(a, n, pa);
     int nb = face_along(b, back, pb);
@@ -485,7 +485,7 @@ int yk_meet_features(const yk_solid *a, const yk_solid *b, yk_vec3 n, double mar
     } else if (nb >= 3) {
         count = meet_face(pb, nb, a, back, margin, list);
         yk_swap_sides(list, count);
-        /* A bit keeps names of clipped faces of b apart from those of a. */
+        /* A bit distinguishes clipped faces of b from those of a. */
         for (int i = 0; i < count; i++)
             list[i].feature |= 1u << 16;
     } else {
@@ -511,7 +511,7 @@ int yk_meet_along(const yk_solid *a, const yk_solid *b, yk_vec3 n, double gap, y
     if (count >= 0)
         return count;
 
-    /* No feature gave a point: that of the search. */
+    /* If no feature gave a point, use that of the search. */
     list[0] = (yk_touch){
         .point_a = on_a,
         .point_b = yk_v3_axpy(gap, n, on_a),
@@ -533,8 +533,8 @@ int yk_collide_convex(const yk_solid *a, const yk_solid *b, double margin, yk_to
 
 /* Pairs of kinds ------------------------------------------------------------------------------- */
 
-/* Contacts with a triangle in another direction than its normal are at its edges: inside a mesh
- * they are not felt (contact_detection.c). */
+/* Contacts with a triangle in a direction other than its normal are at its edges, which are ignored
+ * inside a mesh (contact_detection.c). */
 static void mark_edges(const yk_solid *solid, yk_touch *list, int count)
 {
     const yk_solid_ops *kind = yk_solid_ops_of(solid->kind);
@@ -547,7 +547,7 @@ static void mark_edges(const yk_solid *solid, yk_touch *list, int count)
             list[i].edge = true;
 }
 
-/* A sphere against a finite solid that has its nearest point to the centre in closed form. */
+/* A sphere against a finite solid whose nearest point to the center has a closed form. */
 static int collide_sphere(const yk_solid *sphere, const yk_solid *other, double margin,
                           yk_touch *list)
 {
@@ -560,7 +560,7 @@ static int collide_sphere(const yk_solid *sphere, const yk_solid *other, double 
     if (gap >= margin)
         return 0;
 
-    /* Back into global axes; the normal points from the sphere into the solid. */
+    /* Convert to global axes; the normal points from the sphere into the solid. */
     yk_vec3 outward = yk_m3_apply(other->rotation, near.normal);
     yk_vec3 at = yk_v3_add(other->position, yk_m3_apply(other->rotation, near.point));
     list[0] = (yk_touch){
@@ -598,13 +598,13 @@ int yk_collide(const yk_solid *a, const yk_solid *b, double margin, yk_touch *li
         return count;
     }
 
-    /* Use closed forms if there are any, otherwise the search over all directions. */
+    /* Use closed forms if there are any, otherwise the general search. */
     if (kind_a->ball && kind_b->nearest)
         return collide_sphere(a, b, margin, list);
     if (a->kind == b->kind && kind_a->collide_own_kind)
         return kind_a->collide_own_kind(a, b, margin, list);
 
-    /* Two triangles have been handled above, so that only b can be a triangle. */
+    /* Two triangles have been handled above, so only b can be a triangle. */
     int count = yk_collide_convex(a, b, margin, list);
     mark_edges(b, list, count);
     return count;

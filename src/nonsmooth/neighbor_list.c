@@ -1,10 +1,10 @@
-/* Where the solids are, and the list of pairs that may touch soon: when it is made, and how long
- * it serves.
+/* Poses of the solids, and the list of pairs that may touch soon: when it is built, and how long it
+ * remains valid.
  *
- * Pairs depend on relative motion alone, so drift and speed are measured against the mean motion
- * of all solids: a container that is shaken with its contents does not wear out the list. Walls
- * have a wider margin of their own: a bed that flies through its container moves as one, and only
- * against the walls. */
+ * Pairs depend on relative motion only, so displacements and speeds are measured relative to the
+ * mean motion of all solids: shaking a container with its contents does not invalidate the list.
+ * Walls have a wider margin of their own: a bed that flies through its container moves as a whole,
+ * and only relative to the walls. */
 #include <string.h>
 
 #include <stdlib.h>
@@ -62,8 +62,8 @@ yk_status yk_collision_create(yk_pool *pool, const yk_world_model *model,
 {
     *collision = (yk_collision){.pool = pool, .model = model, .state = state};
 
-    /* Friction of a box has axes, which the fast paths do not know; rolling contacts have neither
-     * softness nor the steps of the gradient method there. */
+    /* Pyramid friction has axes, which the fast paths do not support; rolling contacts support
+     * neither softness nor the steps of the gradient method. */
     const yk_contact_options *solver = &model->def.contact_options;
     collision->round_kind = YK_PAIR_ROUND;
     collision->rolling_kind = YK_PAIR_ROLLING;
@@ -82,7 +82,7 @@ yk_status yk_collision_create(yk_pool *pool, const yk_world_model *model,
     if (status != YK_OK)
         return status;
 
-    /* Balls keep their radius; solids that are not round have a box as well. */
+    /* Balls keep their radius; solids that are not round have a box too. */
     for (size_t i = 0; i < model->finite_count; i++) {
         const yk_part *part = &model->parts[i];
         collision->extent_of[i] = part->round ? -1 : (int32_t)collision->extent_count++;
@@ -164,7 +164,7 @@ static void place_chunk(void *user, size_t begin, size_t end, size_t chunk)
         if (collision->absent)
             collision->absent[i] = yk_world_is_absent(collision->model, state, part->body);
 
-        /* Round bodies have the centre of their ball in the centre of mass. */
+        /* The ball of a round body is centered at its center of mass. */
         if (part->round)
             collision->balls[i].centre = state->bodies[part->body].position;
         else
@@ -224,7 +224,7 @@ bool yk_world_may_touch(const void *user, size_t i, size_t j)
     return yk_world_layers_meet(model, a, b);
 }
 
-/* A sphere with a sphere, or with a plane or cavity of known motion: the search needs no
+/* A sphere with a sphere, or with a plane or cavity of known motion: the search does not need
  * narrow_phase.h for it. */
 static bool is_round_pair(const yk_world_model *model, const yk_part *a, const yk_part *b)
 {
@@ -233,7 +233,7 @@ static bool is_round_pair(const yk_world_model *model, const yk_part *a, const y
     return b->round || (!yk_solid_is_finite(b->kind) && !yk_world_is_dynamic(model, b->body));
 }
 
-/* General pairs leave the rows (marked by the complement of the number) for a list of their own. */
+/* Moves general pairs from the rows (marked by the complement of the number) to a separate list. */
 static yk_status separate_general_pairs(yk_collision *collision)
 {
     const yk_world_model *model = collision->model;
@@ -280,7 +280,7 @@ static bool is_absent(const yk_collision *collision, size_t part)
     return collision->absent && collision->absent[part];
 }
 
-/* Where the orientation of a part is kept that is not round. */
+/* Index of the stored orientation of a part that is not round. */
 static size_t orientation_index(const yk_collision *collision, size_t part)
 {
     size_t finite = collision->model->finite_count;
@@ -295,7 +295,7 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
     yk_near_list *near = &collision->near;
     size_t finite = model->finite_count;
 
-    /* Boxes along the axes of what is not round. */
+    /* Boxes along the axes around parts that are not round. */
     for (size_t i = 0; i < finite; i++) {
         if (collision->extent_of[i] < 0)
             continue;
@@ -304,8 +304,7 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
         collision->half_extents[collision->extent_of[i]] = yk_solid_half_extent(&solid);
     }
 
-    /* All that the broad phase asks about solids; boxes and stillness only where somebody has
-     * them. */
+    /* Data of the solids for the broad phase; boxes and stillness only if needed. */
     yk_broad_input input = {
         .finite = finite,
         .unbounded = model->part_count - finite,
@@ -331,7 +330,7 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
     if (status != YK_OK)
         return status;
 
-    /* The poses that drift is measured from. */
+    /* The poses from which displacements are measured. */
     near->reach = 0;
     if (finite > 0)
         memcpy(near->balls, collision->balls, finite * sizeof *near->balls);
@@ -340,7 +339,7 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
     for (size_t i = finite; i < model->part_count; i++) {
         yk_vec3 centre = collision->unbounded[i - finite].position;
 
-        /* Rotating walls sweep the farther the farther away a solid is. */
+        /* The sweep of a rotating wall increases with the distance of a solid. */
         near->balls[i].centre = centre;
         for (size_t k = 0; k < finite; k++) {
             const yk_ball *ball = &collision->balls[k];
@@ -352,7 +351,7 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
         }
     }
 
-    /* A solid that is not round drifts by its rotation too. */
+    /* The rotation of a solid that is not round counts as displacement too. */
     for (size_t i = 0; i < model->part_count; i++) {
         if (model->parts[i].round)
             continue;
@@ -361,7 +360,7 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
         near->orientations[orientation_index(collision, i)] = orientation;
     }
 
-    /* What the list covers, as long as drift stays below it. */
+    /* Range of the list, which is valid as long as displacements stay below it. */
     near->margin = margin;
     near->wall_margin = wall_margin;
     collision->rebuilt = true;
@@ -375,7 +374,8 @@ void yk_collision_forget_list(yk_collision *collision)
 
 /* Whether it serves ---------------------------------------------------------------------------- */
 
-/* How far a point of the part can have moved since the list was made, beyond the common shift. */
+/* Largest possible displacement of a point of the part since the list was built, relative to the
+ * common displacement. */
 static double drift_of(const yk_collision *collision, size_t i, yk_vec3 centre, yk_vec3 shift)
 {
     const yk_world_model *model = collision->model;
@@ -385,7 +385,7 @@ static double drift_of(const yk_collision *collision, size_t i, yk_vec3 centre, 
     if (model->parts[i].round)
         return drift;
 
-    /* Twice the sine of half the angle is the chord of a unit arm. */
+    /* The chord of an arc of unit radius is twice the sine of half the angle. */
     yk_quat p = near->orientations[orientation_index(collision, i)];
     yk_quat q = part_orientation(model, collision->state, i);
     double cosine = fabs(p.w * q.w + p.x * q.x + p.y * q.y + p.z * q.z);
@@ -448,7 +448,7 @@ static double largest_over_chunks(yk_collision *collision, yk_pool_work work, yk
     return largest;
 }
 
-/* Whether every pair with a gap below `reach` is in the list. */
+/* Whether the list contains every pair with a gap below `reach`. */
 static bool list_serves(yk_collision *collision, double reach)
 {
     const yk_near_list *near = &collision->near;
@@ -457,11 +457,11 @@ static bool list_serves(yk_collision *collision, double reach)
     if (near->margin == 0)
         return false;
 
-    /* Who came since the list was made is not in it. */
+    /* Bodies that appeared after the build are not in the list. */
     if (collision->absent && memcmp(collision->absent, near->absent, finite) != 0)
         return false;
 
-    /* The mean of every 64th solid will do: any common motion is right, a good one saves work. */
+    /* The mean of every 64th solid: any common motion is valid, a good estimate saves work. */
     yk_vec3 shift = {0, 0, 0};
     size_t count = 0;
     for (size_t i = 0; i < finite; i += 64) {
@@ -475,7 +475,7 @@ static bool list_serves(yk_collision *collision, double reach)
     if (count > 0)
         shift = yk_v3_scale(1.0 / (double)count, shift);
 
-    /* Both solids of a pair may have moved; walls drift on their own. */
+    /* Both solids of a pair may have moved; walls have their own limit. */
     double drift = largest_over_chunks(collision, drift_chunk, shift), walls = 0;
     for (size_t i = finite; i < collision->model->part_count; i++)
         walls =
@@ -483,8 +483,8 @@ static bool list_serves(yk_collision *collision, double reach)
     return 2 * drift + reach <= near->margin && drift + walls + reach <= near->wall_margin;
 }
 
-/* An approach per step that no pair exceeds, but not more than the smallest radius: faster ones
- * tunnel at this step. */
+/* An upper bound of the approach per step of all pairs, limited to the smallest radius: faster
+ * pairs tunnel at this step size. */
 static double find_approach(yk_collision *collision, double h)
 {
     const yk_world_model *model = collision->model;
@@ -505,7 +505,7 @@ static double find_approach(yk_collision *collision, double h)
     if (count > 0)
         common = yk_v3_scale(1.0 / (double)count, common);
 
-    /* The fastest solid and the fastest wall against it. */
+    /* The fastest solid and the fastest wall relative to it. */
     double speed = largest_over_chunks(collision, speed_chunk, common), walls = 0;
     for (size_t i = model->finite_count; i < model->part_count; i++) {
         int32_t slot = model->parts[i].body;
@@ -519,7 +519,7 @@ static double find_approach(yk_collision *collision, double h)
         walls = fmax(walls, yk_v3_norm(yk_v3_sub(velocity, common)) + rotating);
     }
 
-    /* Gravity may add h g to the approach within the step. */
+    /* Gravity may increase the approach by h g within the step. */
     double approach = h * (fmax(2 * speed, speed + walls) + h * yk_v3_norm(model->def.gravity));
     return fmin(approach, model->smallest_radius);
 }
@@ -532,7 +532,7 @@ yk_status yk_collision_update_list(yk_collision *collision, double h, double *re
 
     collision->rebuilt = false;
 
-    /* Solids where their bodies are now. */
+    /* Solids at the present poses of their bodies. */
     yk_pool_run(collision->pool, finite, YK_BODY_CHUNK, place_chunk, collision);
     for (size_t i = finite; i < model->part_count; i++)
         collision->unbounded[i - finite] = yk_world_solid(model, collision->state, i);
@@ -543,15 +543,15 @@ yk_status yk_collision_update_list(yk_collision *collision, double h, double *re
     if (list_serves(collision, *reach))
         return YK_OK;
 
-    /* Fast pairs are listed from farther away than this step asks for, or the list would not
-     * serve the next one. */
+    /* Fast pairs are listed from farther away than this step needs, because otherwise the list
+     * would be invalid in the next one. */
     double seen = *reach;
     if (seen > model->envelope)
         seen *= YK_REACH_AHEAD;
 
-    /* A list that wore out after a few steps gets a wider skin, one that lasted long a thinner
-     * one: making it costs about as much as reading it forty times. Contacts do not depend on
-     * this. */
+    /* A list that became invalid after a few steps gets a wider skin, one that lasted long a
+     * thinner one: building it costs about as much as reading it forty times. Contacts do not
+     * depend on the skin. */
     double least = 0.05 * model->smallest_radius, most = YK_SKIN_MOST * model->smallest_radius;
     if (near->skin == 0)
         near->skin = 2 * least;

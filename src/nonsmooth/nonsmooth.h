@@ -1,34 +1,36 @@
-/* Rigid bodies with frictional contact, stepped at the level of impulses and velocities: the
+/* Rigid bodies with frictional contact, stepped on the level of impulses and velocities: the
  * nonsmooth subsystem.
  *
- * One step from t to t + h (papers tight (18), (19) and explicit (11)), all from the
- * configuration at t:
+ * One step from t to t + h (Zhang et al. 2020, equations 18 and 19; Zhang et al. 2022, equation
+ * 11), with all geometry from the configuration at t:
  *
- *   1  collision    pairs that may touch (broad_phase.c), contact points with a gap below the envelope (narrow_phase.h)
+ *   1  collision pairs that may touch (broad_phase.c), contact points with a gap below the envelope
+ *      (narrow_phase.h)
  *   2  free motion  v = v(t) + h M^-1 f: gravity, force laws, user forces, gyroscopic torque
- *   3  rows         contacts  gap/h + u_N >= 0, or u_N >= -e u_N(t) where they bounce, those that yield with rim (41);
- *                   joints  g/h + dg/dt = 0;
- *                   prescribed motion  (q(t) - u21)/h + v(t + h) - u22 = 0
- *   4  impulses     cone complementarity or Coulomb problem of all rows together (contact/network.h), started from the
- *                   impulses of the step before
+ *   3  rows contacts gap/h + u_N >= 0, or u_N >= -e u_N(t) if they rebound, or Peiret et al. 2020
+ *      (41) if the surfaces yield; joints g/h + dg/dt = 0; prescribed motion (q(t) - u21)/h + v(t +
+ *      h) - u22 = 0
+ *   4  impulses cone complementarity or Coulomb problem of all rows together (contact/network.h),
+ *      started from the impulses of the last step
  *   5  move         q(t + h) = q(t) + h v(t + h), rotations by the exponential map
  *
- * A body whose six motions are all prescribed has a known velocity: it acts like one of infinite
- * mass, and the wrench that its motion needs is the balance of its momentum, exact to rounding.
+ * A body whose six motions are all prescribed has a known velocity: it acts like a body of infinite
+ * mass, and the wrench that its motion needs follows from the balance of its momentum, exact to
+ * rounding errors.
  *
  * Build a model with the add functions (users: with the builder of yoke/nonsmooth.h, builder.c,
- * which calls them), then hand it to the coupling as a subsystem, or start and step it directly.
- * After start the model is frozen. Bodies are numbered from 0 in the order of adding. The same
- * bits come out for any number of threads. Stepping allocates nothing, unless there are more
- * contacts or near pairs than ever before, or the accurate solver, which assembles and factors
- * its problem anew in every step, needs more room for that.
+ * which calls them). Then give it to the coupling as a subsystem, or start and step it directly.
+ * After the start the model is frozen. Bodies are numbered from 0 in the order in which they were
+ * added. The results are the same bit for bit for any number of threads. Stepping allocates no
+ * memory, with two exceptions: there are more contacts or near pairs than ever before, or the
+ * interior-point solver, which assembles and factors its problem in every step, needs more.
  *
- * Sleeping, off by default. Bodies that contacts, joints and force laws connect are an island;
- * one whose bodies have all been slow for a while comes to rest exactly and costs next to nothing
- * until it is disturbed: by contact with a body that is awake, by a partner of known motion, a
- * drive or a load that changes, by a port, by set_motion and resize_shape. It then goes on from
- * the impulses that it had. Motion slower than the limits is lost where nothing from outside
- * keeps it up, and booked as dissipated. */
+ * Sleeping is disabled by default. Bodies connected by contacts, joints and force laws form an
+ * island. An island whose bodies have all been slow for a given time comes to rest exactly, and
+ * costs almost nothing until it is disturbed: by contact with a body that is awake, by a partner
+ * with known motion, by a drive or a load that changes, by a port, by set_motion or resize_shape.
+ * It then continues from its last impulses. Motion below the limits is lost unless something from
+ * outside drives it, and counted as dissipated. */
 #ifndef YK_NONSMOOTH_NONSMOOTH_H
 #define YK_NONSMOOTH_NONSMOOTH_H
 
@@ -45,7 +47,7 @@ typedef struct yk_nonsmooth yk_nonsmooth;
 
 typedef struct yk_nonsmooth_report {
     size_t contacts; /* points with a gap below the envelope, those of sleeping bodies among them */
-    size_t asleep;   /* bodies, at the end of the step */
+    size_t asleep;   /* the list was rebuilt in this step */
     size_t near_pairs;      /* in the list */
     bool rebuilt;           /* the list was made anew in this step */
     double deepest_overlap; /* positive, at the start of the step */
@@ -55,12 +57,13 @@ typedef struct yk_nonsmooth_report {
 
 /* What an emitter has brought since the start, and with what it goes on: see emitter.c. */
 typedef struct yk_emitter_state {
-    double from;        /* when the first particle begins to be due (s) */
-    uint64_t random;    /* state of the random numbers */
-    uint64_t next;      /* of its particles; the first absent one from here on is emitted */
-    uint64_t count;     /* particles that it has emitted */
-    double mass;        /* of them (kg) */
-    uint64_t waiting;   /* particles that are due */
+    double from; /* when the first particle begins to be due (s) */
+    /* of the emitter's particles: the first absent one from here on is emitted next */
+    uint64_t random;
+    uint64_t next;      /* number of emitted particles */
+    uint64_t count;     /* their mass (kg) */
+    double mass;        /* particles that are due but not placed */
+    uint64_t waiting;   /* 1: they wait because all particles of the emitter are in use */
     uint64_t exhausted; /* 1: they wait because all of the emitter's are there already */
 } yk_emitter_state;
 

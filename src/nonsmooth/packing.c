@@ -28,12 +28,12 @@ yk_packing_def yk_packing_default(void)
     };
     def.contact_options = yk_nonsmooth_default().contact_options;
     def.contact_options.method =
-        YK_CONTACT_GAUSS_SEIDEL; /* what falls into place need not be exact */
+        YK_CONTACT_GAUSS_SEIDEL; /* settling particles need no exact contact solution */
     def.shake_amplitude = 0.5 * def.radius;
     return def;
 }
 
-/* Memory for so many particles of a shape; those of spheres have no orientation. */
+/* Allocates that many particles of a shape; spheres have no orientation. */
 static yk_status reserve(yk_context *context, const yk_particle_shape *shape, int count,
                          yk_packing *packing)
 {
@@ -59,7 +59,7 @@ static yk_quat orientation_of(const yk_packing *packing, int i)
     return packing->orientations ? packing->orientations[i] : yk_q_identity();
 }
 
-/* How far a particle reaches above its middle. */
+/* Extent of a particle above its middle. */
 static double top_of(const yk_packing *packing, int i)
 {
     return yk_particle_top(&packing->particle, orientation_of(packing, i), packing->radii[i]);
@@ -83,13 +83,13 @@ static double normal_below(double z)
     return 0.5 * erfc(-z / sqrt(2));
 }
 
-/* The standard normal deviate, cut at both ends, below which the fraction u of all lies. */
+/* The quantile u of the standard normal distribution, truncated at both ends. */
 static double normal_quantile(double u, double cut)
 {
     double tail = normal_below(-cut);
     double below = tail + u * (1 - 2 * tail);
 
-    /* By halving, to the last bit. */
+    /* By bisection, to the last bit. */
     double low = -cut, high = cut;
     for (int i = 0; i < 60; i++) {
         double middle = 0.5 * (low + high);
@@ -102,19 +102,19 @@ static double normal_quantile(double u, double cut)
     return 0.5 * (low + high);
 }
 
-/* Where the mass of an interval of a sieve curve is uniform in the diameter d, numbers go with
- * d^-3. Their integral over the interval, up to a factor that all have. */
+/* If the mass in an interval of a sieve curve is uniform in the diameter d, the number density is
+ * proportional to d^-3. Its integral over the interval, up to a common factor. */
 static double number_between(const yk_sieve_point *finer, const yk_sieve_point *coarser)
 {
     double a = finer->diameter, b = coarser->diameter;
     return (coarser->passing - finer->passing) * (a + b) / (2 * a * a * b * b);
 }
 
-/* The radius below which the fraction u of all particles lies. */
+/* The radius at the quantile u of all particles. */
 static double radius_at(const yk_packing_def *def, double radius, double u)
 {
     if (def->sieve_point_count > 0) {
-        /* The interval of the curve in which that fraction of all numbers is reached. */
+        /* The interval of the curve that contains this quantile. */
         double all = 0;
         for (int i = 1; i < def->sieve_point_count; i++)
             all += number_between(&def->sieve_curve[i - 1], &def->sieve_curve[i]);
@@ -142,7 +142,7 @@ static double radius_at(const yk_packing_def *def, double radius, double u)
     }
 }
 
-/* The radius that the def stands for: as given, of the shape, or of the coarsest sieve. */
+/* The radius in the def: as given, of the shape, or of the coarsest sieve. */
 static double nominal_radius(const yk_packing_def *def, const yk_particle *particle)
 {
     if (def->sieve_point_count > 0)
@@ -165,7 +165,7 @@ static double largest_radius(const yk_packing_def *def, double radius)
 
 static yk_status check_sizes(yk_context *context, const yk_packing_def *def)
 {
-    /* A sieve curve rises from nothing to everything. */
+    /* A sieve curve increases from zero to one. */
     if (def->sieve_point_count > 0) {
         const yk_sieve_point *sieves = def->sieve_curve;
         bool good = def->sieve_point_count >= 2 && sieves[0].diameter > 0 &&
@@ -188,7 +188,7 @@ static yk_status check_sizes(yk_context *context, const yk_packing_def *def)
                        def->spread);
     }
 
-    /* Those that have to be cut. */
+    /* Distributions that must be truncated. */
     bool law =
         def->size_distribution == YK_SIZE_NORMAL || def->size_distribution == YK_SIZE_LOGNORMAL;
     if (!law || !(def->spread >= 0 && def->size_cutoff > 0 && def->size_cutoff <= 8))
@@ -206,13 +206,12 @@ static yk_status check_sizes(yk_context *context, const yk_packing_def *def)
 
 /* Lattice -------------------------------------------------------------------------------------- */
 
-/* Cells of the lattice in a row, at most: their number fits into 64 bits squared, and their places
- * into a double. */
+/* Largest number of lattice cells in a row: its square fits into 64 bits, and places into a double. */
 static const double CELLS_MAX = 1e9;
 
 static yk_status check_def(yk_context *context, const yk_packing_def *def)
 {
-    /* A cylinder has no depth of its own. */
+    /* A cylinder has one diameter. */
     bool box = def->cavity == YK_SOLID_BOX_CAVITY;
     bool cavity = box || def->cavity == YK_SOLID_CYLINDER_CAVITY;
     bool sizes = def->size.x > 0 && (!box || def->size.y > 0) && def->size.z > 0;
@@ -244,8 +243,8 @@ yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_
         return yk_fail(context, YK_ERROR_ARGUMENT, "packing: the radius of the spheres is missing");
     }
 
-    /* Cells of one size that hold the largest particle in any orientation, as many as fit side by
-     * side. */
+    /* Cells of one size that contain the largest particle in any orientation, as many as fit side
+     * by side. */
     bool box = def->cavity == YK_SOLID_BOX_CAVITY;
     double largest = largest_radius(def, radius) * packing->particle.reach;
     double half = largest * (1 + def->clearance / 2);
@@ -268,10 +267,10 @@ yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_
                        fmax(across, along), largest, CELLS_MAX);
     }
 
-    /* Filled from the floor up, layer by layer, row by row; in a cylinder those within its
-     * radius. */
+    /* Filled from the floor upwards, layer by layer, row by row; in a cylinder only cells within
+     * its radius. */
     int64_t nx = (int64_t)across, ny = (int64_t)along;
-    /* Orientations draw from a sequence of their own: positions are the same without them. */
+    /* Orientations use a separate random sequence, so that positions do not depend on them. */
     uint64_t seed = def->seed, orientation_seed = ~def->seed;
     double room = def->jitter * (half - largest);
     int placed = 0;
@@ -280,7 +279,7 @@ yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_
             double y = (double)(2 * row + 1 - ny) * depth / (double)ny;
             double z = (2 * layer + 1) * half - def->size.z;
 
-            /* Columns that may lie in the cylinder, with one to spare on either side. */
+            /* Columns that may be inside the cylinder, with a spare one on either side. */
             int64_t first = 0;
             if (!box) {
                 double inner = def->size.x - half;
@@ -307,7 +306,7 @@ yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_
             }
         }
 
-        /* In a narrow cylinder every cell of the square lattice may reach through the wall. */
+        /* In a narrow cylinder every cell of the square lattice may intersect the wall. */
         if (placed == 0) {
             yk_packing_destroy(context, packing);
             return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -315,7 +314,7 @@ yk_status yk_packing_lattice(yk_context *context, const yk_packing_def *def, yk_
         }
     }
 
-    /* The lattice may stand higher than the cavity in which it is to settle. */
+    /* The lattice may be higher than the cavity in which it settles. */
     for (int i = 0; i < placed; i++)
         packing->height =
             fmax(packing->height, packing->positions[i].z + def->size.z + top_of(packing, i));
@@ -332,11 +331,11 @@ typedef struct bed {
         double begin, amplitude, frequency;
         double centre; /* of the cavity, above the middle of the definition's */
     } shaker;
-    double radius; /* of its particles, but for their spread */
+    double radius; /* typical radius of its particles */
     int container, cavity, first;
 } bed;
 
-/* One cycle of a sine that begins and ends at rest in position; then nothing. */
+/* One cycle of a sine that starts and ends at rest; then no motion. */
 static void shake_motion(void *user, double t, yk_motion *motion)
 {
     const bed *b = user;
@@ -365,8 +364,8 @@ static yk_status build_bed(yk_context *context, const yk_packing_def *def,
     if (status != YK_OK)
         return status;
 
-    /* The container follows the shaker. The lattice may stand higher than the cavity, so that it
-     * begins tall. */
+    /* The container follows the shaker. It starts tall, because the lattice may be higher than the
+     * cavity. */
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.fixed = true;
     made->container = yk_world_add_body(made->world, &body);
@@ -391,19 +390,19 @@ static yk_status build_bed(yk_context *context, const yk_packing_def *def,
     return YK_OK;
 }
 
-/* Until the bed rests, after the shaker's cycle if there is one. Then places in the cavity's
- * frame, and the height of the highest point above the floor. */
+/* Runs until the bed is at rest, after the shaker's cycle if there is one. Then stores the
+ * positions in the cavity's frame, and the height of the highest point above the floor. */
 static yk_status settle(bed *b, yk_packing *packing)
 {
     const yk_packing_def *def = b->def;
     double limit = yk_nonsmooth_time(b->world) + def->max_settling_time;
     double rest = def->rest_speed;
 
-    /* A tenth of the speed that gravity gives to a free body in one step. */
+    /* A tenth of the speed that gravity gives a free body in one step. */
     if (!(rest > 0))
         rest = 0.1 * def->gravity * def->settling_step;
 
-    /* Before the shaker has made its cycle nothing counts as at rest. */
+    /* During the shaker's cycle the bed does not count as at rest. */
     double shaken = 0;
     if (isfinite(b->shaker.begin))
         shaken = b->shaker.begin + 1 / def->shake_frequency;
@@ -417,7 +416,7 @@ static yk_status settle(bed *b, yk_packing *packing)
                            "settling",
                            yk_nonsmooth_time(b->world));
 
-        /* Particles on a lattice begin at rest: their speed counts after some steps only. */
+        /* Particles on a lattice start at rest, so their speed is checked after some steps. */
         for (int i = 0; i < 50; i++) {
             yk_status status = yk_nonsmooth_step(b->world, def->settling_step);
             if (YK_FAILED(status))
@@ -436,7 +435,7 @@ static yk_status settle(bed *b, yk_packing *packing)
         yk_log(b->context, YK_LOG_DEBUG, "%d particles settle: %.2f s, still %.2g m/s", def->count,
                yk_nonsmooth_time(b->world), packing->speed);
 
-        /* Who looks on sees the cavity that was asked for, not the tall one around the lattice. */
+        /* The display shows the requested cavity, not the tall one around the lattice. */
         if (def->show_settling) {
             yk_nonsmooth_body_motion(b->world, b->container, &motion);
             motion.position.z -= b->shaker.centre;
@@ -453,7 +452,7 @@ static yk_status settle(bed *b, yk_packing *packing)
         }
     }
 
-    /* Where the particles lie, seen from the middle of the cavity. */
+    /* Positions of the particles relative to the middle of the cavity. */
     yk_motion container;
     yk_nonsmooth_body_motion(b->world, b->container, &container);
     double floor = container.position.z - b->shaker.centre - def->size.z;
@@ -479,23 +478,23 @@ yk_status yk_packing_make(yk_context *context, const yk_packing_def *def, yk_pac
     if (status != YK_OK)
         return status;
 
-    /* They fall from the lattice and come to rest. */
+    /* Let them fall from the lattice and come to rest. */
     status = build_bed(context, def, packing, &b);
     if (status == YK_OK)
         status = yk_nonsmooth_start(b.world, 0, def->settling_step);
     if (status == YK_OK)
         status = settle(&b, packing);
 
-    /* Shaken under a lid that follows, until the bed no longer gets lower. */
+    /* Shake under a lid that follows, until the height of the bed no longer decreases. */
     double lowest = packing->height;
     for (int i = 0; i < def->max_shakes && status == YK_OK; i++) {
-        /* The lid comes down on the highest particle, the floor stays where it is. */
+        /* Lower the lid to the highest particle; the floor stays in place. */
         yk_vec3 size = def->size;
         if (def->cavity != YK_SOLID_BOX_CAVITY)
             size.y = size.x;
         size.z = fmax((packing->height + b.radius) * (1 + 1e-6), 2 * b.radius) / 2;
 
-        /* The motion before the cycle begins is that of a container at rest. */
+        /* Before the cycle begins, the container is at rest. */
         yk_motion lowered;
         b.shaker.centre = size.z - def->size.z;
         shake_motion(&b, -INFINITY, &lowered);
@@ -544,7 +543,7 @@ int yk_packing_add(yk_nonsmooth *self, const yk_packing *packing, yk_vec3 origin
 
 /* Files ---------------------------------------------------------------------------------------- */
 
-/* All columns; the first four are enough, and stand in this order where a file does not name them. */
+/* All columns. A file without names has the first four, in this order. */
 static const char *const column_names[] = {"x",  "y",  "z",  "radius", "vx", "vy", "vz",
                                            "qw", "qx", "qy", "qz",     "wx", "wy", "wz"};
 enum {
@@ -557,8 +556,8 @@ enum {
     LINE_MAX_LENGTH = 1024
 };
 
-/* Which column of the file holds what, from the line of names: `where[k]` is the place of column k
- * of the table, -1 where the file has none. */
+/* Columns of the file, from the line of names: `where[k]` is the index of column k of the table, -1
+ * if the file does not have it. */
 static yk_status read_names(yk_context *context, char *line, const char *path, int number,
                             int *columns, int where[COLUMNS])
 {
@@ -582,7 +581,7 @@ static yk_status read_names(yk_context *context, char *line, const char *path, i
         where[k] = (*columns)++;
     }
 
-    /* Vectors and quaternions are there as a whole, positions and radii always. */
+    /* Vectors and quaternions must be complete; positions and radii are required. */
     static const int groups[][2] = {{COLUMN_POSITION, COLUMN_RADIUS + 1},
                                     {COLUMN_VELOCITY, COLUMN_ORIENTATION},
                                     {COLUMN_ORIENTATION, COLUMN_ANGULAR},
@@ -602,7 +601,7 @@ static yk_status read_names(yk_context *context, char *line, const char *path, i
     return YK_OK;
 }
 
-/* The values of one line; false where there are not as many as columns, or one is no number. */
+/* Parses the values of one line; false if the number of columns is wrong, or a value is no number. */
 static bool read_values(const char *line, int count, double *values)
 {
     const char *at = line;
@@ -620,11 +619,11 @@ static bool read_values(const char *line, int count, double *values)
     return *at == '\0';
 }
 
-/* Comments and empty lines are skipped. Into a packing that has room for as many particles as the
- * file has lines. */
+/* Reads the particles, skipping comments and empty lines. The packing has room for one particle per
+ * line of the file. */
 static yk_status read_lines(yk_context *context, FILE *file, const char *path, yk_packing *packing)
 {
-    /* Without names there are positions and radii. */
+    /* Without names the columns are positions and radii. */
     int columns = COLUMN_VELOCITY, where[COLUMNS];
     for (int k = 0; k < COLUMNS; k++)
         where[k] = k < COLUMN_VELOCITY ? k : -1;
@@ -638,7 +637,7 @@ static yk_status read_lines(yk_context *context, FILE *file, const char *path, y
         if (line[0] == '#' || line[0] == '\n')
             continue;
 
-        /* The names come before all particles; memory is taken for what is there. */
+        /* The names precede all particles; allocate the columns that exist. */
         if (count == 0 && !named && isalpha((unsigned char)line[0])) {
             named = true;
             yk_status status = read_names(context, line, path, number, &columns, where);
@@ -663,7 +662,7 @@ static yk_status read_lines(yk_context *context, FILE *file, const char *path, y
             continue;
         }
 
-        /* All columns of the table, those that the file has not as at rest. */
+        /* All columns of the table; missing columns mean at rest. */
         double found[COLUMNS];
         double v[COLUMNS] = {[COLUMN_ORIENTATION] = 1};
         bool good = count < room && read_values(line, columns, found);
@@ -680,7 +679,7 @@ static yk_status read_lines(yk_context *context, FILE *file, const char *path, y
                            "are named in the first line",
                            path, number, columns);
 
-        /* To the particle. */
+        /* Copy the columns to the particle. */
         packing->positions[count] = yk_v3(v[0], v[1], v[2]);
         packing->radii[count] = v[COLUMN_RADIUS];
         if (packing->orientations)
@@ -710,7 +709,7 @@ yk_status yk_packing_read(yk_context *context, const char *path, const yk_partic
     if (!file)
         return YK_ERROR_FILE;
 
-    /* No file has more particles than lines. */
+    /* The number of lines is an upper bound of the number of particles. */
     long long lines = 1;
     for (int c = fgetc(file); c != EOF; c = fgetc(file))
         lines += c == '\n';

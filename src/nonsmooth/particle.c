@@ -7,15 +7,15 @@ enum { COLUMNS = 400 };
 
 static const yk_quat ALIGNED = {1, 0, 0, 0};
 
-/* The inertia, for density 1, of what spheres of a clump have more than once: of each point as
- * often as further spheres hold it. Along columns parallel to z the pieces are exact; over the
- * columns they are summed by the midpoint rule. */
+/* The inertia, for density 1, of volume that several spheres of a clump share: each point counts
+ * once for every additional sphere that contains it. Along columns parallel to z the integration is
+ * exact; over the columns the midpoint rule is used. */
 static yk_inertia overlaps_of(const yk_particle_shape *clump)
 {
     yk_inertia sum = {0};
     double low[2] = {INFINITY, INFINITY}, high[2] = {-INFINITY, -INFINITY};
 
-    /* The rectangle in x and y that holds the boxes in which pairs overlap. */
+    /* The rectangle in x and y that contains the boxes in which pairs overlap. */
     for (int i = 0; i < clump->point_count; i++) {
         for (int k = 0; k < i; k++) {
             yk_vec3 p = clump->points[i], q = clump->points[k];
@@ -40,7 +40,7 @@ static yk_inertia overlaps_of(const yk_particle_shape *clump)
         double x = low[0] + (column % COLUMNS + 0.5) * across;
         double y = low[1] + (row + 0.5) * along;
 
-        /* What each sphere cuts out of the column, sorted by its lower end. */
+        /* Intervals of the spheres in the column, sorted by their lower end. */
         double from[YK_CLUMP_SPHERES_MAX], to[YK_CLUMP_SPHERES_MAX];
         int count = 0;
         for (int i = 0; i < clump->point_count; i++) {
@@ -62,7 +62,7 @@ static yk_inertia overlaps_of(const yk_particle_shape *clump)
             to[at] = p.z + half;
         }
 
-        /* Pieces below the highest end so far were there before. */
+        /* Intervals below the highest end so far are covered already. */
         double end = -INFINITY;
         for (int i = 0; i < count; i++) {
             double bottom = from[i], top = fmin(to[i], end);
@@ -125,7 +125,7 @@ yk_status yk_particle_make(yk_context *context, const yk_particle_shape *shape, 
                            i, radius);
     }
 
-    /* Mass, first and second moments of the shape as given. */
+    /* Mass, first and second moments of the given shape. */
     yk_inertia whole = {0};
     if (clump) {
         for (int i = 0; i < parts; i++) {
@@ -136,7 +136,7 @@ yk_status yk_particle_make(yk_context *context, const yk_particle_shape *shape, 
             yk_inertia_add(&whole, &part);
         }
 
-        /* Less what several of them share. */
+        /* Minus the volume that several spheres share. */
         yk_inertia twice = overlaps_of(shape);
         whole.mass -= twice.mass;
         whole.moment = yk_v3_sub(whole.moment, twice.moment);
@@ -151,17 +151,17 @@ yk_status yk_particle_make(yk_context *context, const yk_particle_shape *shape, 
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "particles: their shape has no volume, or too many corners to find it");
 
-    /* About the centre of mass: less the tensor of a point mass there. Then at unit size. */
+    /* About the center of mass: minus the tensor of a point mass there. Then at unit size. */
     yk_vec3 centre = yk_v3_scale(1 / whole.mass, whole.moment);
     yk_inertia point = yk_inertia_of_body(whole.mass, centre, yk_m3_zero(), ALIGNED);
 
-    /* Lengths by the radius of the ball of equal volume, inertia at density 1 by its fifth
+    /* Scale lengths by the radius of the ball of equal volume, inertia at density 1 by its fifth
      * power. */
     made->radius = cbrt(whole.mass / (4.0 / 3.0 * YK_PI));
     double scale = 1 / made->radius;
     made->inertia = yk_m3_scale(pow(scale, 5), yk_m3_sub(whole.tensor, point.tensor));
 
-    /* The parts about the centre; corners are moved there themselves. */
+    /* The parts relative to the center. Corners are moved directly. */
     size_t corners = 0;
     if (yk_solid_has_points(shape->kind))
         corners = (size_t)shape->point_count;
@@ -225,7 +225,7 @@ int yk_particle_add(yk_nonsmooth *self, const yk_particle *particle, yk_vec3 pos
     if (particle->part_count == 0)
         return yk_world_add_sphere(self, position, radius, density, material);
 
-    /* Mass and inertia of the head of packing.h. */
+    /* Mass and inertia as in packing.h. */
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.position = position;
     body.orientation = orientation;
@@ -246,7 +246,7 @@ int yk_particle_add(yk_nonsmooth *self, const yk_particle *particle, yk_vec3 pos
         shape.size = yk_v3_scale(radius, part->size);
         shape.material = material;
 
-        /* The model copies the corners of those that have any. */
+        /* The model copies the corners. */
         if (part->point_count > 0) {
             yk_vec3 *scaled = particle->points + part->point_count;
             for (int k = 0; k < part->point_count; k++)

@@ -1,12 +1,12 @@
-/* Bodies whose motion is known: they follow a function of time, coordinates along a path, or a
- * port that takes motion. And how deep they pass through solids that never move. */
+/* Bodies with known motion: they follow a function of time, coordinates along a path, or a port
+ * that receives motion. And the depth to which they penetrate solids that never move. */
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "nonsmooth/world.h"
 
 /* Motion --------------------------------------------------------------------------------------- */
 
-/* Differences over this part of a second: rounding and the fifth derivative weigh alike for
+/* Step of finite differences (s): rounding errors and the fifth derivative have the same effect for
  * motions of some ten Hz. */
 static const double PATH_WIDTH = 1e-4;
 
@@ -43,7 +43,7 @@ static yk_motion prescribed_motion(const yk_world_model *model, const yk_prescri
         return motion;
     }
 
-    /* From where the body was placed. */
+    /* Relative to the initial pose of the body. */
     const yk_prescribed_path *path = &prescription->path;
     const yk_body_state *initial = &model->initial[prescription->body];
 
@@ -58,18 +58,18 @@ static yk_motion prescribed_motion(const yk_world_model *model, const yk_prescri
     return motion;
 }
 
-/* explicit (18): v(t + h) = u22 - (q(t) - u21) / h, rotations on SO(3); the frame is that of a
- * marker on the body. */
+/* Zhang et al. 2022 (18): v(t + h) = u22 - (q(t) - u21) / h, rotations on SO(3); the frame is that
+ * of a marker on the body. */
 static void follow(yk_body_state *body, const yk_marker *marker, const yk_motion *begin,
                    const yk_motion *end, double h)
 {
-    /* How far the marker is from where it should be. */
+    /* Deviation of the marker from its prescribed pose. */
     yk_vec3 arm = yk_q_rotate(body->orientation, marker->offset);
     yk_quat orientation = yk_q_mul(body->orientation, marker->orientation);
     yk_vec3 apart = yk_v3_sub(yk_v3_add(body->position, arm), begin->position);
     yk_vec3 rotated = yk_so3_log(yk_q_mul(orientation, yk_q_conjugate(begin->orientation)));
 
-    /* The velocity that closes this within the step, at the centre of mass. */
+    /* The velocity at the center of mass that corrects it within the step. */
     body->angular_velocity = yk_v3_axpy(-1 / h, rotated, end->angular_velocity);
     yk_vec3 velocity = yk_v3_axpy(-1 / h, apart, end->velocity);
     body->velocity = yk_v3_sub(velocity, yk_v3_cross(body->angular_velocity, arm));
@@ -80,7 +80,7 @@ void yk_world_follow(const yk_nonsmooth *self, double t, double h, const yk_inpu
 {
     const yk_world_model *model = &self->model;
 
-    /* Functions move the centre of mass. */
+    /* Functions move the center of mass. */
     yk_marker centre = yk_marker_default();
     for (size_t i = 0; i < model->prescription_count; i++) {
         const yk_prescription *p = &model->prescriptions[i];
@@ -97,14 +97,14 @@ void yk_world_follow(const yk_nonsmooth *self, double t, double h, const yk_inpu
         if (!port->whole_body)
             continue;
 
-        /* Its pose at the beginning, its velocity at the end of the step. */
+        /* The pose at the start, the velocity at the end of the step. */
         yk_motion begin = yk_input_motion(&inputs[i], YK_PORT_MARKER, 0);
         yk_motion end = yk_input_motion(&inputs[i], YK_PORT_MARKER, h);
         follow(&known[(size_t)port->slot - model->dynamic_count], &port->marker, &begin, &end, h);
     }
 }
 
-/* The body stands where its marker has the given motion. */
+/* The state of a body whose marker has the given motion. */
 static void stand_at(yk_body_state *body, const yk_marker *marker, const yk_motion *motion)
 {
     body->orientation =
@@ -121,7 +121,7 @@ void yk_world_place_known_bodies(yk_nonsmooth *self, double t, const yk_input *i
     const yk_world_model *model = &self->model;
     yk_body_state *bodies = self->state.bodies;
 
-    /* As in yk_world_follow: functions move the centre of mass, ports their marker. */
+    /* As in yk_world_follow(): functions move the center of mass, ports their marker. */
     yk_marker centre = yk_marker_default();
     for (size_t i = 0; i < model->prescription_count; i++) {
         const yk_prescription *p = &model->prescriptions[i];
@@ -141,23 +141,22 @@ void yk_world_place_known_bodies(yk_nonsmooth *self, double t, const yk_input *i
 
 /* Passages ------------------------------------------------------------------------------------- */
 
-/* Bodies whose motion an interface prescribes, among solids that never move.
+/* Penetration of bodies whose motion an interface prescribes into solids that never move.
  *
  * No force could stop either of them, so there is no contact between them and they pass through
- * each other. Such a run misses a contact, which nothing else in it shows: the depth is kept, as
- * far as it exceeds that at the start. */
+ * each other. Such a run misses a contact, which nothing else shows. So the penetration depth
+ * beyond that at the start is recorded. */
 
-/* More pairs of solids than this are not looked at. */
+/* Largest number of pairs of solids that are checked. */
 enum { PAIRS_MAX = 100000 };
 
-/* Whether two solids would touch, were it not for their prescribed motion. The model need not be
- * frozen. */
+/* Whether two solids would touch if their motion were not prescribed. The model need not be frozen. */
 static bool may_pass(const yk_world_model *model, size_t driven, size_t still)
 {
     const yk_part *a = &model->parts[driven];
     const yk_part *b = &model->parts[still];
 
-    /* One follows its port, the other never moves; of two unbounded solids depth says nothing. */
+    /* One follows its port, the other never moves. Depth is undefined for two unbounded solids. */
     if (a->body < 0 || model->bodies[a->body].drive != YK_PRESCRIBED_BY_PORT)
         return false;
     if (b->body >= 0 && model->bodies[b->body].drive != YK_FIXED)
@@ -182,7 +181,7 @@ bool yk_world_body_may_pass(const yk_world_model *model, int body)
     return false;
 }
 
-/* Of two solids, one of them finite; 0 where they are apart. */
+/* Depth for two solids, one of them finite; 0 if they are apart. */
 static double depth_of(const yk_nonsmooth *self, size_t driven, size_t still)
 {
     yk_solid a = yk_world_solid(&self->model, &self->state, driven);
@@ -192,7 +191,7 @@ static double depth_of(const yk_nonsmooth *self, size_t driven, size_t still)
     if (yk_solid_is_finite(a.kind) && yk_solid_is_finite(b.kind))
         b.position = yk_v3_add(b.position, yk_world_image(&self->model, a.position, b.position));
 
-    /* Depth does not depend on the side that it is seen from. */
+    /* Depth does not depend on the order of the solids. */
     yk_touch list[YK_MANIFOLD_MAX];
     int count;
     if (yk_solid_is_finite(a.kind)) {
@@ -214,8 +213,7 @@ yk_status yk_world_start_passages(yk_nonsmooth *self)
     if (self->passages)
         return YK_OK;
 
-    /* Few bodies are driven, and most models have no walls beside them: count before anything is
-     * allocated. */
+    /* Few bodies are driven, and most models have no walls near them: count before allocating. */
     size_t count = 0;
     for (size_t i = 0; i < model->part_count; i++) {
         int32_t body = model->parts[i].body;
@@ -227,7 +225,7 @@ yk_status yk_world_start_passages(yk_nonsmooth *self)
     if (count == 0 || count > PAIRS_MAX)
         return YK_OK;
 
-    /* Depths at the start do not count. */
+    /* Only depth beyond that at the start counts. */
     self->passages = yk_allocate(self->context, count, sizeof *self->passages);
     if (!self->passages)
         return YK_ERROR_MEMORY;

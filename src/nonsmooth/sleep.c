@@ -1,23 +1,24 @@
-/* Sleeping: islands of bodies that have come to rest are left alone until something disturbs them.
+/* Sleeping: islands of bodies that have come to rest are not computed until something disturbs
+ * them.
  *
- * An island is what contacts, joints and force laws connect through bodies that forces move; it
- * is found by union of neighbours, the lowest slot being the root, so it depends on nothing but
- * the contacts. It falls asleep when each of its bodies has been slower than the limits for the
- * given time, and wakes as a whole. Contacts count from the envelope on, in both directions, so
- * that no sleeping body ever touches one that is awake. Contacts among sleeping bodies are kept
- * apart, with mean forces.
+ * An island consists of dynamic bodies connected by contacts, joints and force laws. It is found by
+ * union-find with the lowest slot as the root, so that it depends on the contacts only. An island
+ * falls asleep when each of its bodies has been slower than the limits for the given time, and
+ * wakes as a whole. Contacts count from the envelope on, for falling asleep and for waking, so that
+ * a sleeping body never touches one that is awake. Contacts among sleeping bodies are stored
+ * separately, with mean forces.
  *
- * Bodies that are awake are marked as disturbed as well: whoever stands on a slowly tilting plane
- * may be slow, but does not rest. Motions, loads and drives count as changed against what they
- * were when they last changed, so that the slowest ones are seen as well, only later. */
+ * Bodies that are awake can be disturbed too: a body on a slowly tilting plane may be slow, but is
+ * not at rest. Changes of motions, loads and drives are measured relative to their values at the
+ * last detected change, so that even the slowest ones are detected, only later. */
 #include <string.h>
 
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "nonsmooth/world.h"
 
-/* Changes below these are rounding: of poses in terms of the smallest radius and in rad, of
- * wrenches in terms of the weight and of the wrench itself. */
+/* Changes below these are rounding errors: of poses in units of the smallest radius and in rad, of
+ * wrenches in units of the weight and of the wrench itself. */
 static const double POSE_CHANGE = 1e-10, WRENCH_CHANGE = 1e-8;
 
 /* Islands -------------------------------------------------------------------------------------- */
@@ -51,13 +52,13 @@ static void find_islands(yk_nonsmooth *self, const yk_contact_list *contacts)
     for (size_t i = 0; i < model->dynamic_count; i++)
         self->sleep.root[i] = (int32_t)i;
 
-    /* Whoever touches, or is connected by a joint or a force, sleeps and wakes together. */
+    /* Bodies connected by contact, joint or force sleep and wake together. */
     for (size_t i = 0; i < contacts->count; i++) {
         const yk_contact_key *key = &contacts->keys[i];
         join(self, model->parts[key->a].body, model->parts[key->b].body);
     }
 
-    /* The other side of a port's joint is no body of this model. */
+    /* The other side of a port's joint is not a body of this model. */
     for (size_t i = 0; i < model->joint_count; i++) {
         const yk_joint_model *joint = &model->joints[i];
         if (joint->port < 0)
@@ -70,12 +71,12 @@ static void find_islands(yk_nonsmooth *self, const yk_contact_list *contacts)
 
 /* Contacts of sleeping bodies ------------------------------------------------------------------ */
 
-/* They are kept apart from those that are found anew in every step, and hold mean forces instead of
- * impulses, so that they serve steps of any length, and the point where they press on a body of
- * known motion, whose reaction they are part of. Both lists are in canonical order, and contacts
- * change between them by merging; no pair is ever in both. */
+/* Contacts of sleeping bodies are stored separately from those found in every step. They contain
+ * mean forces instead of impulses, so that they are valid for steps of any length, and the point of
+ * action on a body with known motion, for its reaction. Both lists are in canonical order, and
+ * contacts are moved between them by merging; no pair is ever in both. */
 
-/* What sleeping bodies bring to those of known motion. */
+/* Wrenches of sleeping bodies on those with known motion. */
 static void add_wrench(yk_nonsmooth *self, int32_t slot, yk_vec3 at, yk_vec3 force, yk_vec3 torque)
 {
     if (slot < 0 || yk_world_is_dynamic(&self->model, slot))
@@ -94,7 +95,7 @@ void yk_sleep_sum(yk_nonsmooth *self)
     const yk_world_model *model = &self->model;
     const yk_world_state *state = &self->state;
 
-    /* How many sleep, which decides whether the step has anything to solve. */
+    /* The number of sleeping bodies, which decides whether the step has to solve anything. */
     size_t asleep = 0;
     for (size_t i = 0; i < model->dynamic_count; i++)
         asleep += yk_world_is_asleep(model, state, (int32_t)i);
@@ -123,7 +124,7 @@ void yk_sleep_sum(yk_nonsmooth *self)
         if (!rests)
             continue;
 
-        /* On the ground the offset of a marker is its position in space. */
+        /* On the ground the offset of a marker is its global position. */
         yk_vec3 at = joint->joint.offset[1];
         if (joint->slot_b >= 0) {
             const yk_body_state *body = &state->bodies[joint->slot_b];
@@ -164,13 +165,13 @@ static void copy_contact(const yk_contact_list *from, size_t i, const yk_contact
         to->points[at] = from->points[i];
 }
 
-/* Moves the contacts of `from` that sleep, or that do not, into `to`. */
+/* Moves the contacts of `from` that sleep, or that do not, to `to`. */
 static void transfer(yk_nonsmooth *self, yk_contact_list *from, yk_contact_list *to, bool asleep,
                      double factor)
 {
     const yk_world_model *model = &self->model;
 
-    /* `from` is compacted in place; `to` and what moves are merged into the spare list. */
+    /* `from` is compacted in place; `to` and the moved contacts are merged into the spare list. */
     const yk_contact_list old = *from;
     yk_contact_list kept = *from, merged = self->sleep.spare;
     kept.count = kept.round_count = merged.count = merged.round_count = 0;
@@ -190,11 +191,11 @@ static void transfer(yk_nonsmooth *self, yk_contact_list *from, yk_contact_list 
                 continue;
             }
 
-            /* Those of `to` that come before it in the canonical order. */
+            /* Contacts of `to` that precede it in the canonical order. */
             for (; k < to_end && comes_before(&to->keys[k], &old.keys[i]); k++)
                 copy_contact(to, k, &merged, merged.count++, 1);
 
-            /* Where it presses on a body of known motion, if it does. */
+            /* Point of action on a body with known motion, if there is one. */
             if (asleep) {
                 const yk_contact_key *key = &old.keys[i];
                 yk_vec3 *point = &merged.points[merged.count];
@@ -215,7 +216,7 @@ static void transfer(yk_nonsmooth *self, yk_contact_list *from, yk_contact_list 
         if (general)
             continue;
 
-        /* All round ones are in: the general ones begin here. */
+        /* All round contacts are copied: the general ones begin here. */
         merged.round_count = merged.count;
         kept.round_count = kept.count;
     }
@@ -223,7 +224,7 @@ static void transfer(yk_nonsmooth *self, yk_contact_list *from, yk_contact_list 
     from->count = kept.count;
     from->round_count = kept.round_count;
 
-    /* The arrays of `to` become the spare ones; rows stay, and so do points where `to` has none. */
+    /* The arrays of `to` become the spare ones; rows are kept, and points too if `to` has none. */
     yk_contact_list used = *to;
     *to = merged;
     to->rows = used.rows;
@@ -234,7 +235,7 @@ static void transfer(yk_nonsmooth *self, yk_contact_list *from, yk_contact_list 
         to->points = NULL;
     }
 
-    /* What follows from both lists. */
+    /* Update the data derived from both lists. */
     self->has_points = false;
     yk_contact_list_index(model, &self->state.contacts);
     yk_sleep_sum(self);
@@ -254,15 +255,15 @@ static bool moves(const yk_nonsmooth *self, int32_t slot)
     return slot >= 0 && !yk_world_is_dynamic(&self->model, slot) && self->sleep.disturbed[slot];
 }
 
-/* Marks parts that sleep or stand. The list of near pairs has none of two such parts, so it is
- * made anew when one of them begins to move. */
+/* Marks parts that sleep or do not move. The list of near pairs contains no pair of two such parts,
+ * so it is rebuilt when one of them begins to move. */
 static void mark_still(yk_nonsmooth *self)
 {
     const yk_world_model *model = &self->model;
     uint8_t *still = self->collision.still;
     bool starts = false;
 
-    /* Where nobody sleeps, nothing is left out of the search. */
+    /* If no body sleeps, the search includes everything. */
     for (size_t i = 0; i < model->part_count; i++) {
         int32_t slot = model->parts[i].body;
 
@@ -279,7 +280,7 @@ static void mark_still(yk_nonsmooth *self)
         yk_collision_forget_list(&self->collision);
 }
 
-/* Wakes the islands in which someone was disturbed; false if there is none. */
+/* Wakes the islands with a disturbed body; false if there is none. */
 static bool wake_islands(yk_nonsmooth *self, double h)
 {
     size_t count = self->model.dynamic_count;
@@ -287,14 +288,14 @@ static bool wake_islands(yk_nonsmooth *self, double h)
     uint8_t *disturbed = self->sleep.disturbed;
     int32_t *root = self->sleep.root;
 
-    /* Most steps disturb nobody who sleeps, and end here. */
+    /* Most steps disturb no sleeping body, and end here. */
     bool any = false;
     for (size_t i = 0; i < count && self->state.sleep.asleep > 0 && !any; i++)
         any = disturbed[i] && isinf(rest_time[i]);
     if (!any)
         return false;
 
-    /* An island is disturbed if one of its bodies is; the mark is kept at its root. */
+    /* An island is disturbed if one of its bodies is; the mark is stored at its root. */
     find_islands(self, &self->state.sleep.frozen);
     for (size_t i = 0; i < count; i++)
         if (disturbed[i] && isinf(rest_time[i]))
@@ -304,7 +305,7 @@ static bool wake_islands(yk_nonsmooth *self, double h)
         if (isinf(rest_time[i]) && disturbed[root_of(root, (int32_t)i)])
             rest_time[i] = 0;
 
-    /* Their contacts are again among those that steps begin from. */
+    /* Their contacts are again among those with which steps begin. */
     transfer(self, &self->state.sleep.frozen, &self->state.contacts, false, h);
     return true;
 }
@@ -320,7 +321,7 @@ void yk_sleep_wake(yk_nonsmooth *self, int32_t slot)
     if (slot >= 0)
         disturb(self, slot);
 
-    /* Who is awake has to rest for the whole time again. */
+    /* The rest time of bodies that are awake starts again. */
     for (size_t i = 0; i < self->model.dynamic_count; i++)
         if (disturbed[i] && !isinf(rest_time[i]))
             rest_time[i] = 0;
@@ -329,7 +330,7 @@ void yk_sleep_wake(yk_nonsmooth *self, int32_t slot)
 
 /* What disturbs -------------------------------------------------------------------------------- */
 
-/* Whether something has left its pose; the new one is remembered. */
+/* Whether the pose has changed; stores the new one. */
 static bool has_moved(const yk_nonsmooth *self, yk_pose *pose, yk_vec3 position,
                       yk_quat orientation)
 {
@@ -357,8 +358,8 @@ static bool differs(yk_vec3 now, yk_vec3 then, double scale)
     return yk_v3_norm(yk_v3_sub(now, then)) > WRENCH_CHANGE * (scale + yk_v3_norm(then));
 }
 
-/* A body of known motion that moves disturbs whoever touches it, one that is awake whoever
- * sleeps. */
+/* A body with known motion that moves disturbs touching bodies; a body that is awake disturbs
+ * sleeping ones. */
 static void notice_contacts(yk_nonsmooth *self, const yk_contact_list *list)
 {
     const yk_world_model *model = &self->model;
@@ -382,7 +383,7 @@ bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_input *inpu
 
     memset(disturbed, 0, model->body_count * sizeof *disturbed);
 
-    /* Bodies that follow a function or a port: where they will be at the end of the step. */
+    /* Bodies that follow a function or a port: their pose at the end of the step. */
     size_t first = model->dynamic_count;
     size_t known = yk_world_known_count(model);
     yk_body_state *ahead = self->sleep.ahead;
@@ -391,7 +392,7 @@ bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_input *inpu
         yk_world_follow(self, t, h, inputs, ahead);
     }
 
-    /* Against the pose at which it last counted as moved, so that slow motion adds up. */
+    /* Relative to the pose at the last detected motion, so that slow motion accumulates. */
     yk_pose *poses = self->state.sleep.poses;
     for (size_t i = 0; i < known; i++) {
         const yk_body_state *body = &ahead[i];
@@ -401,8 +402,9 @@ bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_input *inpu
         disturbed[first + i] = has_moved(self, &poses[i], position, orientation);
     }
 
-    /* Ports that take a motion: the end of the step is compared with the pose that the port had when
-     * it last moved. A partner that asks how a port answers gets the answer of one that is awake. */
+    /* Ports that receive a motion: the end of the step is compared with the pose of the port at the
+     * last detected motion. A partner that requests the response of a port gets that of awake
+     * bodies. */
     for (size_t i = 0; inputs && i < model->port_count; i++) {
         const yk_port_model *port = &model->ports[i];
         if (port->causality == YK_CAUSALITY_WRENCH_INPUT && self->interface)
@@ -415,8 +417,8 @@ bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_input *inpu
             disturb_port(self, port);
     }
 
-    /* Joints: a drive at constant speed goes on moving its bodies, one to a position rests with its
-     * function. */
+    /* Joints: a drive at constant speed keeps moving its bodies; a drive to a position is at rest
+     * if its function is. */
     double *drives = self->state.sleep.drives;
     for (size_t i = 0; i < model->joint_count; i++) {
         const yk_joint_model *joint = &model->joints[i];
@@ -428,14 +430,14 @@ bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_input *inpu
         bool changed = value != drives[i] || (at_speed && value != 0);
         drives[i] = value;
 
-        /* A joint also passes on that one of its bodies moves. */
+        /* A joint also transmits the motion of one of its bodies. */
         if (changed || moves(self, joint->slot_a))
             disturb(self, joint->slot_b);
         if (changed || moves(self, joint->slot_b))
             disturb(self, joint->slot_a);
     }
 
-    /* Loads: compared with the weight and with themselves. */
+    /* Loads: relative to the weight and to themselves. */
     yk_wrench *wrenches = self->state.sleep.wrenches;
     double g = yk_v3_norm(model->def.gravity);
     for (size_t i = 0; wrenches && i < model->dynamic_count; i++) {
@@ -451,14 +453,14 @@ bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_input *inpu
         disturbed[i] = 1;
     }
 
-    /* And what of all this is touched. */
+    /* Then the bodies in contact with disturbed ones. */
     if (memchr(disturbed + model->dynamic_count, 1, yk_world_known_count(model)))
         notice_contacts(self, &self->state.sleep.frozen);
 
     wake_islands(self, h);
     mark_still(self);
 
-    /* Everybody asleep or not there, and nothing disturbed: the step has nothing to solve. */
+    /* All bodies are asleep or absent, and none is disturbed: the step has nothing to solve. */
     size_t idle = self->state.sleep.asleep;
     for (size_t i = 0; self->state.absent && i < model->dynamic_count; i++)
         idle += self->state.absent[i] && !yk_world_is_asleep(model, &self->state, (int32_t)i);
@@ -486,18 +488,18 @@ void yk_sleep_end(yk_nonsmooth *self, double h)
     size_t count = self->model.dynamic_count;
     double angular = limits->angular_speed_threshold;
 
-    /* Without a limit of its own, the surface of the smallest solid must be slow. */
+    /* Without a given limit, the surface of the smallest solid must be slow. */
     if (!(angular > 0))
         angular = limits->speed_threshold / self->model.smallest_radius;
 
-    /* Time at rest of those that are awake; has someone rested for long enough? */
+    /* Rest times of awake bodies; returns whether one has rested for long enough. */
     bool any = false;
     for (size_t i = 0; i < count && sleep->asleep < count; i++) {
         double *rest_time = &sleep->rest_time[i];
         if (isinf(*rest_time) || yk_world_is_absent(&self->model, &self->state, (int32_t)i))
             continue;
 
-        /* Slow in both senses, and left alone in this step. */
+        /* Slow in translation and rotation, and not disturbed in this step. */
         const yk_body_state *body = &self->state.bodies[i];
         bool slow =
             yk_v3_norm2(body->velocity) <= limits->speed_threshold * limits->speed_threshold &&
@@ -511,7 +513,7 @@ void yk_sleep_end(yk_nonsmooth *self, double h)
     }
 
     if (any) {
-        /* From here on the roots of islands that stay awake are marked. */
+        /* From here on the marks are those of roots of islands that stay awake. */
         uint8_t *awake = self->sleep.disturbed;
         int32_t *root = self->sleep.root;
         memset(awake, 0, self->model.body_count * sizeof *awake);
@@ -523,7 +525,7 @@ void yk_sleep_end(yk_nonsmooth *self, double h)
             if (sleep->rest_time[i] < limits->delay)
                 awake[root_of(root, (int32_t)i)] = 1;
 
-        /* What is left of their motion is lost. */
+        /* The remaining kinetic energy is lost. */
         size_t fallen = 0;
         for (size_t i = 0; i < count; i++) {
             if (isinf(sleep->rest_time[i]) || awake[root_of(root, (int32_t)i)])
@@ -538,7 +540,7 @@ void yk_sleep_end(yk_nonsmooth *self, double h)
             fallen++;
         }
 
-        /* Their contacts rest with them. */
+        /* Move their contacts to the frozen list. */
         if (fallen > 0)
             transfer(self, &self->state.contacts, &self->state.sleep.frozen, true, 1 / h);
     }
@@ -554,12 +556,12 @@ void yk_sleep_start(yk_nonsmooth *self, double t, const yk_input *inputs)
     if (!sleep->rest_time)
         return;
 
-    /* Everybody begins awake, with no time at rest. */
+    /* All bodies start awake, with zero rest time. */
     size_t known = yk_world_known_count(model);
     for (size_t i = 0; i < model->dynamic_count; i++)
         sleep->rest_time[i] = 0;
 
-    /* What would disturb, as it is now. */
+    /* Present values of everything that can disturb bodies. */
     for (size_t i = 0; i < known; i++) {
         const yk_body_state *body = &self->state.bodies[model->dynamic_count + i];
         sleep->poses[i] = (yk_pose){body->position, body->orientation};
@@ -581,11 +583,11 @@ void yk_sleep_start(yk_nonsmooth *self, double t, const yk_input *inputs)
             sleep->drives[i] = yk_function_value(joint->def.drive, t);
     }
 
-    /* Loads that are there from the start disturb once, in the first step. */
+    /* Loads that exist from the start disturb once, in the first step. */
     if (sleep->wrenches)
         memset(sleep->wrenches, 0, model->dynamic_count * sizeof *sleep->wrenches);
 
-    /* Nobody sleeps yet. */
+    /* No body sleeps yet. */
     sleep->frozen.count = sleep->frozen.round_count = 0;
     memset(self->collision.still, 0, model->part_count * sizeof *self->collision.still);
     yk_sleep_sum(self);

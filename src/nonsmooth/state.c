@@ -1,11 +1,11 @@
 /* The image of a run:
  *
- *   bodies   position, orientation, velocity, angular velocity         continuous
- *   run      time, energies, step
- *   outputs  of ports, reactions of bodies of known motion, joints
- *   flow     who is absent, what emitters have brought and sinks have taken
- *   contacts of the last step with their impulses, up to the capacity
- *   sleep    who sleeps since when, with which contacts, and what would wake them
+ *   bodies    position, orientation, velocity, angular velocity         continuous
+ *   run       time, energies, step
+ *   outputs   of ports, reactions of bodies with known motion, joints
+ *   flow      absent bodies, totals of emitters and sinks
+ *   contacts  of the last step with their impulses, up to the capacity
+ *   sleep     rest times, frozen contacts, and values whose change wakes bodies
  *
  * The list of near pairs is not part of it: contacts do not depend on its age (broad_phase.c). */
 #include <string.h>
@@ -33,7 +33,7 @@ static bool sleeps(const yk_world_model *model)
     return model->def.sleeping.speed_threshold > 0;
 }
 
-/* Whether bodies feel more than gravity, contacts and joints. */
+/* Whether there are loads other than gravity, contacts and joints. */
 static bool has_loads(const yk_world_model *model)
 {
     return model->force_count > 0 || model->port_count > 0;
@@ -117,7 +117,7 @@ void yk_world_state_begin(const yk_world_model *model, double t, yk_world_state 
     memset(&state->run, 0, sizeof state->run);
     state->run.time = t;
 
-    /* Bodies where the model puts them, in the order of slots; all outputs zero. */
+    /* Bodies at the poses of the model, sorted by slots; all outputs zero. */
     for (size_t i = 0; i < model->body_count; i++)
         state->bodies[i] = model->initial[model->body_of[i]];
 
@@ -132,11 +132,11 @@ void yk_world_state_begin(const yk_world_model *model, double t, yk_world_state 
     for (size_t i = 0; i < model->joint_row_count; i++)
         state->joint_impulses[i] = 0;
 
-    /* No contact, so that the first step starts from zero impulses. */
+    /* No contacts, so that the first step starts with zero impulses. */
     state->contacts.count = state->contacts.round_count = 0;
     yk_contact_list_index(model, &state->contacts);
 
-    /* Particles of emitters are not there yet. */
+    /* Particles of emitters are absent. */
     if (state->absent)
         memset(state->absent, 0, model->dynamic_count * sizeof *state->absent);
     for (size_t i = 0; i < model->emitter_count; i++) {
@@ -182,11 +182,11 @@ yk_state_layout yk_world_image_layout(const yk_world_model *model)
     return (yk_state_layout){continuous + RUN_WORDS + outputs + cache + sleep + flow, continuous};
 }
 
-/* One walk serves both directions, so that they cannot disagree. */
+/* One function for both directions, so that they cannot disagree. */
 typedef struct image_walk {
     const yk_world_model *model;
     double *at, *end;
-    bool reading; /* from the image */
+    bool reading; /* reads from the image */
 } image_walk;
 
 static yk_status refuse_image(const image_walk *walk)
@@ -211,8 +211,8 @@ static yk_status walk_contacts(image_walk *walk, yk_contact_list *list)
 {
     const yk_world_model *model = walk->model;
 
-    /* Counts of another model would lead beyond the arrays. Both lists of the state share the
-     * capacity of the image. */
+    /* Counts of another model would exceed the arrays. Both lists of the state share the capacity
+     * of the image. */
     uint64_t counts[2] = {list->count, list->round_count};
     copy_words(walk, counts, sizeof counts);
     bool fits = counts[0] <= model->contact_capacity && counts[1] <= counts[0] &&
@@ -240,7 +240,7 @@ static yk_status walk_contacts(image_walk *walk, yk_contact_list *list)
             return refuse_image(walk);
     }
 
-    /* Impulses of all, torques of the general ones alone. */
+    /* Impulses of all contacts, torques of the general ones only. */
     copy_words(walk, list->impulses, list->count * sizeof *list->impulses);
     size_t general = list->count - list->round_count;
     if (general > 0)
@@ -248,7 +248,7 @@ static yk_status walk_contacts(image_walk *walk, yk_contact_list *list)
     return YK_OK;
 }
 
-/* Only particles come and go, and emitters count them. */
+/* Only particles can be absent, and emitters count them. */
 static bool is_valid_flow(const yk_world_model *model, const yk_world_state *state)
 {
     for (size_t i = 0; state->absent && i < model->dynamic_count; i++)
@@ -270,7 +270,7 @@ static yk_status walk_image(image_walk *walk, yk_world_state *state)
     const yk_world_model *model = walk->model;
     size_t known = yk_world_known_count(model);
 
-    /* The continuous part comes first, as the layout says. */
+    /* The continuous part comes first, as required by the layout. */
     copy_words(walk, state->bodies, model->body_count * sizeof *state->bodies);
     copy_words(walk, &state->run, sizeof state->run);
 
@@ -281,7 +281,7 @@ static yk_status walk_image(image_walk *walk, yk_world_state *state)
     copy_words(walk, state->joints, model->joint_count * sizeof *state->joints);
     copy_words(walk, state->joint_impulses, model->joint_row_count * sizeof *state->joint_impulses);
 
-    /* Who is there, and what came and went. */
+    /* Absent bodies, and totals of emitters and sinks. */
     if (state->absent)
         copy_words(walk, state->absent, model->dynamic_count * sizeof *state->absent);
     copy_words(walk, state->emitters, model->emitter_count * sizeof *state->emitters);
@@ -295,7 +295,7 @@ static yk_status walk_image(image_walk *walk, yk_world_state *state)
     if (status != YK_OK || !sleep->rest_time)
         return status;
 
-    /* Who sleeps since when, and what would wake them. */
+    /* Rest times, and values whose change wakes bodies. */
     copy_words(walk, sleep->rest_time, model->dynamic_count * sizeof *sleep->rest_time);
     copy_words(walk, sleep->poses, (known + model->port_count) * sizeof *sleep->poses);
     if (sleep->wrenches)
@@ -312,7 +312,7 @@ void yk_world_write_image(const yk_world_model *model, const yk_world_state *sta
     image_walk walk = {model, image, image + yk_world_image_layout(model).word_count, false};
     walk_image(&walk, (yk_world_state *)(uintptr_t)state);
 
-    /* Lists that are shorter than their capacity leave words at the end. */
+    /* Lists that are shorter than their capacity leave unused words at the end. */
     memset(walk.at, 0, (size_t)(walk.end - walk.at) * sizeof *image);
 }
 

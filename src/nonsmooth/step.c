@@ -1,5 +1,5 @@
-/* The time step: semi-implicit Euler at the level of impulses, tight (19), explicit (11). See
- * nonsmooth.h. */
+/* The time step: semi-implicit Euler on the level of impulses (Zhang et al. 2020, equation 19;
+ * Zhang et al. 2022, equation 11). See nonsmooth.h. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -9,8 +9,8 @@
 
 /* Forces --------------------------------------------------------------------------------------- */
 
-/* The mean over the step of what wires bring: Simpson's rule is exact for the cubics that signals
- * are. */
+/* The mean of an input signal over the step. Simpson's rule is exact for cubic polynomials, which
+ * signals are. */
 static void take_signals(yk_nonsmooth *self, double h, const yk_input *inputs)
 {
     const yk_world_model *model = &self->model;
@@ -47,12 +47,12 @@ static yk_wrench mean_wrench(const yk_input *input, double h)
     return (yk_wrench){yk_v3_scale(1.0 / 6, force), yk_v3_scale(1.0 / 6, torque)};
 }
 
-/* Force laws and wrenches at ports into `applied`; without inputs the laws alone. */
+/* Evaluates force laws and wrenches at ports into `applied`; without inputs the laws only. */
 static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_input *inputs)
 {
     const yk_world_model *model = &self->model;
 
-    /* Sums of this step, which the balance of energy adds to those of the run. */
+    /* Sums of this step, which the energy balance adds to those of the run. */
     self->step.loss = self->step.supply = self->step.force_supply = self->step.port_work = 0;
     if (!self->step.applied)
         return;
@@ -61,12 +61,12 @@ static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_inpu
     yk_world_apply_pushes(self);
     take_signals(self, h, inputs);
 
-    /* Force laws, with the load that a function or a wire brings. */
+    /* Force laws, with the load from a function or a wire. */
     for (size_t i = 0; i < model->force_count; i++) {
         const yk_force_model *force = &model->forces[i];
         const yk_force_def *def = &force->def;
 
-        /* A signal comes before a function, a function before the law's own load. */
+        /* A signal takes precedence over a function, a function over the law's own load. */
         double load = yk_force_kind_acts_on_both(def->kind) ? 0 : 1;
         if (def->load.evaluate)
             load = def->load_scale * yk_function_value(def->load, t);
@@ -78,7 +78,7 @@ static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_inpu
         yk_force_load result;
         yk_force_evaluate(&force->law, &a, &b, load, &result, NULL);
 
-        /* What it does to both bodies, what it dissipates and what its load brings in. */
+        /* Wrenches on both bodies, dissipated power and power supplied by the load. */
         apply(self, force->slot_a, result.part[0], result.part[1]);
         apply(self, force->slot_b, result.part[2], result.part[3]);
         self->step.loss += h * result.loss;
@@ -115,7 +115,7 @@ static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_inpu
     }
 }
 
-/* Work of the wrenches at ports by the mean velocity: known only after the solution. */
+/* Work of the wrenches at ports with the mean velocity, which is known only after the solution. */
 static void account_ports(yk_nonsmooth *self, double h)
 {
     const yk_body_state *bodies = self->state.bodies;
@@ -164,9 +164,9 @@ static void account_ports(yk_nonsmooth *self, double h)
 
 /* Free motion ---------------------------------------------------------------------------------- */
 
-/* Euler's equations of the torque-free body over the step by the implicit midpoint rule, which
- * keeps the kinetic energy and the angular momentum: J (w1 - w0) + h wm x J wm = 0 in body axes,
- * Newton from w0. */
+/* Euler's equations of a torque-free body over the step by the implicit midpoint rule, which
+ * preserves kinetic energy and angular momentum: J (w1 - w0) + h wm x J wm = 0 in body axes, solved
+ * by Newton's method from w0. */
 static yk_vec3 spin_freely(yk_mat3 j, yk_vec3 w0, double h)
 {
     yk_vec3 w1 = w0;
@@ -182,7 +182,7 @@ static yk_vec3 spin_freely(yk_mat3 j, yk_vec3 w0, double h)
         yk_mat3 tangent = yk_m3_add(j, yk_m3_scale(0.5 * h, gyroscopic));
         yk_vec3 change = yk_m3_apply(yk_m3_inverse(tangent), residual);
 
-        /* Quadratic convergence: the last change says that rounding is reached. */
+        /* Quadratic convergence: stop at rounding errors. */
         w1 = yk_v3_sub(w1, change);
         if (yk_v3_norm2(change) <= 1e-30 * yk_v3_norm2(w1))
             break;
@@ -205,7 +205,7 @@ static void free_chunk(void *user, size_t begin, size_t end, size_t chunk)
         const yk_wrench *f = self->step.applied ? &self->step.applied[i] : NULL;
         yk_network_node *node = &self->problem.nodes[i];
 
-        /* Who sleeps or is absent is a node at rest, which no row moves. */
+        /* Sleeping and absent bodies are nodes at rest, which no row moves. */
         self->step.before[i] = (yk_twist){body->velocity, body->angular_velocity};
         if (yk_world_is_idle(model, &self->state, (int32_t)i)) {
             node->velocity = node->spin = yk_v3(0, 0, 0);
@@ -222,7 +222,7 @@ static void free_chunk(void *user, size_t begin, size_t end, size_t chunk)
         if (f)
             v = yk_v3_axpy(h / constant->mass, f->force, v);
 
-        /* Spheres: no gyroscopic torque, and nothing that rotates with the body. */
+        /* Spheres: no gyroscopic torque, and no tensor that rotates with the body. */
         if (constant->radius > 0) {
             if (f)
                 w = yk_v3_axpy(h / constant->inertia, f->torque, w);
@@ -244,13 +244,13 @@ static void free_chunk(void *user, size_t begin, size_t end, size_t chunk)
     }
 }
 
-/* Bodies of known motion get the velocity of the end of the step. */
+/* Bodies with known motion get the velocity at the end of the step. */
 static void set_known_motion(yk_nonsmooth *self, double t, double h, const yk_input *inputs)
 {
     yk_body_state *bodies = self->state.bodies;
     size_t first = self->model.dynamic_count;
 
-    /* What their reactions are computed from afterwards. */
+    /* Starting values for the reactions computed later. */
     for (size_t i = first; i < self->model.body_count; i++)
         self->step.before[i] = (yk_twist){bodies[i].velocity, bodies[i].angular_velocity};
     yk_world_follow(self, t, h, inputs, bodies + first);
@@ -278,7 +278,7 @@ yk_status yk_world_find_contacts(yk_nonsmooth *self, double h)
     const yk_sleep_state *sleep = &self->state.sleep;
     yk_status status;
 
-    /* Whoever is touched by a body that is awake wakes, and then has contacts of its own. */
+    /* A body touched by one that is awake wakes, and then has contacts of its own. */
     do {
         status = yk_collision_search(&self->collision, h);
     } while (status == YK_OK && sleep->rest_time && yk_sleep_was_touched(self, h));
@@ -307,20 +307,20 @@ static void take_chunk(void *user, size_t begin, size_t end, size_t chunk)
     }
 }
 
-/* Compares what is left of the contact problem with the speed that the step resolves. Where the
- * number of sweeps was left open, more is done about what is above it. */
+/* Compares the residual of the contact problem with the speed that the step resolves. If the number
+ * of sweeps was not given, continues to reduce a larger residual. */
 static yk_status judge_residual(yk_nonsmooth *self, double h)
 {
     const yk_contact_options *solver = &self->model.def.contact_options;
     yk_contact_report *report = &self->report.solver;
     bool open = solver->method == YK_CONTACT_AUTO && solver->max_iterations == 0;
 
-    /* The fastest approach is looked for only where gravity does not settle the question. */
+    /* The fastest approach is needed only if gravity alone does not decide. */
     double resolved = h * yk_v3_norm(self->model.def.gravity);
     if (report->residual > resolved)
         resolved = yk_world_resolved_speed(self, h);
 
-    /* A tolerance that the user gave comes before what the step resolves. */
+    /* A tolerance given by the user takes precedence over the resolved speed. */
     double wanted = resolved;
     if (solver->tolerance > 0)
         wanted = solver->tolerance;
@@ -330,7 +330,7 @@ static yk_status judge_residual(yk_nonsmooth *self, double h)
             return status;
     }
 
-    /* What a run reports of its contacts. */
+    /* Data for the report of a run. */
     self->steps++;
     self->largest_residual = fmax(self->largest_residual, report->residual);
     if (report->residual > resolved) {
@@ -347,17 +347,17 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
 {
     yk_nonsmooth_report *report = &self->report;
 
-    /* Pairs that are near enough to touch within the step. */
+    /* Pairs near enough to touch within the step. */
     double start = yk_clock_seconds();
     yk_status status = yk_world_find_contacts(self, h);
     report->collision_seconds = yk_clock_seconds() - start;
     if (YK_FAILED(status))
         return status;
 
-    /* Bodies of known motion have their velocity of the end of the step from here on. */
+    /* Bodies with known motion have their velocity at the end of the step from here on. */
     set_motion(self, t, h, inputs);
 
-    /* Impacts of Newton's law are among the rows, those of others come before. */
+    /* Impacts of Newton's law are among the rows; those of other laws come first. */
     start = yk_clock_seconds();
     if (self->model.def.impact_law != YK_IMPACT_NEWTON) {
         status = yk_world_resolve_impacts(self, t, h, inputs);
@@ -385,21 +385,21 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
     if (YK_FAILED(status))
         return status;
 
-    /* Its result: velocities, impulses for the next step, reactions. */
+    /* Results: velocities, impulses for the next step, reactions. */
     yk_pool_run(self->pool, self->model.dynamic_count, YK_BODY_CHUNK, take_chunk, self);
     yk_world_take_impulses(self, h);
 
-    /* Impacts of a stage of their own load the joints too. */
+    /* Impacts before the contact problem load the joints too. */
     for (size_t k = 0; self->impact.acted && k < self->problem.joint_row_count; k++)
         self->problem.joint_rows[k].impulse += self->impact.joint_impulses[k];
     yk_world_take_reactions(self, h);
     return YK_OK;
 }
 
-/* In place of these stages where everything sleeps and nothing moves. */
+/* Replaces these stages if everything sleeps and nothing moves. */
 static void stay_at_rest(yk_nonsmooth *self, double t, double h, const yk_input *inputs)
 {
-    /* No search and no solution: contacts are those that the bodies fell asleep with. */
+    /* No search and no solution: the contacts are the frozen ones. */
     self->report = (yk_nonsmooth_report){
         .contacts = self->state.sleep.frozen.count,
         .near_pairs = self->collision.near.pairs.partner_count,
@@ -438,8 +438,8 @@ static void move_chunk(void *user, size_t begin, size_t end, size_t chunk)
     }
 }
 
-/* Accelerations of ports over the step, and the wrench that a prescribed body needed. The bodies
- * are not moved yet. */
+/* Accelerations of ports over the step, and the wrench on a prescribed body. The bodies have not
+ * moved yet. */
 static void set_port_outputs(yk_nonsmooth *self, double h)
 {
     for (size_t i = 0; i < self->model.port_count; i++) {
@@ -466,14 +466,15 @@ static void set_port_outputs(yk_nonsmooth *self, double h)
     }
 }
 
-/* Names the first body whose velocity is not finite, or what holds one of known motion. */
+/* Names the first body whose velocity is not finite, or the one with known motion whose reaction is
+ * not finite. */
 static yk_status report_not_finite(yk_nonsmooth *self)
 {
     const yk_world_model *model = &self->model;
     for (size_t slot = 0; slot < model->body_count; slot++) {
         const yk_body_state *state = &self->state.bodies[slot];
         bool moves = yk_v3_finite(state->velocity) && yk_v3_finite(state->angular_velocity);
-        /* Bodies of known motion show it in what holds them as well. */
+        /* For bodies with known motion it shows in their reaction. */
         bool held = true;
         if (slot >= model->dynamic_count) {
             const yk_wrench *reaction = &self->state.reactions[slot - model->dynamic_count];
@@ -505,7 +506,7 @@ yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_input *
     double start = yk_clock_seconds();
     self->step.h = h;
 
-    /* What acts on the bodies besides gravity, contacts and joints. */
+    /* Loads on the bodies other than gravity, contacts and joints. */
     for (size_t i = 0; i < model->port_count; i++)
         if (model->ports[i].line)
             self->step.line_speeds[i] = yk_world_line_at(self, &model->ports[i]).rate;
@@ -520,7 +521,8 @@ yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_input *
             return status;
     }
 
-    /* Energies and reactions, while the bodies still stand where the impulses acted. */
+    /* Energies and reactions, before the bodies move, because the impulses acted at the present
+     * poses. */
     account_ports(self, h);
     yk_world_account_pushes(self, h);
     self->step.supply += self->step.force_supply;
@@ -540,12 +542,12 @@ yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_input *
         self->state.ports[i].rate.linear.x = change / h;
     }
 
-    /* What later steps and the user look at. */
+    /* Data for later steps and for the user. */
     yk_world_watch_passages(self);
     if (sleeps)
         yk_sleep_end(self, h);
 
-    /* What leaves makes room for what comes. */
+    /* Sinks act first, which frees particles for emitters. */
     yk_world_drain(self);
     yk_world_emit(self, t + h);
 

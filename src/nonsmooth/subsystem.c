@@ -1,4 +1,4 @@
-/* The nonsmooth solver behind the contract of yoke/subsystem.h. */
+/* Implements the contract of yoke/subsystem.h with the nonsmooth solver. */
 #include "math/so3.h"
 #include "nonsmooth/world.h"
 
@@ -26,8 +26,8 @@ static bool moved_by_forces(const yk_world_model *model, int body)
     return body >= 0 && model->bodies[body].drive == YK_MOVED_BY_FORCES;
 }
 
-/* A row that keeps the distance of a line at the input, or rows for the prescribed motions of a
- * marker, with the input's frame as body b. */
+/* A row that keeps the distance of a line equal to the input, or rows for the prescribed motions of
+ * a marker, with the input's frame as body b. */
 static yk_status add_port_joint(yk_nonsmooth *world, int index, unsigned constrained)
 {
     yk_world_model *model = &world->model;
@@ -48,13 +48,13 @@ static yk_status add_port_joint(yk_nonsmooth *world, int index, unsigned constra
     if (joint == YK_NO_ID)
         return yk_last_status(model->context);
 
-    /* A line drives its joint by the length at the input. */
+    /* A line drives its joint with the length in the input. */
     if (port->line) {
         model->joints[joint].driver = index;
         return YK_OK;
     }
 
-    /* The input's frame takes the place of body b. */
+    /* The input's frame replaces body b. */
     yk_marker input = yk_marker_default();
     model->joints[joint].joint = yk_joint_of_axes(constrained, &port->marker, &input);
     model->joints[joint].port = index;
@@ -78,7 +78,7 @@ static yk_status connect_world(yk_subsystem *self, int index, yk_causality causa
         return YK_OK;
     }
 
-    /* Ports: once, before the start, on a body that can be moved. */
+    /* Ports: once, before the start, on a movable body. */
     if (model->world_count > 0)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "ports of a merged nonsmooth model cannot be joined");
@@ -95,7 +95,7 @@ static yk_status connect_world(yk_subsystem *self, int index, yk_causality causa
                        "to the ground inside its own subsystem",
                        port->name);
 
-    /* Wrenches are applied as they come; motions need a place in the equations. */
+    /* Wrenches are applied as they are; motions need rows in the equations. */
     port->causality = causality;
     port->constrained = constrained;
     if (causality != YK_CAUSALITY_MOTION_INPUT)
@@ -140,7 +140,7 @@ static yk_status move_port(yk_subsystem *self, int index, const yk_vec3 *positio
 
 /* Run ------------------------------------------------------------------------------------------ */
 
-/* Keeps the message of a status: the context is shared with other subsystems. */
+/* Stores the message of a status, because other subsystems use the same context. */
 static yk_status keep(yk_subsystem *self, yk_status status)
 {
     yk_nonsmooth *world = world_of(self);
@@ -173,7 +173,7 @@ static const char *message(const yk_subsystem *self)
     return const_world_of(self)->message.text;
 }
 
-/* Asked for when a system is wired, before start: the model is frozen then. */
+/* Called when a system is created, before the start: the model is frozen then. */
 static yk_state_layout state_layout(const yk_subsystem *self)
 {
     yk_nonsmooth *world = (yk_nonsmooth *)(uintptr_t)self;
@@ -227,7 +227,7 @@ static void output(const yk_subsystem *self, int index, yk_port_value *value)
     const yk_nonsmooth *world = const_world_of(self);
     int number = world->model.port_numbers[index];
 
-    /* A signal reports the value that the step used. */
+    /* The value of a signal is the one that the step used. */
     if (number < 0) {
         *value = (yk_port_value){.motion.orientation = {1, 0, 0, 0}};
         value->motion.position.x = world->state.signals[~number];
@@ -244,13 +244,13 @@ static void output(const yk_subsystem *self, int index, yk_port_value *value)
         return;
     }
 
-    /* A marker: its motion, and the wrench that it takes or that its joints needed. */
+    /* A marker: its motion, and its wrench: the applied one, or the reaction of its joints. */
     value->motion = marker_motion(&world->state.bodies[port->slot], &state->rate, &port->marker);
     value->wrench = state->wrench;
     if (port->merged_count == 0)
         return;
 
-    /* The wrench of the joints that merging made, which is kept on their second body. */
+    /* The wrench of the joints that merging created, which is stored for their second body. */
     yk_wrench wrench = {{0, 0, 0}, {0, 0, 0}};
     for (int i = 0; i < port->merged_count; i++) {
         const yk_wrench *part = &world->state.joints[port->merged + i];
@@ -272,7 +272,7 @@ static void output(const yk_subsystem *self, int index, yk_port_value *value)
     value->wrench = wrench;
 }
 
-/* At constant velocity: accelerations of a nonsmooth motion say nothing about the next step. */
+/* With constant velocity: accelerations of a nonsmooth motion do not predict the next step. */
 static void predict(const yk_subsystem *self, int index, double h, yk_motion *motion)
 {
     const yk_nonsmooth *world = const_world_of(self);
@@ -285,7 +285,7 @@ static void predict(const yk_subsystem *self, int index, double h, yk_motion *mo
         return;
     }
 
-    /* The same step as that of the solver: x + h v, and the rotation by h w. */
+    /* The same formula as the solver: x + h v, and the rotation by h w. */
     yk_body_state body = world->state.bodies[port->slot];
     yk_quat rotation = yk_so3_exp(yk_v3_scale(h, body.angular_velocity));
     body.position = yk_v3_axpy(h, body.velocity, body.position);
@@ -365,7 +365,8 @@ static yk_status free_mass(const yk_subsystem *self, double mass, yk_port_kind k
     if (status != YK_OK)
         return status;
 
-    /* Its inertia is that of the mass at one metre, so that rotations have one too. */
+    /* Its inertia is that of the mass at a distance of one metre, so that rotations have an inertia
+     * too. */
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.mass = mass;
     body.inertia = yk_m3_diagonal(mass, mass, mass);
@@ -390,7 +391,7 @@ static yk_status free_mass(const yk_subsystem *self, double mass, yk_port_kind k
     return YK_OK;
 }
 
-/* Residuals and steps since the start, which stand in a row. */
+/* Residuals and steps since the start, which are consecutive members. */
 static size_t counts(yk_subsystem *subsystem, void **data)
 {
     yk_nonsmooth *self = (yk_nonsmooth *)subsystem;

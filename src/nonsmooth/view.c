@@ -1,4 +1,4 @@
-/* What can be seen from outside: channels to record, the scene to draw. */
+/* Data for recording and display: channels, and the scene. */
 #include "base/text.h"
 #include "nonsmooth/solids/solid.h"
 #include "nonsmooth/world.h"
@@ -46,7 +46,7 @@ typedef struct channel_row {
     int components;
 } channel_row;
 
-/* Contacts and the residual of their equations are those of the whole. */
+/* Contacts and the residual of their equations belong to the whole. */
 static const channel_row world_channels[] = {
     {CHANNEL_CONTACTS, "contact_count", "1", 1},
     {CHANNEL_OVERLAP, "max_penetration", "m", 1},
@@ -59,8 +59,8 @@ static const channel_row world_channels[] = {
 };
 static const channel_row asleep_channel = {CHANNEL_ASLEEP, "sleeping_count", "1", 1};
 
-/* Where particles come and go: those that are there; the largest fraction of what was due that has
- * not come; and each emitter and sink by itself. */
+/* With emitters: number and mass of present particles; the largest fraction of due particles that
+ * could not be placed; and totals of each emitter and sink. */
 static const channel_row flow_channels[] = {
     {CHANNEL_PRESENT, "particle_count", "1", 1},
     {CHANNEL_PRESENT_MASS, "particle_mass", "kg", 1},
@@ -113,7 +113,7 @@ static yk_status add_channel(yk_nonsmooth *self, const channel_row *row, size_t 
 {
     yk_text name = {0};
 
-    /* Channels of the whole have no owner; others are named after theirs. */
+    /* Channels of the whole have no owner; others are named after their owner. */
     yk_text_add(self->context, &name, "%s%s%s", owner, owner[0] ? "." : "", row->name);
     if (name.failed) {
         yk_text_destroy(self->context, &name);
@@ -157,7 +157,7 @@ static yk_status name_world_channels(yk_nonsmooth *self, int world)
     if (status == YK_OK && model->def.sleeping.speed_threshold > 0)
         status = add_channel(self, &asleep_channel, 0, "");
 
-    /* What comes and goes in this world, all together and one by one. */
+    /* Emitters and sinks of this world, in total and one by one. */
     bool flows = false;
     for (size_t i = 0; i < model->emitter_count; i++)
         flows = flows || model->emitters[i].world == world;
@@ -186,7 +186,7 @@ static yk_status name_world_channels(yk_nonsmooth *self, int world)
     if (status == YK_OK && particles > 0)
         status = add_channel(self, &positions, (size_t)world, "");
 
-    /* Named bodies; reactions where the motion is known from the start. */
+    /* Named bodies, with reactions if their motion is known from the start. */
     for (size_t i = e.body; i < e.body_end; i++) {
         if (!model->names[i])
             continue;
@@ -215,7 +215,7 @@ yk_status yk_world_name_channels(yk_nonsmooth *self)
     if (self->channels)
         return YK_OK;
 
-    /* The most that there can be. */
+    /* Upper bound. */
     size_t named = 0, worlds = model->world_count > 0 ? (size_t)model->world_count : 1;
     for (size_t i = 0; i < model->body_count; i++)
         named += model->names[i] != NULL;
@@ -230,7 +230,7 @@ yk_status yk_world_name_channels(yk_nonsmooth *self)
     if (!self->channels || !self->channel_sources)
         return YK_ERROR_MEMORY;
 
-    /* Worlds of a merged model are named one after the other, each as if it were alone. */
+    /* Worlds of a merged model are named one after another, each as if it were alone. */
     yk_status status = YK_OK;
     for (size_t i = 0; i < worlds && status == YK_OK; i++)
         status = name_world_channels(self, (int)i);
@@ -257,10 +257,10 @@ static void write_vector(double *values, yk_vec3 v)
     values[2] = v.z;
 }
 
-/* Of a body that is at no place. */
+/* State of an absent body. */
 static const yk_vec3 NOWHERE = {NAN, NAN, NAN};
 
-/* Positions of all bodies without a name; of those that are absent no numbers. */
+/* Positions of all bodies without a name; those of absent bodies are not finite. */
 static void write_particles(const yk_nonsmooth *self, int world, double *values)
 {
     const yk_world_model *model = &self->model;
@@ -287,7 +287,7 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
 
     size_t index = self->channel_sources[channel].index;
 
-    /* Of a body or a joint: its state, or how far its markers are apart. */
+    /* State of a body, or distance of the markers of a joint. */
     yk_body_state body = {.position = {0, 0, 0}};
     yk_joint_reading joint = {0};
     if (kind >= CHANNEL_JOINT_ANGLE) {
@@ -360,11 +360,11 @@ static bool is_weaker(const yk_contact_point *a, const yk_contact_point *b)
     return yk_v3_norm2(a->force) < yk_v3_norm2(b->force);
 }
 
-/* Lets the first of a heap, whose weakest is first, sink to its place. */
+/* Restores a heap (smallest force first) by moving the first element down. */
 static void sink(yk_contact_point *heap, int count)
 {
     for (int i = 0;;) {
-        /* The weaker of the two children, if it is weaker than the one above. */
+        /* The smaller of the two children, if it is smaller than its parent. */
         int least = i;
         for (int child = 2 * i + 1; child <= 2 * i + 2 && child < count; child++)
             if (is_weaker(&heap[child], &heap[least]))
@@ -379,7 +379,7 @@ static void sink(yk_contact_point *heap, int count)
     }
 }
 
-/* Lets the last one rise. */
+/* Moves the last element up. */
 static void rise(yk_contact_point *heap, int count)
 {
     for (int i = count - 1; i > 0 && is_weaker(&heap[i], &heap[(i - 1) / 2]); i = (i - 1) / 2) {
@@ -389,7 +389,7 @@ static void rise(yk_contact_point *heap, int count)
     }
 }
 
-/* Those of sleeping bodies are not among them. */
+/* Contacts of sleeping bodies are not included. */
 int yk_world_contact_points(const yk_nonsmooth *self, yk_contact_point *list, int capacity)
 {
     const yk_world_model *model = &self->model;
@@ -399,13 +399,13 @@ int yk_world_contact_points(const yk_nonsmooth *self, yk_contact_point *list, in
     if (!self->has_points || !(self->state.run.step > 0))
         return 0;
 
-    /* A heap with the weakest force first keeps the strongest of all in one pass. */
+    /* A heap with the smallest force first keeps the largest ones in one pass. */
     int count = 0;
     for (size_t i = 0; i < contacts->count; i++) {
         if (yk_v3_norm2(contacts->impulses[i]) == 0)
             continue;
 
-        /* Impulses act on side a, the force that is shown on side b. */
+        /* Impulses act on side a, the reported force acts on side b. */
         yk_touch touch = yk_collision_touch(&self->collision, contacts, i);
         yk_contact_point found = {
             .point = yk_world_wrap(model, yk_v3_axpy(0.5 * touch.gap, touch.normal, touch.point_a)),
@@ -413,7 +413,7 @@ int yk_world_contact_points(const yk_nonsmooth *self, yk_contact_point *list, in
             .force = yk_v3_scale(-1 / self->state.run.step, contacts->impulses[i]),
         };
 
-        /* The weakest makes room where the list is full. */
+        /* If the list is full, replace the smallest. */
         if (count < capacity) {
             list[count++] = found;
             rise(list, count);
@@ -428,7 +428,7 @@ int yk_world_contact_points(const yk_nonsmooth *self, yk_contact_point *list, in
 
 /* Scene ---------------------------------------------------------------------------------------- */
 
-/* Bodies are in the order of the user, whatever slots they have. */
+/* Bodies are in the user's order, whatever their slots. */
 static int body_at(const yk_world_model *model, int slot)
 {
     if (slot < 0 || !model->frozen)
@@ -464,7 +464,7 @@ void yk_world_scene_poses(const yk_nonsmooth *self, yk_scene_pose *list)
 {
     const yk_world_model *model = &self->model;
     for (size_t i = 0; i < model->body_count; i++) {
-        /* Before the run has memory, bodies are where the model puts them. */
+        /* Before the start, bodies are at the poses of the model. */
         const yk_body_state *body = &model->initial[i];
         bool absent = false;
         if (self->laid_out) {
@@ -474,7 +474,7 @@ void yk_world_scene_poses(const yk_nonsmooth *self, yk_scene_pose *list)
 
         list[i] = (yk_scene_pose){.position = body->position, .orientation = body->orientation};
 
-        /* Of what can move the image in the first period is seen. */
+        /* The image in the first period is shown if it can move there. */
         if (model->frozen && (size_t)model->slot_of[i] < model->dynamic_count)
             list[i].position = yk_world_wrap(model, body->position);
         if (absent)
@@ -494,7 +494,7 @@ static void add_shape(shape_list *s, const yk_shape *shape)
     s->count++;
 }
 
-/* A body without solids is drawn as arms from its centre of mass to its joints and ports. */
+/* A body without solids is drawn as arms from its center of mass to its joints and ports. */
 static void add_arm(shape_list *s, const yk_world_model *model, int slot, yk_vec3 to)
 {
     if (slot < 0 || yk_v3_norm(to) == 0)
@@ -517,7 +517,7 @@ int yk_world_scene_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity
     const yk_world_model *model = &self->model;
     shape_list s = {list, 0, capacity};
 
-    /* What touches, as it is. */
+    /* Solids as they are. */
     for (size_t i = 0; i < model->part_count; i++) {
         const yk_part *part = &model->parts[i];
         yk_solid solid = yk_world_part_solid(model, part);
@@ -531,7 +531,7 @@ int yk_world_scene_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity
                           .points = solid.points,
                           .point_count = solid.point_count};
 
-        /* Spheres without a geometry are centred on their body. */
+        /* Spheres without a geometry are at the origin of their body. */
         if (part->geometry >= 0) {
             shape.position = model->geometries[part->geometry].position;
             shape.orientation = model->geometries[part->geometry].orientation;
@@ -540,7 +540,7 @@ int yk_world_scene_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity
         add_shape(&s, &shape);
     }
 
-    /* Joints of the model; those that ports made are drawn by their partners. */
+    /* Joints of the model; those created by ports are drawn by their partners. */
     for (size_t i = 0; i < model->joint_count; i++) {
         const yk_joint_model *joint = &model->joints[i];
         if (joint->port >= 0)
@@ -557,7 +557,7 @@ int yk_world_scene_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity
                                   .orientation = yk_q_identity()});
     }
 
-    /* Ports, and actuators between two of their markers. */
+    /* Ports, and actuators between two markers. */
     for (size_t i = 0; i < model->port_count; i++) {
         const yk_port_model *port = &model->ports[i];
         add_arm(&s, model, port->slot, port->marker.offset);

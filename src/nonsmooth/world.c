@@ -1,5 +1,4 @@
-/* The life of the subsystem: its parts, the start of a run, and what can be asked and set between
- * steps. */
+/* Creation and destruction of the subsystem, the start of a run, and access between steps. */
 #include <string.h>
 
 #include "base/context.h"
@@ -43,7 +42,7 @@ static size_t list_blocks(yk_nonsmooth *self, yk_block *list)
     bool impacts = model->def.impact_law != YK_IMPACT_NEWTON;
     size_t contacts = model->contact_capacity, general = model->general_capacity;
 
-    /* Contacts change between two lists through a third one. */
+    /* Contacts are moved between two lists through a third one. */
     yk_impact_work *impact = &self->impact;
     const yk_block blocks[] = {
         YK_BLOCK(self->problem.joint_rows, model->joint_row_count),
@@ -115,7 +114,7 @@ yk_status yk_world_lay_out(yk_nonsmooth *self)
             return frozen;
     }
 
-    /* Work space, state, collision, contact problem; all of it or nothing. */
+    /* Workspace, state, collision detection, contact problem; all or none. */
     yk_block blocks[BLOCKS_MAX];
     size_t count = list_blocks(self, blocks);
     yk_status status = yk_blocks_take(self->context, blocks, count);
@@ -139,7 +138,7 @@ void yk_nonsmooth_destroy(yk_nonsmooth *self)
     if (!self)
         return;
 
-    /* The run refers to the model, so that it goes first. */
+    /* The run refers to the model, so it is destroyed first. */
     release_run(self);
     yk_world_release_channels(self);
     yk_world_model_destroy(&self->model);
@@ -174,7 +173,7 @@ yk_status yk_world_start(yk_nonsmooth *self, double t, double h, const yk_input 
     const yk_world_model *model = &self->model;
     yk_world_state *state = &self->state;
 
-    /* As if there had been no run before. */
+    /* Reset everything from a previous run. */
     self->started = true;
     self->has_points = false;
     self->report = (yk_nonsmooth_report){0};
@@ -183,11 +182,11 @@ yk_status yk_world_start(yk_nonsmooth *self, double t, double h, const yk_input 
     self->steps = 0;
     self->unresolved_steps = 0;
 
-    /* Bodies are put back to where they started: the list of near pairs is of another state. */
+    /* Bodies are at their initial poses again: the list of near pairs is invalid. */
     yk_world_state_begin(model, t, state);
     yk_collision_forget_list(&self->collision);
 
-    /* Outputs before the first step show what goes in. */
+    /* Outputs before the first step are the inputs. */
     for (size_t i = 0; inputs && i < model->signal_count; i++) {
         const yk_signal_model *signal = &model->signals[i];
         if (signal->connected)
@@ -204,7 +203,7 @@ yk_status yk_world_start(yk_nonsmooth *self, double t, double h, const yk_input 
             state->ports[i].wrench = yk_input_wrench(&inputs[i], 0);
     }
 
-    /* Poses of known motion come before what refers to them. */
+    /* Set the poses with known motion before others that refer to them. */
     yk_world_place_known_bodies(self, t, inputs);
     yk_sleep_start(self, t, inputs);
     return yk_world_start_passages(self);
@@ -222,7 +221,7 @@ yk_status yk_nonsmooth_step(yk_nonsmooth *self, double h)
 
 yk_status yk_world_set_state(yk_nonsmooth *self, const double *image)
 {
-    /* The bodies come first. An image without orientations is none. */
+    /* The bodies come first. An image without valid orientations is rejected. */
     const yk_world_model *model = &self->model;
     for (size_t i = 0; i < model->body_count; i++) {
         yk_body_state body;
@@ -243,12 +242,12 @@ yk_status yk_world_set_state(yk_nonsmooth *self, const double *image)
     /* Points of contacts are not part of the image. */
     self->has_points = false;
 
-    /* What follows from the image: who sleeps, and what they press on. */
+    /* Update derived data: sleeping bodies, and their wrenches on others. */
     if (self->state.sleep.rest_time)
         yk_sleep_sum(self);
 
-    /* Perturbed quaternions are brought back to unit length; those that are unit to rounding stay
-     * as they are. */
+    /* Normalize perturbed quaternions; those that are normalized within rounding errors are not
+     * changed. */
     for (size_t i = 0; i < self->model.body_count; i++) {
         yk_body_state *body = &self->state.bodies[i];
         double norm = yk_q_norm(body->orientation);
@@ -266,7 +265,7 @@ double yk_nonsmooth_time(const yk_nonsmooth *self)
     return self->state.run.time;
 }
 
-/* Of a body as the user numbers, also before the start. */
+/* Body by the user's number, also before the start. */
 static yk_body_state *body_state(const yk_nonsmooth *self, int body)
 {
     const yk_world_model *model = &self->model;
@@ -290,7 +289,7 @@ void yk_nonsmooth_set_motion(yk_nonsmooth *self, int body, const yk_motion *moti
     *body_state(self, body) =
         (yk_body_state){motion->position, orientation, motion->velocity, motion->angular_velocity};
 
-    /* Whoever rests on the body must notice that it is elsewhere. */
+    /* Bodies that rest on this body must notice that it has moved. */
     if (self->started)
         yk_sleep_wake(self, self->model.slot_of[body]);
 }
@@ -299,7 +298,7 @@ yk_wrench yk_nonsmooth_reaction(const yk_nonsmooth *self, int body)
 {
     const yk_world_model *model = &self->model;
 
-    /* Bodies that forces move have none: nothing holds them. */
+    /* Dynamic bodies have none: nothing holds them. */
     size_t slot = (size_t)model->slot_of[body];
     if (slot < model->dynamic_count)
         return (yk_wrench){.force = {0, 0, 0}};
@@ -321,7 +320,7 @@ static yk_vec3 sum_between(const yk_world_model *model, const yk_contact_list *l
     for (size_t i = 0; i < list->count; i++) {
         int32_t a = model->parts[list->keys[i].a].body, b = model->parts[list->keys[i].b].body;
 
-        /* Impulses are kept as those on side a. */
+        /* Impulses are stored for side a. */
         if (a == slot && (b == other || other == ANY_BODY))
             sum = yk_v3_add(sum, list->impulses[i]);
         if (b == slot && (a == other || other == ANY_BODY))
@@ -380,7 +379,7 @@ yk_status yk_nonsmooth_problem(yk_nonsmooth *self, yk_contact_problem *problem)
         return YK_ERROR_MEMORY;
     }
 
-    /* Impacts came before it. */
+    /* Impacts before the contact problem. */
     yk_network_take_impulses(network, problem, r);
     size_t joints = self->problem.joint_row_count;
     for (size_t k = 0; self->impact.acted && k < joints; k++)

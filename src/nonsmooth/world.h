@@ -1,21 +1,24 @@
-/* The nonsmooth subsystem and its parts: a constant model, the state of the run, collision, the
- * contact problem, and the work space of a step. Files that join parts include this header; the
- * others include that of their part.
+/* The nonsmooth subsystem and its parts: a constant model, the state of the run, collision
+ * detection, the contact problem, and the workspace of a step. Files that connect parts include
+ * this header; the others include that of their part.
  *
- *   model.h      model.c builds it, merge.c joins several, compile.c gives slots and checks periods
+ *   model.h      model.c builds it, merge.c joins several, compile.c assigns slots and checks
+ *                periods
  *   state.h      state.c writes and reads the image
  *   collision.h  neighbor_list.c, contact_detection.c
- *   world.h      step.c          the time step
- *                prescribed_motion.c  bodies that follow functions and ports; passages
- *                contact_rows.c  contacts as rows of the contact problem, laws of surfaces, impulses back
- *                impact.c        impact laws other than Newton's
- *                joint_rows.c    joints and partly prescribed ports as rows; line ports
- *                energy.c        what is stored, lost and brought in
- *                sleep.c         islands that come to rest, their contacts, and what wakes them
- *                emitter.c       particles that come and go
- *                interface.c     how the ports answer to wrenches
- *                world.c         life, start, what can be asked between steps
- *                subsystem.c     ops table; view.c: channels and scene */
+ *   world.h      step.c               the time step
+ *                prescribed_motion.c  bodies that follow functions and ports; penetration between
+ *                                     them and fixed solids
+ *                contact_rows.c       contacts as rows of the contact problem, laws of surfaces,
+ *                                     impulses of the solution
+ *                impact.c             impact laws other than Newton's
+ *                joint_rows.c         joints and partly prescribed ports as rows; line ports
+ *                energy.c             stored, dissipated and supplied energy
+ *                sleep.c              islands at rest, their contacts, and events that wake them
+ *                emitter.c            particles that enter and leave
+ *                interface.c          response of the ports to wrenches
+ *                world.c              creation, start, access between steps
+ *                subsystem.c          table of operations; view.c: channels and scene */
 #ifndef YK_NONSMOOTH_WORLD_H
 #define YK_NONSMOOTH_WORLD_H
 
@@ -24,20 +27,21 @@
 
 enum { YK_DEEPEST_CHUNKS = 256 };
 
-/* The contact problem of a step: nodes are the dynamic bodies, rows its contacts and joints. */
+/* The contact problem of a step: nodes are the dynamic bodies, rows are its contacts and joints. */
 typedef struct yk_problem {
     yk_network *network;
     yk_network_node *nodes;
     yk_joint_row *joint_rows;
     size_t joint_row_count;
-    size_t *first_row;                 /* per joint; those of sleeping bodies have none */
+    size_t *first_row;                 /* per joint; joints of sleeping bodies have none */
     double deepest[YK_DEEPEST_CHUNKS]; /* largest overlap of each chunk of contacts */
 } yk_problem;
 
-/* Work space of impact laws, where there is one: see impact.c. */
+/* Workspace of impact laws, if there is one (impact.c). */
 typedef struct yk_impact_work {
-    bool acted; /* in this step */
-    /* Per contact that was found; impulses of all passes of a step, as of the contact problem. */
+    bool acted; /* an impact occurred in this step */
+    /* Per found contact; sum of the impulses of all passes of a step, in the order of the contact
+     * problem. */
     yk_contact *rows;
     double *gaps;
     yk_vec3 *impulses, *torques;
@@ -55,15 +59,16 @@ typedef struct yk_impact_work {
     yk_network_node *compressed;
     int32_t *root;
     struct {
-        double work[3];  /* of its impulses, as a polynomial in the fraction (J) */
-        double fraction; /* of the restitution that is given */
+        /* work of the impulses, as a polynomial in the fraction of restitution (J) */
+        double work[3];
+        double fraction; /* applied fraction of the restitution */
     } * islands;
 } yk_impact_work;
 
-/* Wrenches that the program applies to bodies: see access.c. */
+/* Wrenches that the program applies to bodies (access.c). */
 typedef struct yk_pushes {
     size_t count;
-    int32_t *slots;      /* of the bodies that are pushed */
+    int32_t *slots;      /* of the bodies with a wrench */
     yk_wrench *wrenches; /* per body */
     yk_wrench *applied;  /* memory for step.applied if the model has no forces and ports */
 } yk_pushes;
@@ -76,58 +81,60 @@ struct yk_nonsmooth {
     yk_world_state state;
     yk_collision collision;
     yk_problem problem;
-    /* Work space of a step. Wrenches and impulses are about the centres of mass. */
+    /* Workspace of a step. Wrenches and impulses are about the centers of mass. */
     struct {
-        double h;         /* its length */
-        yk_twist *before; /* velocities at the beginning of the step */
-        /* Per dynamic body: velocities after impacts, from which it goes on; NULL: `before`. */
+        double h;         /* size of the step */
+        yk_twist *before; /* velocities at the start of the step */
+        /* Per dynamic body: velocities after impacts, at which the free motion starts; NULL:
+         * `before`. */
         const yk_twist *from;
-        /* per body: all but gravity, contacts and joints; NULL: there is nothing else */
+        /* per body: all loads except gravity, contacts and joints; NULL: there are none */
         yk_wrench *applied;
-        yk_wrench *received; /* per body of known motion: impulses of contacts and joints */
-        double *line_speeds; /* per port, at the beginning of the step */
+        yk_wrench *received; /* per body with known motion: impulses of contacts and joints */
+        double *line_speeds; /* per port, at the start of the step */
         double *partials;    /* one per chunk of bodies */
-        double contact_work; /* on bodies of known motion */
+        double contact_work; /* on bodies with known motion */
         double loss;         /* of force laws */
-        double supply;       /* brought in by prescribed motions, drives and loads */
-        double force_supply; /* of it, by loads */
-        double port_work;    /* of it, through ports */
-        /* Finite parts that reach into the region of an emitter, and their balls. */
+        double supply;       /* energy supplied by prescribed motions, drives and loads */
+        double force_supply; /* part of it by loads */
+        double port_work;    /* part of it through ports */
+        /* Finite parts that overlap the region of an emitter, and their balls. */
         size_t around_count;
         int32_t *around;
         yk_ball *around_balls;
     } step;
-    /* Work space of sleeping: see sleep.c. */
+    /* Workspace of sleeping (sleep.c). */
     struct {
-        yk_body_state *ahead; /* bodies of known motion, with the velocity of the step */
-        yk_wrench *received;  /* per body of known motion: mean wrench from sleeping bodies */
-        uint8_t *disturbed;   /* per body: from outside; of known motion: moves in this step */
-        int32_t *root;        /* of the island, per dynamic body */
+        yk_body_state *ahead; /* bodies with known motion, with the velocity of the step */
+        yk_wrench *received;  /* per body with known motion: mean wrench from sleeping bodies */
+        /* per body: disturbed from outside; known motion: moves in this step */
+        uint8_t *disturbed;
+        int32_t *root; /* root of the island of each dynamic body */
         yk_contact_list spare;
     } sleep;
     yk_impact_work impact;
     yk_pushes pushes;
-    struct yk_world_interface *interface; /* made when it is first asked for */
-    bool laid_out;                        /* there is memory for a run */
+    struct yk_world_interface *interface; /* created at the first request */
+    bool laid_out;                        /* the memory of a run is allocated */
     bool started;
     yk_own_message message;
-    bool has_points; /* collision has the geometry of the contacts of the state */
+    bool has_points; /* collision contains the geometry of the contacts of the state */
     yk_nonsmooth_report report;
-    /* of the contact problems since the start, m/s; steps that were repeated count too */
+    /* of the contact problems since the start, m/s; repeated steps count too */
     double largest_residual;
-    double largest_residual_ratio;   /* by the speed that its step resolves */
-    int64_t steps, unresolved_steps; /* since the start; those with a ratio above 1 */
+    double largest_residual_ratio;   /* relative to the speed that its step resolves */
+    int64_t steps, unresolved_steps; /* since the start; number of steps with a ratio above 1 */
     size_t passage_count;
-    /* Two solids that nothing keeps apart: see prescribed_motion.c. */
+    /* Pairs of solids with nothing to prevent penetration (prescribed_motion.c). */
     struct {
         size_t driven, still; /* parts */
-        double size;          /* radius of the finite one (m) */
+        double size;          /* radius of the finite solid (m) */
         double start;         /* depth at the start (m) */
     } * passages;
-    double largest_passage; /* since the start (m); steps that were repeated count too */
+    double largest_passage; /* since the start (m); repeated steps count too */
     size_t channel_count;
     yk_channel *channels;
-    /* What each shows: see view.c. */
+    /* Component and owner of each channel (view.c). */
     struct {
         int kind;
         size_t index;
@@ -137,7 +144,7 @@ struct yk_nonsmooth {
 /* world.c */
 yk_status yk_world_lay_out(yk_nonsmooth *self);
 yk_status yk_world_start(yk_nonsmooth *self, double t, double h, const yk_input *inputs);
-/* The state has been set from outside. */
+/* Called after the state has been set from outside. */
 yk_status yk_world_set_state(yk_nonsmooth *self, const double *image);
 
 /* subsystem.c, merge.c */
@@ -146,92 +153,92 @@ yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged);
 
 /* step.c */
 yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_input *inputs);
-/* Contacts of the present configuration; wakes islands that something touches. */
+/* Contacts of the present configuration; wakes islands that are touched. */
 yk_status yk_world_find_contacts(yk_nonsmooth *self, double h);
-/* Velocities without contacts, joints and wrenches at ports, into the nodes; those of bodies of
- * known motion are set to the end of the step, and `before` holds all as they were. */
+/* Velocities without contacts, joints and wrenches at ports, stored in the nodes. Those of bodies
+ * with known motion are set to the end of the step; `before` keeps all previous velocities. */
 void yk_world_set_free_motion(yk_nonsmooth *self, double t, double h, const yk_input *inputs);
 
-/* prescribed_motion.c: velocities over the step of the bodies of known motion, which stay where they
- * are. */
+/* prescribed_motion.c: sets the velocities over the step of the bodies with known motion; their
+ * poses do not change. */
 void yk_world_follow(const yk_nonsmooth *self, double t, double h, const yk_input *inputs,
                      yk_body_state *known);
-/* At the start they are put where their functions and ports say. */
+/* At the start: sets their poses from their functions and ports. */
 void yk_world_place_known_bodies(yk_nonsmooth *self, double t, const yk_input *inputs);
-/* Derivative of fourth order in `width`. */
+/* Derivative of fourth order with the step `width`. */
 double yk_world_rate(yk_time_function function, double t, double width);
-/* Whether a body would meet something that never moves, were its motion not prescribed by a port;
- * then at the start, and at the end of each step. */
+/* Whether a body would touch something that never moves, if a port did not prescribe its motion;
+ * then the check at the start, and at the end of each step. */
 bool yk_world_body_may_pass(const yk_world_model *model, int body);
 yk_status yk_world_start_passages(yk_nonsmooth *self);
 void yk_world_watch_passages(yk_nonsmooth *self);
 void yk_world_release_passages(yk_nonsmooth *self);
 
-/* contact_rows.c: contacts that were found as rows of the problem, whose nodes hold the free
- * velocities; after the solution, the impulses back into the state and onto bodies of known
+/* contact_rows.c: adds the found contacts as rows of the problem, whose nodes have the free
+ * velocities; after the solution, transfers the impulses to the state and to bodies with known
  * motion. */
 yk_status yk_problem_create(yk_nonsmooth *self);
 yk_status yk_world_set_contacts(yk_nonsmooth *self, double h);
 void yk_world_take_impulses(yk_nonsmooth *self, double h);
-/* The speed (m/s) that a step resolves: what gravity adds in it, for contacts close somewhere
- * within the step, or a hundredth of the fastest approach. Before the impulses are taken. */
+/* The speed (m/s) that a step resolves: the change by gravity within a step, because contacts close
+ * somewhere within it, or a hundredth of the fastest approach. Call before the impulses are taken. */
 double yk_world_resolved_speed(const yk_nonsmooth *self, double h);
-/* Row i of the problem, of a contact that was found; returns the gap. */
+/* Row i of the problem, for a found contact; returns the gap. */
 double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_contact *row);
 /* Impacts slower than this (m/s) do not rebound. */
 double yk_world_bounce_speed(const yk_world_model *model, double h);
-/* Bodies of known motion receive what sleeping bodies bring, and nothing else yet. */
+/* Resets the wrenches on bodies with known motion to those of sleeping bodies. */
 void yk_world_clear_received(yk_nonsmooth *self, double h);
 
-/* impact.c: finds the velocities from which the step begins after its impacts; those of the nodes
- * are to be set anew. */
+/* impact.c: finds the velocities after impacts, with which the step begins; the caller must set
+ * those of the nodes again. */
 yk_status yk_world_resolve_impacts(yk_nonsmooth *self, double t, double h, const yk_input *inputs);
-/* Adds what an impulse and a torque on side a of a contact do to its nodes. */
+/* Adds the effect of an impulse and a torque on side a of a contact to its nodes. */
 void yk_world_push(const yk_nonsmooth *self, const yk_pair *pair, const yk_contact *row,
                    yk_vec3 impulse, yk_vec3 torque, yk_network_node *nodes);
 
-/* joint_rows.c: joints, and ports of which some motions are prescribed, as rows of the problem;
- * reactions back. */
+/* joint_rows.c: joints, and ports with partly prescribed motion, as rows of the problem; transfer
+ * of the reactions. */
 yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const yk_input *inputs);
 void yk_world_take_reactions(yk_nonsmooth *self, double h);
 
-/* A line port as it is now. */
+/* Present state of a line port. */
 typedef struct yk_world_line {
     double length, rate;
     double bias;                 /* its second derivative at constant velocities of the bodies */
-    yk_vec3 force[2], torque[2]; /* of a unit wrench on both bodies, about their centres of mass */
+    yk_vec3 force[2], torque[2]; /* of a unit wrench on both bodies, about their centers of mass */
 } yk_world_line;
 yk_world_line yk_world_line_at(const yk_nonsmooth *self, const yk_port_model *port);
-/* At the end of a step of constant velocities. */
+/* At the end of a step with constant velocities. */
 yk_world_line yk_world_line_ahead(const yk_nonsmooth *self, const yk_port_model *port, double h);
 
 /* world.c: mean over the last step of the force of all contacts on the body in a slot. */
 yk_vec3 yk_world_contact_force(const yk_nonsmooth *self, int32_t slot);
 
-/* energy.c: adds up the step that has just been solved; false when a velocity is not finite. */
+/* energy.c: adds the energies of the solved step; returns false if a velocity is not finite. */
 double yk_world_body_kinetic(const yk_nonsmooth *self, size_t slot, yk_vec3 v, yk_vec3 w);
 bool yk_world_balance_energy(yk_nonsmooth *self, double h);
 
-/* sleep.c: at the beginning of a step, wakes who is disturbed and marks who stands still; true
- * when everything rests and there is nothing to find. After the contacts were found: true when
- * some woke and the search must be repeated. At the end: who has been at rest for long enough
- * falls asleep. */
+/* sleep.c: at the start of a step, wakes disturbed islands and marks parts that do not move;
+ * returns true if everything is at rest, so that no search is needed. After the contacts were
+ * found: returns true if islands woke and the search must be repeated. At the end: puts islands to
+ * sleep that have been at rest for long enough. */
 bool yk_sleep_begin(yk_nonsmooth *self, double t, double h, const yk_input *inputs);
 bool yk_sleep_was_touched(yk_nonsmooth *self, double h);
 void yk_sleep_end(yk_nonsmooth *self, double h);
 void yk_sleep_start(yk_nonsmooth *self, double t, const yk_input *inputs);
-/* Between steps; a slot, or -1 for all. */
+/* Wakes the island of a body between steps; a slot, or -1 for all. */
 void yk_sleep_wake(yk_nonsmooth *self, int32_t slot);
-/* Once the state has been set: what follows from it. */
+/* Updates the derived data after the state was set. */
 void yk_sleep_sum(yk_nonsmooth *self);
 
-/* emitter.c: at the end of a step, particles in sinks leave, and those that are due appear. */
+/* emitter.c: at the end of a step, removes particles in sinks and adds those that are due. */
 void yk_world_drain(yk_nonsmooth *self);
 void yk_world_emit(yk_nonsmooth *self, double t);
-/* Bodies that can be absent and are there, and their mass. */
+/* Number of present bodies among those that can be absent, and their mass. */
 size_t yk_world_present(const yk_nonsmooth *self, int world, double *mass);
-/* The largest fraction of what was due from an emitter that has not come, and whether that one has
- * no particles left. */
+/* The largest fraction of an emitter's due particles that could not be placed, and whether that
+ * emitter has no particles left. */
 double yk_world_shortfall(const yk_nonsmooth *self, int world, bool *exhausted);
 
 /* interface.c: see yk_interface_model. */
@@ -242,7 +249,7 @@ void yk_world_release_interface(yk_nonsmooth *self);
 /* access.c */
 extern const yk_body_ops yk_nonsmooth_body_ops;
 extern const yk_parameter_ops yk_nonsmooth_parameter_ops;
-/* Adds the wrenches of the program to those that are applied; and their work to that of the step. */
+/* Adds the wrenches of the program to the applied ones; and their work to that of the step. */
 void yk_world_apply_pushes(yk_nonsmooth *self);
 void yk_world_account_pushes(yk_nonsmooth *self, double h);
 void yk_world_release_pushes(yk_nonsmooth *self);

@@ -1,4 +1,4 @@
-/* A box with half edges `size`, and where two of them touch: by the separating-axis theorem. */
+/* A box with half edges `size`, and contacts between two boxes by the separating-axis theorem. */
 #include "nonsmooth/solids/solid.h"
 
 static bool box_is_valid(const yk_solid *solid)
@@ -34,7 +34,7 @@ static double box_thickness(const yk_solid *solid)
     return fmin(s.x, fmin(s.y, s.z));
 }
 
-/* A corner is varied along the axes to which the normal is nearly perpendicular: none gives a
+/* A corner may vary along the axes to which the normal is nearly perpendicular: none gives a
  * corner, one an edge, two a face. */
 static int box_face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
 {
@@ -69,11 +69,11 @@ static yk_nearest box_nearest(const yk_solid *solid, yk_vec3 p)
     yk_vec3 s = solid->size;
     yk_vec3 q = {yk_clamp(p.x, s.x), yk_clamp(p.y, s.y), yk_clamp(p.z, s.z)};
 
-    /* Outside: the nearest point is p cut to the box. */
+    /* Outside: the nearest point is p clamped to the box. */
     if (q.x != p.x || q.y != p.y || q.z != p.z)
         return yk_nearest_of_point(p, q, yk_v3(0, 0, 1));
 
-    /* Inside: out through the nearest face. */
+    /* Inside: through the nearest face. */
     const double depth[3] = {s.x - fabs(p.x), s.y - fabs(p.y), s.z - fabs(p.z)};
     const double half[3] = {s.x, s.y, s.z};
     int axis = 2;
@@ -82,7 +82,7 @@ static yk_nearest box_nearest(const yk_solid *solid, yk_vec3 p)
     if (depth[0] <= depth[1] && depth[0] <= depth[2])
         axis = 0;
 
-    /* Inside, the distance is negative: how deep the point is below the face. */
+    /* Inside, the distance is negative: the depth below the face. */
     double at[3] = {p.x, p.y, p.z}, normal[3] = {0, 0, 0};
     normal[axis] = yk_sign(at[axis]);
     at[axis] = normal[axis] * half[axis];
@@ -93,7 +93,7 @@ static yk_nearest box_nearest(const yk_solid *solid, yk_vec3 p)
     };
 }
 
-/* Corners in the order of the bits of their number. */
+/* Corners are ordered by the bits of their number. */
 static void box_extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes *set)
 {
     (void)wall;
@@ -108,9 +108,9 @@ static void box_extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes
 /* Two boxes ------------------------------------------------------------------------------------ */
 
 /* Two boxes: the axis of least overlap among the 15 of the separating-axis theorem, then clipping
- * of the faces that look at each other, or the nearest points of two edges. Own code and not the
- * general one, because stacks depend on it: exact normals, the same answer for small gaps and
- * small overlaps, faces preferred to edges. */
+ * of the facing faces, or the nearest points of two edges. Not handled by the general code, because
+ * stacks depend on it: exact normals, the same result for small gaps and small overlaps, faces
+ * preferred to edges. */
 
 /* Half the width of the box along n. */
 static double reach_along(const yk_solid *box, yk_vec3 n)
@@ -122,9 +122,9 @@ static double reach_along(const yk_solid *box, yk_vec3 n)
     return reach;
 }
 
-/* Takes the axis if the boxes are farther apart along it than along the best so far, by more than
- * `preference`. Of that are known the normal, the gap, and as its feature whose axis it is: 0 to 2:
- * face of a, 3 to 5: face of b, 6 and more: 6 + 3 * edge of a + edge of b. */
+/* Selects the axis if the gap along it exceeds the best so far by more than `preference`. Stores
+ * the normal, the gap, and the feature of the axis: 0 to 2: face of a, 3 to 5: face of b, 6 and
+ * more: 6 + 3 * edge of a + edge of b. */
 static void consider(const yk_solid *a, const yk_solid *b, yk_vec3 axis, int feature,
                      double preference, yk_touch *best)
 {
@@ -141,8 +141,8 @@ static void consider(const yk_solid *a, const yk_solid *b, yk_vec3 axis, int fea
 
 static yk_touch choose_axis(const yk_solid *a, const yk_solid *b)
 {
-    /* Another kind of axis must be better by more than rounding, or a flat contact would change
-     * its face at random. */
+    /* Another kind of axis must be better by more than rounding errors, because otherwise a flat
+     * contact would change its face at random. */
     double thin_a = fmin(a->size.x, a->size.y);
     double thin_b = fmin(a->size.z, fmin(b->size.x, fmin(b->size.y, b->size.z)));
     double slack = 1e-6 * fmin(thin_a, thin_b);
@@ -154,7 +154,7 @@ static yk_touch choose_axis(const yk_solid *a, const yk_solid *b)
     for (int i = 0; i < 3; i++)
         consider(a, b, yk_m3_column(&b->rotation, i), 3 + i, slack, &best);
 
-    /* An edge must win by more than a face: flat contacts are those that carry stacks. */
+    /* An edge must be better by a larger amount than a face: flat contacts support stacks. */
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j < 3; j++) {
             yk_vec3 axis =
@@ -206,7 +206,7 @@ static int meet_faces(const yk_solid *reference, const yk_solid *incident, yk_ve
     uint32_t face_r = face_polygon(reference, outward, on_reference);
     uint32_t face_i = face_polygon(incident, yk_v3_neg(outward), on_incident);
 
-    /* The two faces are part of the name of a contact, so that it is found again in the next
+    /* The two faces are part of the identity of a contact, by which it is found again in the next
      * step. */
     int count = yk_clip_polygons(on_reference, 4, outward, on_incident, 4, margin, list);
     for (int i = 0; i < count; i++)
@@ -254,7 +254,7 @@ static int meet_edges(const yk_solid *a, const yk_solid *b, const yk_touch *choi
     double s = (along_a - mixed * along_b) / det;
     double t = (mixed * along_a - along_b) / det;
 
-    /* Separated boxes: the edges' lines may pass each other beyond the ends of the edges. */
+    /* Separated boxes: the nearest points of the lines may be beyond the ends of the edges. */
     const double half_a[3] = {a->size.x, a->size.y, a->size.z};
     const double half_b[3] = {b->size.x, b->size.y, b->size.z};
     if (choice->gap > 0 && (fabs(s) > half_a[i] || fabs(t) > half_b[j]))
@@ -280,7 +280,7 @@ static int collide_boxes(const yk_solid *a, const yk_solid *b, double margin, yk
     if (choice.feature < 3)
         return meet_faces(a, b, choice.normal, margin, list);
 
-    /* A face of b: seen from there, then turned around. */
+    /* A face of b: computed from its side, then reversed. */
     int count = meet_faces(b, a, yk_v3_neg(choice.normal), margin, list);
     yk_swap_sides(list, count);
     for (int i = 0; i < count; i++)

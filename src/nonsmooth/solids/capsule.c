@@ -6,7 +6,7 @@ static bool capsule_is_valid(const yk_solid *solid)
     return solid->size.x > 0 && solid->size.z >= 0;
 }
 
-/* A cylinder and two half spheres, whose centres of mass are 3/8 r beyond its ends. */
+/* A cylinder and two half spheres, whose centers of mass are 3/8 r beyond its ends. */
 static double capsule_mass(const yk_solid *solid, double density, yk_mat3 *inertia)
 {
     double r = solid->size.x, rr = r * r, half = solid->size.z;
@@ -40,7 +40,7 @@ static yk_vec3 capsule_under_skin(const yk_solid *solid, yk_vec3 direction)
     return yk_v3_axpy(end, axis, solid->position);
 }
 
-/* The line of its side, where that looks along the normal; else the point of one end. */
+/* The line of its side if it faces the normal; otherwise the point at one end. */
 static int capsule_face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
 {
     yk_vec3 skin = yk_v3_scale(solid->size.x, n);

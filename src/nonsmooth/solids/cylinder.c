@@ -47,8 +47,7 @@ static int cylinder_face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
         return 8;
     }
 
-    /* The point of the rim that is farthest out, and the one opposite where the side looks along
-     * the normal. */
+    /* The outermost point of the rim, and the opposite one if the side faces the normal. */
     yk_vec3 rim = {r * n.x / radial, r * n.y / radial, up};
     polygon[0] = rim;
     if (fabs(n.z) >= YK_FACE_SLOPE)
@@ -58,8 +57,8 @@ static int cylinder_face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
     return 2;
 }
 
-/* Its side is, like a capsule, a line with a skin; of a rim only the point that looks along the
- * direction is known, which does not determine the direction itself. */
+/* Its side is a line with a skin, as for a capsule. For a rim only the point along the direction is
+ * known, which does not determine the direction itself. */
 static double cylinder_face_skin(const yk_solid *solid, int count)
 {
     return count == 2 ? solid->size.x : -1;
@@ -79,7 +78,7 @@ static yk_nearest cylinder_nearest(const yk_solid *solid, yk_vec3 p)
         return yk_nearest_of_point(p, q, outward);
     }
 
-    /* Inside: out through the side or the nearer cap. */
+    /* Inside: through the side or the nearer cap. */
     double side = size.x - radial, cap = size.z - fabs(p.z), up = yk_sign(p.z);
     if (side < cap) {
         yk_vec3 on_side = {size.x * outward.x, size.x * outward.y, p.z};
@@ -126,8 +125,8 @@ static int add_points_at_curved_wall(const yk_solid *solid, double z, yk_vec3 d,
     return yk_ellipse_extremes(&rim, wall, starts, points);
 }
 
-/* The point of each rim that is nearest to the wall, and four fixed ones if a cap faces it: a standing
- * cylinder needs several feet, and fixed ones do not wander. */
+/* The point of each rim that is nearest to the wall, and four fixed ones if a cap faces it: a
+ * standing cylinder needs several contact points, and fixed ones do not move from step to step. */
 static void cylinder_extremes(const yk_solid *solid, const yk_wall *wall, yk_extremes *set)
 {
     double r = solid->size.x;

@@ -1,4 +1,4 @@
-/* The convex hull of points, and what hulls and triangles share. */
+/* The convex hull of points, and functions shared by hulls and triangles. */
 #include "nonsmooth/solids/solid.h"
 
 double yk_points_radius(const yk_solid *solid)
@@ -30,7 +30,7 @@ yk_vec3 yk_points_support(const yk_solid *solid, yk_vec3 direction)
  * their angle. */
 int yk_points_face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
 {
-    /* How far the hull reaches, and how large it is. */
+    /* Extent and size of the hull. */
     double top = -INFINITY, spread = 0;
     for (int i = 0; i < solid->point_count; i++) {
         yk_vec3 p = solid->points[i];
@@ -55,7 +55,7 @@ int yk_points_face(const yk_solid *solid, yk_vec3 n, yk_vec3 *polygon)
     for (int i = 0; i < count; i++)
         middle = yk_v3_axpy(1.0 / count, polygon[i], middle);
 
-    /* Sorted by insertion. */
+    /* Insertion sort. */
     double angle[YK_POLYGON_MAX];
     for (int i = 0; i < count; i++) {
         yk_vec3 point = polygon[i];
@@ -87,7 +87,7 @@ static bool hull_is_valid(const yk_solid *solid)
     return solid->points && solid->point_count >= 4;
 }
 
-/* Planes are found by trying all triples of points: not of more than these. */
+/* Largest number of points for which planes are found by trying all triples. */
 enum { WEIGHED_POINTS = 200 };
 
 /* Volume of a hull with its first and second moments about the origin of its frame. */
@@ -118,13 +118,12 @@ static void add_tetrahedron(hull_moments *m, yk_vec3 a, yk_vec3 b, yk_vec3 c)
     }
 }
 
-/* The corners of the points in a plane, anticlockwise about its normal: gift wrapping, which leaves
- * out points inside and on edges. -1: there are too many. */
+/* The corners of the points in a plane, counterclockwise about its normal: gift wrapping, which
+ * leaves out points inside and on edges. -1: there are too many. */
 static int outline_of(const yk_solid *solid, yk_vec3 origin, yk_vec3 normal, double tolerance,
                       yk_vec3 polygon[YK_POLYGON_MAX])
 {
-    /* A point that is a corner: farthest in some direction of the plane, and of equal ones
-     * across. */
+    /* A point that is a corner: farthest in some direction of the plane, and of equal ones across. */
     yk_vec3 u, w;
     yk_v3_tangents(normal, &u, &w);
     int first = -1;
@@ -143,13 +142,13 @@ static int outline_of(const yk_solid *solid, yk_vec3 origin, yk_vec3 normal, dou
             first = i;
     }
 
-    /* From corner to corner until the first comes again. */
+    /* From corner to corner back to the first. */
     int count = 0;
     int at = first;
     do {
         polygon[count++] = solid->points[at];
 
-        /* The next has all others on its left; of those in line the farthest. */
+        /* The next corner has all others on its left; of collinear points the farthest. */
         int next = -1;
         for (int i = 0; i < solid->point_count; i++) {
             yk_vec3 arm = yk_v3_sub(solid->points[i], solid->points[at]);
@@ -171,13 +170,13 @@ static int outline_of(const yk_solid *solid, yk_vec3 origin, yk_vec3 normal, dou
     } while (at >= 0 && count < YK_POLYGON_MAX &&
              yk_v3_norm(yk_v3_sub(solid->points[at], polygon[0])) > tolerance);
 
-    /* A polygon with too many corners does not come back to the first one. */
+    /* A polygon with too many corners does not return to the first one. */
     bool closed = at >= 0 && yk_v3_norm(yk_v3_sub(solid->points[at], polygon[0])) <= tolerance;
     return closed ? count : -1;
 }
 
-/* Every triple of points whose plane has all others on one side spans a face; of a face with more
- * points the first triple counts, and its polygon is cut into a fan. */
+/* Every triple of points whose plane has all others on one side spans a face. Of a face with more
+ * points the first triple counts, and its polygon is divided into a fan of triangles. */
 static hull_moments integrate(const yk_solid *solid)
 {
     hull_moments m = {0};
@@ -196,14 +195,14 @@ static hull_moments integrate(const yk_solid *solid)
             for (int k = j + 1; k < count; k++) {
                 yk_vec3 normal = yk_v3_cross(yk_v3_sub(p[j], p[i]), yk_v3_sub(p[k], p[i]));
 
-                /* Three points in line span no plane. */
+                /* Collinear points span no plane. */
                 double area = yk_v3_norm(normal);
                 if (!(area > 1e-12 * size * size))
                     continue;
 
                 normal = yk_v3_scale(1 / area, normal);
 
-                /* Which side the others are on, and whether an earlier triple has this plane. */
+                /* Find the side of the other points, and whether an earlier triple has this plane. */
                 bool above = false, below = false, earlier = false;
                 for (int l = 0; l < count; l++) {
                     double height = yk_v3_dot(normal, yk_v3_sub(p[l], p[i]));
@@ -213,7 +212,7 @@ static hull_moments integrate(const yk_solid *solid)
                     if (!on || l >= k || l == i || l == j)
                         continue;
 
-                    /* An earlier point of the plane, unless it is in line with i and j. */
+                    /* An earlier point of the plane, unless it is collinear with i and j. */
                     yk_vec3 arm = yk_v3_cross(yk_v3_sub(p[j], p[i]), yk_v3_sub(p[l], p[i]));
                     bool in_line = yk_v3_norm(arm) <= 1e-12 * size * size;
                     earlier = earlier || l < j || !in_line;
@@ -225,7 +224,7 @@ static hull_moments integrate(const yk_solid *solid)
                 if (above)
                     normal = yk_v3_neg(normal);
 
-                /* A fan of triangles from one corner, each with the origin a tetrahedron. */
+                /* A fan of triangles from one corner; each forms a tetrahedron with the origin. */
                 yk_vec3 polygon[YK_POLYGON_MAX];
                 int corners = outline_of(solid, p[i], normal, 1e-9 * size, polygon);
                 if (corners < 0)
@@ -254,7 +253,7 @@ static double hull_mass(const yk_solid *solid, double density, yk_mat3 *inertia)
     if (!(m.volume > 0))
         return 0;
 
-    /* About the centre: second moments less those of a point mass there. */
+    /* About the center: second moments minus those of a point mass there. */
     yk_vec3 at = yk_v3_scale(1 / m.volume, m.first);
     const double c[3] = {at.x, at.y, at.z};
     double trace = 0;

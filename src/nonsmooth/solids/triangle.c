@@ -1,5 +1,5 @@
-/* A triangle, of which meshes are made, and where two of them touch (Gottschalk, Lin, Manocha 1996).
- * Both sides can be touched, unless the mesh is closed and meets another one. */
+/* A triangle of a mesh, and contacts between two triangles (Gottschalk, Lin, Manocha 1996). Both
+ * sides can be touched, unless the mesh is closed and touches another closed mesh. */
 #include "nonsmooth/solids/solid.h"
 
 static bool triangle_is_valid(const yk_solid *solid)
@@ -14,7 +14,8 @@ static yk_nearest triangle_nearest(const yk_solid *solid, yk_vec3 p)
     yk_vec3 ab = yk_v3_sub(corner[1], corner[0]);
     yk_vec3 ac = yk_v3_sub(corner[2], corner[0]);
 
-    /* p along the edges, seen from each corner, and from them its signed areas with the edges. */
+    /* Position of p along the edges from each corner, and from them its signed areas with the
+     * edges. */
     yk_vec3 ap = yk_v3_sub(p, corner[0]);
     yk_vec3 bp = yk_v3_sub(p, corner[1]);
     yk_vec3 cp = yk_v3_sub(p, corner[2]);
@@ -67,22 +68,22 @@ static yk_vec3 triangle_plane_normal(const yk_solid *solid)
 
 /* Two triangles -------------------------------------------------------------------------------- */
 
-/* Triangles of two closed meshes, which know their outside.
+/* Triangles of two closed meshes, whose outsides are known.
  *
- * A triangle alone has two sides and no thickness, so that one that lies on another, or has gone a
- * little through it, does not say where it came from: the direction of least overlap may be in its
- * plane, or the wrong way through it. Those of closed meshes face away from what they enclose, and
- * meet only face to face. Triangles that are apart have the direction of the search, unless each is
- * behind the other. Those that touch or cross are separated best along one of their normals or across
- * two of their edges (separating axes, Gottschalk, Lin, Manocha 1996), as far as it leads out of
- * both. */
+ * A triangle alone has two sides and no thickness. If it lies on another one, or has gone a little
+ * through it, the side from which it came is unknown: the direction of least overlap may be in its
+ * plane, or the wrong way through it. Triangles of closed meshes face away from the enclosed
+ * volume, and touch only face to face. Triangles that are apart use the direction of the search,
+ * unless each is behind the other. Those that touch or intersect are separated best along one of
+ * their normals or perpendicular to two of their edges (separating axes, Gottschalk, Lin, Manocha
+ * 1996), if that direction leads out of both. */
 
-/* Sines: a direction leads out of a triangle, or along it; a triangle is behind another. */
+/* Sines of angles: a direction leads out of a triangle, or along it; a triangle is behind another. */
 static const double ALONG = 1e-3;
 static const double BEHIND = 0.1;
-/* Distance, by the size of the smaller triangle, from which they are apart. */
+/* Distance, relative to the size of the smaller triangle, from which they are apart. */
 static const double APART = 1e-4;
-/* Two edges have to separate by so much more than a face, by that size. */
+/* Preference of faces over pairs of edges, relative to that size. */
 static const double BETTER = 1e-6;
 
 typedef struct corners {
@@ -145,7 +146,7 @@ static int collide_triangles(const yk_solid *a, const yk_solid *b, double margin
     if (gap >= margin)
         return 0;
 
-    /* Apart: on the outside of both, or nothing. */
+    /* Apart: contact on the outside of both, or none. */
     corners ca = corners_of(a), cb = corners_of(b);
     double scale = fmin(yk_solid_radius(a), yk_solid_radius(b));
     if (gap > APART * scale) {
@@ -154,7 +155,7 @@ static int collide_triangles(const yk_solid *a, const yk_solid *b, double margin
         return yk_meet_along(a, b, n, gap, on_a, margin, list);
     }
 
-    /* Touching: both normals, where they lead out of the other one too. */
+    /* Touching: both normals, if they lead out of the other one too. */
     bool found = false;
     bool face = true;
     gap = -INFINITY;
@@ -171,7 +172,7 @@ static int collide_triangles(const yk_solid *a, const yk_solid *b, double margin
         on_a = corner;
     }
 
-    /* Across each two edges, either way. */
+    /* Perpendicular to each two edges, in both directions. */
     for (int k = 0; k < 18; k++) {
         yk_vec3 p = ca.at[k % 3], q = cb.at[k / 3 % 3];
         yk_vec3 e = yk_v3_sub(ca.at[(k + 1) % 3], p);
@@ -200,7 +201,7 @@ static int collide_triangles(const yk_solid *a, const yk_solid *b, double margin
     if (!face)
         return yk_meet_along(a, b, n, gap, on_a, margin, list);
 
-    /* A face that has nothing above it is side by side with the other. */
+    /* A face with nothing above it is beside the other. */
     int count = yk_meet_features(a, b, n, margin, list);
     return count > 0 ? count : 0;
 }

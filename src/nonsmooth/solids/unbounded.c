@@ -1,9 +1,9 @@
 /* Unbounded solids: planes, which are solid below z = 0 of their frame, and cavities, which are
- * solid around a cylinder or a box, with walls that can be left out.
+ * solid around a cylinder or a box and whose walls can be left out.
  *
- * A cavity is convex, so a solid is inside when its extreme points are: corners of polyhedra, the
- * ends of a capsule, points of the two rims of a cylinder. Each wall that such a point comes near
- * gives one contact; in a corner there are as many as walls. */
+ * A cavity is convex, so a solid is inside if its extreme points are: corners of polyhedra, the
+ * ends of a capsule, points of the two rims of a cylinder. Each wall near such a point gives one
+ * contact, so that there may be several in a corner. */
 #include <assert.h>
 
 #include "nonsmooth/solids/solid.h"
@@ -59,7 +59,7 @@ static int add_touch(yk_touch *list, int count, const yk_touch *touch)
         return count + 1;
     }
 
-    /* The list is full: the widest gap matters least. */
+    /* The list is full: replace the widest gap. */
     int widest = 0;
     for (int i = 1; i < count; i++)
         if (list[i].gap > list[widest].gap)
@@ -80,12 +80,12 @@ static int meet_flat_wall(const yk_solid *finite, yk_vec3 origin, yk_vec3 inward
     for (int i = 0; i < set.count; i++) {
         yk_vec3 centre = yk_v3_add(finite->position, yk_m3_apply(finite->rotation, set.points[i]));
 
-        /* Above the wall, less the rounding. */
+        /* Height above the wall, minus the rounding radius. */
         double height = yk_v3_dot(inward, yk_v3_sub(centre, origin));
         if (height - set.rounding >= margin)
             continue;
 
-        /* Wall and point name the contact, by which the next step finds its impulse. */
+        /* Wall and point identify the contact, by which the next step finds its impulse. */
         yk_touch touch = {
             .point_a = yk_v3_axpy(-set.rounding, inward, centre),
             .point_b = yk_v3_axpy(-height, inward, centre),
@@ -161,7 +161,7 @@ static bool flat_wall(const yk_solid *cavity, uint32_t wall, yk_vec3 at, double 
     if (cavity->open & (1u << side))
         return false;
 
-    /* Numbered as in meet_flat_walls: low and high side of each axis in turn. */
+    /* Numbered as in meet_flat_walls(): low and high side of each axis in turn. */
     const double half[3] = {cavity->size.x, cavity->size.y, cavity->size.z};
     yk_vec3 axis = yk_m3_column(&cavity->rotation, (int)side / 2);
     *inward = side % 2 ? yk_v3_neg(axis) : axis;
@@ -172,7 +172,7 @@ static bool flat_wall(const yk_solid *cavity, uint32_t wall, yk_vec3 at, double 
 /* To the flat ends of a cavity, z = +-size.z. */
 static double clearance_of_ends(const yk_solid *cavity, yk_vec3 p)
 {
-    /* Distances from the walls that are there; the smallest counts. */
+    /* Distances from the existing walls; the smallest counts. */
     double room = INFINITY;
     if (!(cavity->open & YK_WALL_BOTTOM))
         room = fmin(room, p.z + cavity->size.z);
