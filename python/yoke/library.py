@@ -13,6 +13,8 @@ def folder() -> pathlib.Path | None:
     """Folder of the model library: the variable YOKE_MODELS, or the models of the package or of the source tree."""
     here = pathlib.Path(__file__)
     candidates = [here.parent / "models", here.resolve().parents[2] / "models"]
+    # Installed in PREFIX/lib/python3/dist-packages/yoke: the models are in PREFIX/share/yoke.
+    candidates += [parent / "share" / "yoke" / "models" for parent in here.resolve().parents]
     if os.environ.get("YOKE_MODELS"):
         candidates.insert(0, pathlib.Path(os.environ["YOKE_MODELS"]))
     return next((path for path in candidates if path.is_dir()), None)
