@@ -6,6 +6,8 @@ import subprocess
 import sys
 import zipfile
 
+import pytest
+
 SOURCE = pathlib.Path(__file__).parents[2]
 PROGRAM = """
 import pathlib, sys, yoke
@@ -21,10 +23,25 @@ for line in maps.splitlines():
     assert "libklu" not in line or str(folder) in line, line
 """
 
+BUILD = pathlib.Path(os.environ["YOKE_PROGRAM"]).parent
+
+
+def test_pip_installs_the_package(tmp_path):
+    pytest.importorskip("pip")
+    options = ["--no-deps", "--no-index", "--no-cache-dir", "--disable-pip-version-check", "--config-settings", f"build={BUILD}"]
+    command = [sys.executable, "-m", "pip", "wheel", *options, "-w", tmp_path, SOURCE]
+    done = subprocess.run(command, capture_output=True, text=True)
+    assert done.returncode == 0, done.stderr
+    (wheel,) = tmp_path.glob("yoke-*.whl")
+    with zipfile.ZipFile(wheel) as archive:
+        names = archive.namelist()
+        (metadata,) = (archive.read(name).decode() for name in names if name.endswith("METADATA"))
+    assert "Requires-Dist: numpy\n" in metadata and "Requires-Dist: pandas; extra == 'all'" in metadata
+    assert "yoke/py.typed" in names and "yoke/models/crank-damper/scenario.yaml" in names
+
 
 def test_a_wheel_apart_from_the_build(tmp_path):
-    build = pathlib.Path(os.environ["YOKE_PROGRAM"]).parent
-    subprocess.run([sys.executable, SOURCE / "python" / "make_wheel.py", build, tmp_path], check=True)
+    subprocess.run([sys.executable, SOURCE / "python" / "make_wheel.py", BUILD, tmp_path], check=True)
     (wheel,) = tmp_path.glob("yoke-*-abi3-manylinux_*.whl")
     installed = tmp_path / "installed"
     with zipfile.ZipFile(wheel) as archive:
