@@ -39,7 +39,7 @@ typedef struct request {
     /* Of the two-mass oscillator. */
     yk_two_mass_model model;
     double options[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)]; /* of its scheme */
-    const char *scheme, *order, *exchange, *inputs, *acceleration, *integrators;
+    const char *scheme, *order, *exchange, *inputs, *extrapolation, *acceleration, *integrators;
     double iterations;
 } request;
 
@@ -504,7 +504,7 @@ static bool set_option(yk_context *context, request *q, const char *key, const c
 {
     const yk_scheme_ops *scheme = q->model.scheme.ops;
     const yk_option *row = yk_scheme_find_option(scheme, key);
-    if (!given && !row)
+    if (!given && (!row || !usual))
         return true;
 
     /* A word that is not known is refused with the nearest one. */
@@ -582,9 +582,15 @@ static int run_two_mass(request *q)
         snprintf(iterations, sizeof iterations, "%.0f", q->iterations);
     }
 
+    /* Schemes that repeat steps need no modified inputs. */
+    const char *inputs = "index-1";
+    if (yk_scheme_traits(&q->model.scheme) & YK_SCHEME_ITERATES)
+        inputs = "none";
+
     bool good = set_option(context, q, "sequence", q->order, "gauss-seidel") &&
                 set_option(context, q, "exchange", q->exchange, "force-motion") &&
-                set_option(context, q, "modified_inputs", q->inputs, "index-1") &&
+                set_option(context, q, "modified_inputs", q->inputs, inputs) &&
+                set_option(context, q, "extrapolation", q->extrapolation, NULL) &&
                 set_option(context, q, "acceleration", q->acceleration, acceleration) &&
                 set_option(context, q, "max_iterations", NULL, iterations) &&
                 set_option(context, q, "absolute_tolerance", NULL, absolute) &&
@@ -646,7 +652,7 @@ static int run_two_mass(request *q)
             int length = snprintf(title, sizeof title, "spectral radius of scheme %s", q->scheme);
             if (yk_scheme_find_option(q->model.scheme.ops, "modified_inputs"))
                 snprintf(title + length, sizeof title - (size_t)length, ", inputs %s",
-                         q->inputs ? q->inputs : "index-1");
+                         q->inputs ? q->inputs : inputs);
 
             code = map_report(context, q, title, x, y, radii);
         }
@@ -713,12 +719,15 @@ int command_stability(int argc, char **argv)
         {"scheme", OPTION_TEXT, &q.scheme, "NAME",
          "Two masses: explicit, tight, loose or monolithic (default: explicit)"},
         {"sequence", OPTION_TEXT, &q.order, "NAME",
-         "Two masses, explicit: gauss-seidel or jacobi (default: gauss-seidel)"},
+         "Two masses, explicit or tight: gauss-seidel or jacobi (default: gauss-seidel)"},
         {"exchange", OPTION_TEXT, &q.exchange, "NAME",
          "Two masses, explicit or loose: motion or forces (default: motion)"},
         {"modified-inputs", OPTION_TEXT, &q.inputs, "NAME",
-         "Two masses, explicit: original, index-1, index-2, index-3, or alpha*h^2,beta*h,gamma "
-         "(default: index-1)"},
+         "Two masses, explicit or tight: none, index-1, index-2, index-3, or "
+         "alpha*h^2,beta*h,gamma (default: index-1; tight: none)"},
+        {"extrapolation", OPTION_TEXT, &q.extrapolation, "NAME",
+         "Two masses, explicit or loose: solver, constant, linear, quadratic or hermite (default: "
+         "solver)"},
         {"iterations", OPTION_NUMBER, &q.iterations, "N",
          "Two masses, tight: repeat exactly N times (default: until converged)"},
         {"acceleration", OPTION_TEXT, &q.acceleration, "NAME",
@@ -775,7 +784,7 @@ int command_stability(int argc, char **argv)
         return run_two_mass(&q);
 
     /* A scenario: what belongs to the two masses is refused. */
-    bool words = q.scheme || q.order || q.exchange || q.inputs;
+    bool words = q.scheme || q.order || q.exchange || q.inputs || q.extrapolation;
     bool methods = q.acceleration || q.integrators || q.iterations >= 0;
     bool numbers = memcmp(m, &untouched, sizeof untouched) != 0;
     if (words || methods || numbers) {

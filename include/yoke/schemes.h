@@ -51,6 +51,15 @@ typedef enum yk_acceleration {
     YK_ACCELERATION_QUASI_NEWTON
 } yk_acceleration;
 
+/* Motion of the wrench side at the end of a step that this side has not made yet. */
+typedef enum yk_motion_extrapolation {
+    YK_MOTION_EXTRAPOLATION_SOLVER, /* The prediction of the subsystem (Zhang et al. 2022, equations 33 to 35). */
+    YK_MOTION_EXTRAPOLATION_CONSTANT,  /* The velocity at the start of the step. */
+    YK_MOTION_EXTRAPOLATION_LINEAR,    /* The velocity, from the starts of the last two steps. */
+    YK_MOTION_EXTRAPOLATION_QUADRATIC, /* The velocity, from the starts of the last three steps. */
+    YK_MOTION_EXTRAPOLATION_HERMITE /* The cubic through positions and velocities at the last two starts. */
+} yk_motion_extrapolation;
+
 /* Explicit: each subsystem is stepped once per macro step (Zhang et al. 2022, section 3.1).
  *
  * Modified inputs set the velocity of a motion side to the weighted mean of (x_A - x_B)/h, v_A and v_B + h a_A
@@ -72,13 +81,15 @@ typedef struct yk_explicit_options {
     double beta;      /* Weight of the velocity (1/s). */
     double gamma;     /* Weight of the acceleration. */
     int thread_count; /* Subsystems that step at the same time with Jacobi; 0: one per core. */
+    yk_motion_extrapolation
+        extrapolation; /* Of motions that are prescribed before they are known. */
 } yk_explicit_options;
 
 yk_explicit_options yk_explicit_options_default(void);
 const yk_scheme_ops *yk_scheme_explicit(void);
 
 /* Tight: the step is repeated until the interface wrenches converge (Zhang et al. 2020, section 3.1).
- * Loose: the same without repetition. It reads `exchange` and `prescribed_velocity` only. */
+ * Loose: the same without repetition. It reads `exchange`, `prescribed_velocity` and `extrapolation` only. */
 typedef enum yk_prescribed_velocity {
     /* From the positions at both ends of the step, by SLERP for rotations (Zhang et al. 2020, equation 21). */
     YK_PRESCRIBED_VELOCITY_DIFFERENCE,
@@ -95,6 +106,17 @@ typedef struct yk_tight_options {
     yk_prescribed_velocity prescribed_velocity; /* Velocity that motion sides receive. */
     int max_halvings; /* Halvings of a step that does not converge; 0: accept the last iterate. */
     yk_exchange exchange; /* Used if max_iterations is 0. */
+    /* Gauss-Seidel: each sweep uses what earlier subsystems of the same sweep have reached. Jacobi: all subsystems make a
+     * sweep at the same time, with what the sweep before has reached. */
+    yk_sequence sequence;
+    /* Inputs of motion sides, as in the scheme explicit, from the motion that the iteration has found for the wrench side.
+     * YK_MODIFIED_INPUTS_NONE: the motion itself, with the prescribed velocity. */
+    yk_modified_inputs modified_inputs;
+    double alpha;                          /* Weight of the position (1/s^2). */
+    double beta;                           /* Weight of the velocity (1/s). */
+    double gamma;                          /* Weight of the acceleration. */
+    yk_motion_extrapolation extrapolation; /* Of the motions with which the iteration starts. */
+    int thread_count; /* Subsystems that step at the same time with Jacobi; 0: one per core. */
 } yk_tight_options;
 
 yk_tight_options yk_tight_options_default(void);

@@ -11,7 +11,9 @@
 #include <stddef.h>
 #include <stdio.h>
 
+#include "coupling/extrapolation.h"
 #include "coupling/force_force/balance.h"
+#include "coupling/modified_inputs.h"
 #include "coupling/participant.h"
 #include "coupling/scheme_options.h"
 #include "coupling/step_frame.h"
@@ -24,10 +26,8 @@ typedef struct explicit_scheme {
     const yk_input_weights *weights; /* NULL: original inputs */
     yk_input_weights own_weights;
     yk_balance *balance; /* NULL: no interface has a wrench on both sides. */
+    yk_motion_history *history;
 } explicit_scheme;
-
-static const yk_input_weights INDEX_2 = {1, 1, 0};
-static const yk_input_weights INDEX_3 = {1, 0, 0};
 
 /* Steps ---------------------------------------------------------------------------------------- */
 
@@ -54,10 +54,15 @@ static yk_status step_in_sequence(const explicit_scheme *x, yk_system *system)
             bool a_advanced = interface->a_index < index;
             if (!yk_is_motion_side(interface, participant))
                 continue;
-            if (yk_windows_meet(system, interface))
+            if (yk_windows_meet(system, interface)) {
                 yk_windows_prescribe(system, i, a_advanced);
-            else
-                yk_system_prescribe_weighted(system, i, x->weights, a_advanced);
+                continue;
+            }
+
+            yk_motion end = yk_value_a(system, interface)->motion;
+            if (!a_advanced)
+                yk_motion_history_predict(x->history, system, i, &end);
+            yk_system_prescribe_weighted(system, i, x->weights, &end);
         }
 
         set_wrench_inputs(system, participant);
@@ -85,9 +90,14 @@ static yk_status step_in_parallel(const explicit_scheme *x, yk_system *system)
     }
 
     /* No subsystem has advanced yet, so extrapolate every motion. */
-    for (int i = 0; i < system->interface_count; i++)
-        if (!yk_both_take_wrench(&system->interfaces[i]))
-            yk_system_prescribe_weighted(system, i, x->weights, false);
+    for (int i = 0; i < system->interface_count; i++) {
+        if (yk_both_take_wrench(&system->interfaces[i]))
+            continue;
+
+        yk_motion end;
+        yk_motion_history_predict(x->history, system, i, &end);
+        yk_system_prescribe_weighted(system, i, x->weights, &end);
+    }
 
     /* Send the steps of subsystems in other processes ahead. Report the first failure. */
     for (int i = 0; i < system->participant_count; i++)
@@ -105,14 +115,25 @@ static yk_status explicit_step(yk_scheme *scheme, yk_system *system, yk_step_rep
     explicit_scheme *x = (explicit_scheme *)scheme;
     report->iterations = 1;
     if (x->balance) {
-        yk_status status = yk_balance_solve(x->balance, system, x->weights);
+        yk_status status = yk_balance_solve(x->balance, system, x->weights, x->history);
         if (status != YK_OK)
             return status;
     }
 
+    yk_status status;
     if (x->options.sequence == YK_SEQUENCE_JACOBI)
-        return step_in_parallel(x, system);
-    return step_in_sequence(x, system);
+        status = step_in_parallel(x, system);
+    else
+        status = step_in_sequence(x, system);
+    if (!YK_FAILED(status))
+        yk_motion_history_add_step(x->history, system);
+    return status;
+}
+
+static void explicit_handle_event(yk_scheme *scheme, yk_system *system)
+{
+    (void)system;
+    yk_motion_history_restart(((explicit_scheme *)scheme)->history);
 }
 
 /* Life ----------------------------------------------------------------------------------------- */
@@ -126,22 +147,14 @@ static yk_status explicit_create(yk_system *system, const void *options, yk_sche
     x->options = *(const yk_explicit_options *)options;
     *scheme = &x->base;
 
-    /* Equation (26) with the macro step. */
-    double h = system->step;
-    x->own_weights.position = x->options.alpha * h * h;
-    x->own_weights.velocity = x->options.beta * h;
-    x->own_weights.acceleration = x->options.gamma;
-    const yk_input_weights *const by_inputs[] = {
-        [YK_MODIFIED_INPUTS_NONE] = NULL,
-        [YK_MODIFIED_INPUTS_INDEX_1] = &yk_weights_index1,
-        [YK_MODIFIED_INPUTS_INDEX_2] = &INDEX_2,
-        [YK_MODIFIED_INPUTS_INDEX_3] = &INDEX_3,
-        [YK_MODIFIED_INPUTS_WEIGHTED] = &x->own_weights,
-    };
-    x->weights = by_inputs[x->options.modified_inputs];
+    const yk_explicit_options *o = &x->options;
+    x->weights = yk_modified_inputs_weights(o->modified_inputs, o->alpha, o->beta, o->gamma,
+                                            system->step, &x->own_weights);
 
     /* Only Jacobi steps several subsystems at the same time. */
-    yk_status status = yk_balance_create(system, &x->balance);
+    yk_status status = yk_motion_history_create(system, o->extrapolation, &x->history);
+    if (status == YK_OK)
+        status = yk_balance_create(system, &x->balance);
     if (status != YK_OK || x->options.sequence != YK_SEQUENCE_JACOBI)
         return status;
     return yk_system_use_threads(system, x->options.thread_count);
@@ -149,64 +162,68 @@ static yk_status explicit_create(yk_system *system, const void *options, yk_sche
 
 static void explicit_destroy(yk_scheme *scheme, yk_system *system)
 {
-    yk_balance_destroy(((explicit_scheme *)scheme)->balance, system);
-    yk_free(system->context, scheme);
+    explicit_scheme *x = (explicit_scheme *)scheme;
+    yk_balance_destroy(x->balance, system);
+    yk_motion_history_destroy(x->history, system);
+    yk_free(system->context, x);
 }
 
 static yk_status explicit_initialize(yk_scheme *scheme, yk_system *system)
 {
-    return yk_balance_start(((explicit_scheme *)scheme)->balance, system);
+    explicit_scheme *x = (explicit_scheme *)scheme;
+    yk_motion_history_restart(x->history);
+    return yk_balance_start(x->balance, system);
 }
 
 static yk_state_layout explicit_state_layout(const yk_scheme *scheme, const yk_system *system)
 {
     (void)system;
-    return yk_balance_layout(((const explicit_scheme *)scheme)->balance);
+    const explicit_scheme *x = (const explicit_scheme *)scheme;
+    yk_state_layout layout = yk_balance_layout(x->balance);
+    yk_state_layout history = yk_motion_history_layout(x->history);
+    layout.word_count += history.word_count;
+    layout.continuous_count += history.continuous_count;
+    return layout;
 }
 
 static void explicit_state_get(const yk_scheme *scheme, const yk_system *system, double *continuous,
                                double *opaque)
 {
     (void)system;
-    (void)opaque;
-    yk_balance_get(((const explicit_scheme *)scheme)->balance, continuous);
+    const explicit_scheme *x = (const explicit_scheme *)scheme;
+    continuous = yk_balance_get(x->balance, continuous);
+    yk_motion_history_get(x->history, continuous, opaque);
 }
 
 static void explicit_state_set(yk_scheme *scheme, yk_system *system, const double *continuous,
                                const double *opaque)
 {
-    (void)opaque;
-    yk_balance *balance = ((explicit_scheme *)scheme)->balance;
-    yk_balance_set(balance, continuous);
-    yk_balance_take_over(balance, system);
+    explicit_scheme *x = (explicit_scheme *)scheme;
+    continuous = yk_balance_set(x->balance, continuous);
+    yk_motion_history_set(x->history, continuous, opaque);
+    yk_balance_take_over(x->balance, system);
+}
+
+static bool explicit_is_valid_state(const yk_scheme *scheme, const yk_system *system,
+                                    const double *continuous, const double *opaque)
+{
+    (void)system;
+    (void)continuous;
+    return yk_motion_history_is_valid(((const explicit_scheme *)scheme)->history, opaque);
 }
 
 /* The scheme ----------------------------------------------------------------------------------- */
 
-static const yk_option_choice inputs_words[] = {
-    {"none", "the predicted motion as it is"},
-    {"index-1", "modified inputs with alpha = 2/h², beta = 2/h, gamma = 1"},
-    {"index-2", "modified inputs with alpha = 1/h, beta = 1, gamma = 0"},
-    {"index-3", "modified inputs with alpha = 1, beta = gamma = 0"},
-    {NULL, NULL},
-};
-
 #define ROW(type, field) .kind = YK_OPTION_##type, YK_MEMBER(yk_explicit_options, field)
 
 static const yk_option weights_rows[] = {
-    {"alpha", ROW(NUMBER, alpha), .required = true, .unit = "1/s²", .range = YK_NOT_NEGATIVE,
-     .description = "weight of the position error"},
-    {"beta", ROW(NUMBER, beta), .required = true, .unit = "1/s", .range = YK_NOT_NEGATIVE,
-     .description = "weight of the velocity error"},
-    {"gamma", ROW(NUMBER, gamma), .required = true, .range = YK_NOT_NEGATIVE,
-     .description = "weight of the acceleration error"},
-    {0},
+    YK_MODIFIED_INPUTS_WEIGHTS(yk_explicit_options),
 };
 
 static const yk_option_section weights_section = {
     "modified_inputs", "Weights of their own; only the ratios matter.", weights_rows};
 
-enum { EXCHANGE_ROW = 1, INPUTS_ROW = 2 };
+enum { EXCHANGE_ROW = 1, INPUTS_ROW = 2, EXTRAPOLATION_ROW = 3 };
 
 static const yk_option options[] = {
     {"sequence", ROW(CHOICE, sequence), .default_text = "gauss-seidel", .choices = yk_order_words,
@@ -214,16 +231,19 @@ static const yk_option options[] = {
     [EXCHANGE_ROW] =
         {"exchange", ROW(CHOICE, exchange), .has_derived_default = true,
          .choices = yk_exchange_words,
-         .description =
-             "what crosses an interface; auto where it is absent, but force-motion where "
-             "`modified_inputs` "
-             "are given"},
+         .description = "what crosses an interface; default: force-motion if `modified_inputs` or "
+                        "`extrapolation` are given, otherwise auto"},
     [INPUTS_ROW] =
         {"modified_inputs", ROW(FORM, modified_inputs), .default_text = "index-1",
-         .has_derived_default = true, .choices = inputs_words, .section = &weights_section,
+         .has_derived_default = true, .choices = yk_modified_inputs_words,
+         .section = &weights_section,
          .description =
              "what is prescribed to the sides that receive a motion; index-1 where it is "
              "absent"},
+    [EXTRAPOLATION_ROW] =
+        {"extrapolation", ROW(CHOICE, extrapolation), .default_text = "solver",
+         .has_derived_default = true, .choices = yk_extrapolation_words,
+         .description = "motion that is prescribed to a side before its partner has stepped"},
     {"threads", ROW(INTEGER, thread_count), .default_text = "1", .range = YK_BETWEEN(0, 1024),
      .description =
          "with sequence jacobi: subsystems that advance at the same time; 0 is one per core"},
@@ -277,27 +297,17 @@ static void explicit_derive(void *own, uint64_t given)
     if (given >> EXCHANGE_ROW & 1)
         return;
 
-    /* `inputs` apply to prescribed motions only. */
+    /* Both apply to prescribed motions only. */
     o->exchange = YK_EXCHANGE_AUTO;
-    if (given >> INPUTS_ROW & 1)
+    if ((given >> INPUTS_ROW | given >> EXTRAPOLATION_ROW) & 1)
         o->exchange = YK_EXCHANGE_FORCE_MOTION;
 }
 
 static yk_status explicit_check(yk_context *context, const void *own)
 {
     const yk_explicit_options *o = own;
-    if (o->modified_inputs != YK_MODIFIED_INPUTS_WEIGHTED)
-        return YK_OK;
-
-    /* The sum of the weights is the divisor in equation (26). */
-    double sum = o->alpha + o->beta + o->gamma;
-    bool negative = o->alpha < 0 || o->beta < 0 || o->gamma < 0;
-    if (!negative && sum > 0 && isfinite(sum))
-        return YK_OK;
-    return yk_fail(context, YK_ERROR_ARGUMENT,
-                   "scheme explicit: the weights of the modified inputs (alpha %g, beta %g, gamma "
-                   "%g) must not be negative, and one must be greater than 0",
-                   o->alpha, o->beta, o->gamma);
+    return yk_modified_inputs_check(context, "explicit", o->modified_inputs, o->alpha, o->beta,
+                                    o->gamma);
 }
 
 static void explicit_configure_for_trial(void *own, double tolerance)
@@ -340,6 +350,8 @@ const yk_scheme_ops *yk_scheme_explicit(void)
         .state_layout = explicit_state_layout,
         .state_get = explicit_state_get,
         .state_set = explicit_state_set,
+        .is_valid_state = explicit_is_valid_state,
+        .handle_event = explicit_handle_event,
     };
 
     return &ops;

@@ -21,8 +21,7 @@ static int root_of(const int *parent, int participant)
 /* Number of coordinates of a prescribed motion. */
 static int motion_words(const yk_unknowns *w, const yk_interface *interface)
 {
-    int words = yk_port_freedoms(interface->kind);
-    return w->rates ? 2 * words : words;
+    return yk_port_freedoms(interface->kind) * (1 + (int)w->motion);
 }
 
 /* Lists the members of the vector of a root: wrenches, and motions and signals that must be
@@ -33,7 +32,7 @@ static yk_status list_unknowns(const yk_system *system, const yk_unknowns_def *d
     yk_context *context = system->context;
     size_t interfaces = (size_t)system->interface_count;
     w->start = def->what == YK_UNKNOWNS_AT_START;
-    w->rates = def->rates;
+    w->motion = def->motion;
     w->tolerance = def->tolerance;
     w->relative_tolerance = def->relative_tolerance;
 
@@ -56,13 +55,14 @@ static yk_status list_unknowns(const yk_system *system, const yk_unknowns_def *d
             continue;
 
         w->interfaces[w->interface_count++] = i;
-        if (joined && interface->lagged)
+        if (joined && (interface->lagged || def->simultaneous))
             w->lagged[w->lagged_count++] = i;
     }
 
     for (int i = 0; def->what == YK_UNKNOWNS_OF_JOINED && i < system->wire_count; i++) {
         const yk_wire *wire = &system->wires[i];
-        if (wire->lagged && root_of(parent, wire->def.target_subsystem) == root)
+        bool unknown = wire->lagged || (def->simultaneous && yk_wire_can_lag(wire));
+        if (unknown && root_of(parent, wire->def.target_subsystem) == root)
             w->wires[w->wire_count++] = i;
     }
 
@@ -108,8 +108,12 @@ static yk_status create_vector(const yk_system *system, yk_acceleration kind, yk
     /* Motions and signals have units of their own. */
     int first = wrenches;
     for (int i = 0; i < w->lagged_count; i++) {
+        const yk_interface *interface = &system->interfaces[w->lagged[i]];
+        int behind = first + motion_words(w, interface);
         yk_accelerator_block(w->accelerator, first);
-        first += motion_words(w, &system->interfaces[w->lagged[i]]);
+        if (w->motion == YK_UNKNOWN_ACCELERATION)
+            yk_accelerator_block(w->accelerator, behind - yk_port_freedoms(interface->kind));
+        first = behind;
     }
 
     for (int i = 0; i < w->wire_count; i++)
@@ -210,11 +214,16 @@ static double *pack_motion(const yk_system *system, const yk_unknowns *w,
     }
 
     array = yk_wrench_pack(kind, &displacement, array);
-    if (!w->rates)
+    if (w->motion == YK_UNKNOWN_POSITION)
         return array;
 
     yk_wrench rate = {end->velocity, end->angular_velocity};
-    return yk_wrench_pack(kind, &rate, array);
+    array = yk_wrench_pack(kind, &rate, array);
+    if (w->motion == YK_UNKNOWN_VELOCITY)
+        return array;
+
+    yk_wrench acceleration = {end->acceleration, end->angular_acceleration};
+    return yk_wrench_pack(kind, &acceleration, array);
 }
 
 /* The motion with these coordinates; the inverse of pack_motion. */
@@ -223,7 +232,7 @@ static const double *unpack_motion(const yk_system *system, const yk_unknowns *w
                                    yk_motion *end)
 {
     yk_port_kind kind = interface->kind;
-    yk_wrench displacement;
+    yk_wrench displacement = {{0, 0, 0}, {0, 0, 0}};
     array = yk_wrench_unpack(kind, array, &displacement);
     if (w->start) {
         end->acceleration = displacement.force;
@@ -239,14 +248,20 @@ static const double *unpack_motion(const yk_system *system, const yk_unknowns *w
         end->orientation = yk_q_unit(yk_q_mul(rotation, start->orientation));
     }
 
-    if (!w->rates)
+    if (w->motion == YK_UNKNOWN_POSITION)
         return array;
 
-    yk_wrench rate;
+    yk_wrench rate = {{0, 0, 0}, {0, 0, 0}};
     array = yk_wrench_unpack(kind, array, &rate);
     end->velocity = rate.force;
     end->angular_velocity = rate.torque;
+    if (w->motion == YK_UNKNOWN_VELOCITY)
+        return array;
 
+    yk_wrench acceleration = {{0, 0, 0}, {0, 0, 0}};
+    array = yk_wrench_unpack(kind, array, &acceleration);
+    end->acceleration = acceleration.force;
+    end->angular_acceleration = acceleration.torque;
     return array;
 }
 

@@ -48,6 +48,13 @@ bool yk_accelerator_is_valid(const yk_accelerator *accelerator, const double *wo
 
 /* The unknowns: interface_fixed_point.c --------------------------------------------------*/
 
+/* What an unknown motion at the end of the step consists of. */
+typedef enum yk_unknown_motion {
+    YK_UNKNOWN_POSITION,
+    YK_UNKNOWN_VELOCITY,    /* Position and velocity. */
+    YK_UNKNOWN_ACCELERATION /* Position, velocity and acceleration. */
+} yk_unknown_motion;
+
 typedef struct yk_unknowns {
     /* Ascending indices: interfaces of the vector, those with unknown motions, and wires with unknown values. */
     int interface_count;
@@ -58,7 +65,7 @@ typedef struct yk_unknowns {
     int *wires;
 
     bool start; /* Consistent start: motions are accelerations. */
-    bool rates; /* Unknown motions include the velocity at the end of the step. */
+    yk_unknown_motion motion;
     double tolerance, relative_tolerance;
 
     /* Per interface: largest wrench of the iterations of the step. A change that is rounding error
@@ -82,7 +89,9 @@ typedef struct yk_unknowns_def {
     yk_acceleration kind;
 
     yk_unknowns_scope what;
-    bool rates; /* Unknown motions include the velocity at the end of the step. */
+    yk_unknown_motion motion;
+    /* All subsystems step at the same time: the motions of all interfaces and the signals of all wires are unknown. */
+    bool simultaneous;
     double tolerance, relative_tolerance;
 } yk_unknowns_def;
 

@@ -81,18 +81,10 @@ void yk_system_prescribe_motion(yk_system *system, int number, const yk_motion *
 }
 
 void yk_system_prescribe_weighted(yk_system *system, int number, const yk_input_weights *weights,
-                                  bool a_advanced)
+                                  const yk_motion *end)
 {
     yk_interface *interface = &system->interfaces[number];
     yk_input *input = yk_input_b(system, interface);
-
-    /* A's motion at the end of the step is known if A has made the step. */
-    const yk_motion *end = &yk_value_a(system, interface)->motion;
-    yk_motion predicted;
-    if (!a_advanced) {
-        yk_system_predict_motion(system, number, &predicted);
-        end = &predicted;
-    }
 
     /* The wrench of B refers to this place. */
     interface->origin = end->position;

@@ -5,10 +5,10 @@
 
 #include "coupling/system.h"
 
-/* Sets the modified inputs of a motion side from the motion of the wrench side at the end of the step, which is predicted if
- * the wrench side has not advanced. Without weights: original inputs. */
+/* Sets the modified inputs of a motion side from the motion of the wrench side at the end of the step. Without weights:
+ * original inputs. */
 void yk_system_prescribe_weighted(yk_system *system, int interface, const yk_input_weights *weights,
-                                  bool a_advanced);
+                                  const yk_motion *end);
 
 /* Saves the present motions as those at the start of the next step. */
 void yk_system_keep_start(yk_system *system);

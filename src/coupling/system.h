@@ -120,6 +120,12 @@ typedef struct yk_participant {
     int64_t timed_calls;
 } yk_participant;
 
+/* Whether iterations may give the target of a wire a value for the end of the step before the source has reached it. */
+static inline bool yk_wire_can_lag(const yk_wire *wire)
+{
+    return !wire->def.sample_and_hold && !wire->looped;
+}
+
 /* A signal port that the program sets (inputs.c). */
 typedef struct yk_external_input {
     const char *name;
@@ -139,6 +145,13 @@ typedef struct yk_pending_wrenches {
     yk_pending_wrench *list;
     int count, capacity;
 } yk_pending_wrenches;
+
+/* Values of wires at the end of the step: the present values of their sources, or given values. */
+typedef enum yk_carried_signals {
+    YK_CARRY_PRESENT,
+    YK_CARRY_GIVEN_BACKWARD, /* Given values on wires against the sequence. */
+    YK_CARRY_ALL_GIVEN
+} yk_carried_signals;
 
 /* Phase of a macro step. The callbacks of the program must not step the system. */
 typedef enum yk_step_phase {
@@ -306,8 +319,8 @@ struct yk_system {
     yk_step_callback before_step, after_step;
     yk_step_phase phase;
 
-    /* The signals were last updated by yk_system_carry_given_signals(). */
-    bool carries_given;
+    /* The values that the signals were last updated with, see yk_system_carry_given_signals(). */
+    yk_carried_signals carried;
 
     /* Order of the participants. `sequence`: B sides before their A sides (Gauss-Seidel).
      * `wrench_sequence`: A sides before their B sides, for iterations over wrenches. */

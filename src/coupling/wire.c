@@ -227,7 +227,7 @@ static double set_input(yk_system *system, const yk_wire *wire, double begin, do
     return fabs(end - last) / (1 + fabs(end));
 }
 
-static double carry(yk_system *system, int participant, bool with_given)
+static double carry(yk_system *system, int participant, yk_carried_signals signals)
 {
     double largest = 0;
     for (int i = 0; i < system->wire_count; i++) {
@@ -241,7 +241,8 @@ static double carry(yk_system *system, int participant, bool with_given)
         double end = wire->before;
         if (from->advanced && !wire->def.sample_and_hold)
             end = wire->now;
-        if (with_given && wire->lagged)
+        if ((signals == YK_CARRY_GIVEN_BACKWARD && wire->lagged) ||
+            (signals == YK_CARRY_ALL_GIVEN && yk_wire_can_lag(wire)))
             end = wire->given;
         if (wire->torn)
             end = wire->torn_end;
@@ -253,19 +254,19 @@ static double carry(yk_system *system, int participant, bool with_given)
 
 double yk_system_update_signals(yk_system *system, int participant)
 {
-    system->carries_given = false;
-    return carry(system, participant, false);
+    system->carried = YK_CARRY_PRESENT;
+    return carry(system, participant, system->carried);
 }
 
-double yk_system_carry_given_signals(yk_system *system, int participant)
+double yk_system_carry_given_signals(yk_system *system, int participant, yk_carried_signals signals)
 {
-    system->carries_given = true;
-    return carry(system, participant, true);
+    system->carried = signals;
+    return carry(system, participant, signals);
 }
 
 void yk_wires_carry_again(yk_system *system, int participant)
 {
-    carry(system, participant, system->carries_given);
+    carry(system, participant, system->carried);
 }
 
 void yk_wires_carry_start(yk_system *system, int participant)

@@ -12,9 +12,10 @@ yk_status yk_inputs_create(yk_system *system, const yk_system_description *def);
 
 /* Reads the values of all wires with this source. */
 void yk_wires_read(yk_participant *participant);
-/* Like yk_system_update_signals(), but wires against the sequence carry their given value at the
- * end of the step. */
-double yk_system_carry_given_signals(yk_system *system, int participant);
+/* Like yk_system_update_signals(), but wires against the sequence, or all wires, carry their given
+ * value at the end of the step. */
+double yk_system_carry_given_signals(yk_system *system, int participant,
+                                     yk_carried_signals signals);
 /* Updates the signals in the same way as the last call of the scheme did, for participants of a
  * loop that the scheme has not reached yet. */
 void yk_wires_carry_again(yk_system *system, int participant);

@@ -365,7 +365,7 @@ static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequ
         yk_wire *wire = &system->wires[i];
         int source = index[wire->def.source_subsystem];
         int target = index[wire->def.target_subsystem];
-        wire->lagged = !wire->def.sample_and_hold && !wire->looped && source >= target;
+        wire->lagged = yk_wire_can_lag(wire) && source >= target;
     }
 
     yk_free(system->context, listed);

@@ -9,8 +9,10 @@ typedef struct any_scheme {
     const yk_scheme_ops *ops;
     yk_sequence order;
     yk_exchange exchange;
-    yk_modified_inputs inputs;
+    yk_modified_inputs inputs;          /* of explicit */
+    yk_modified_inputs iterated_inputs; /* of tight */
     double alpha, beta, gamma;
+    yk_motion_extrapolation motion;
     int iterations; /* of relaxed: sweeps */
     double tolerance, relative_tolerance;
     yk_acceleration acceleration;
@@ -57,6 +59,7 @@ static inline yk_scheme_def any_scheme_def(const any_scheme *s, any_options *roo
                                                       .alpha = s->alpha,
                                                       .beta = s->beta,
                                                       .gamma = s->gamma,
+                                                      .extrapolation = s->motion,
                                                       .thread_count = s->threads};
     if (s->ops == yk_scheme_tight() || s->ops == yk_scheme_loose())
         room->tight =
@@ -66,7 +69,14 @@ static inline yk_scheme_def any_scheme_def(const any_scheme *s, any_options *roo
                                .acceleration = s->acceleration,
                                .prescribed_velocity = s->velocity,
                                .max_halvings = s->halvings,
-                               .exchange = s->exchange};
+                               .exchange = s->exchange,
+                               .sequence = s->order,
+                               .modified_inputs = s->iterated_inputs,
+                               .alpha = s->alpha,
+                               .beta = s->beta,
+                               .gamma = s->gamma,
+                               .extrapolation = s->motion,
+                               .thread_count = s->threads};
     if (s->ops == yk_scheme_monolithic())
         room->monolithic = (yk_monolithic_options){.max_iterations = s->iterations};
     if (s->ops == yk_scheme_index1())

@@ -4,6 +4,7 @@
 #include <stdlib.h>
 
 #include "any_scheme.h"
+#include "coupling/extrapolation.h"
 #include "coupling/step_frame.h"
 #include "coupling/system.h"
 #include "math/integrators.h"
@@ -240,6 +241,86 @@ static void a_precession_is_of_third_order(void **state)
     assert_true(log2(error[1] / error[2]) > 2.8);
 }
 
+/* The motion of the third step by the last two or three starts, with a first step of another size; and the errors of position
+ * and velocity. */
+static void errors_of_extrapolation(yk_motion_extrapolation kind, const moving *m, double h,
+                                    double error[4])
+{
+    moving sides[2] = {*m, *m};
+    for (int i = 0; i < 2; i++)
+        sides[i].base.ops = &plain_ops;
+    yk_subsystem *both[2] = {&sides[0].base, &sides[1].base};
+    static const char *const names[2] = {"a", "b"};
+    yk_interface_def joint = {
+        .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXES_ALL};
+    yk_system_description def = {.subsystems = both,
+                                 .names = names,
+                                 .subsystem_count = 2,
+                                 .interfaces = &joint,
+                                 .interface_count = 1,
+                                 .step = h};
+    any_scheme scheme = any_scheme_default();
+    yk_system *system = NULL;
+    assert_int_equal(any_scheme_create(context, &def, &scheme, &system), YK_OK);
+    assert_true(!YK_FAILED(yk_system_initialize(system)));
+
+    /* Steps of 0.7 h, h and 0.8 h. */
+    static const double parts[3] = {0.7, 1, 0.8};
+    yk_motion_history *history = NULL;
+    assert_int_equal(yk_motion_history_create(system, kind, &history), YK_OK);
+    assert_non_null(history);
+    double t = 0;
+    yk_motion end;
+    for (int n = 0; n < 3; n++) {
+        yk_system_begin_part(system, t, parts[n] * h);
+        *yk_before_a(system, &system->interfaces[0]) = motion_at(m, t);
+        yk_motion_history_predict(history, system, 0, &end);
+        yk_motion_history_add_step(history, system);
+        t += parts[n] * h;
+    }
+    yk_motion_history_destroy(history, system);
+    yk_system_destroy(system);
+
+    yk_motion exact = motion_at(m, t);
+    yk_quat apart = yk_q_mul(end.orientation, yk_q_conjugate(exact.orientation));
+    error[0] = yk_v3_norm(yk_v3_sub(end.position, exact.position));
+    error[1] = yk_v3_norm(yk_v3_sub(end.velocity, exact.velocity));
+    error[2] = yk_v3_norm(yk_so3_log(apart));
+    error[3] = yk_v3_norm(yk_v3_sub(end.angular_velocity, exact.angular_velocity));
+}
+
+/* The velocity of a polynomial of degree k has an error of order k + 1, its integral one more; the cubic of Hermite has the
+ * orders 3 and 4. Translations and rotations, also with steps of different sizes. */
+static void extrapolations_have_their_orders(void **state)
+{
+    (void)state;
+    moving m = {.path = {{1, 2, 3}, {-1, 0.5, 2}, {3, -2, 1}, {5, 4, -6}},
+                .axis = yk_v3_unit(yk_v3(1, 0, 1)),
+                .spin = 3,
+                .precession = 2};
+    static const struct {
+        yk_motion_extrapolation kind;
+        int rate_order;
+    } cases[] = {{YK_MOTION_EXTRAPOLATION_CONSTANT, 1},
+                 {YK_MOTION_EXTRAPOLATION_LINEAR, 2},
+                 {YK_MOTION_EXTRAPOLATION_QUADRATIC, 3},
+                 {YK_MOTION_EXTRAPOLATION_HERMITE, 3}};
+    for (int c = 0; c < 4; c++) {
+        double coarse[4];
+        double fine[4];
+        errors_of_extrapolation(cases[c].kind, &m, 0.02, coarse);
+        errors_of_extrapolation(cases[c].kind, &m, 0.01, fine);
+        for (int i = 0; i < 4; i++) {
+            bool is_exact = i < 2 && cases[c].rate_order == 3;
+            double expected = cases[c].rate_order + (i % 2 == 0);
+            if (is_exact)
+                assert_true(fine[i] < 1e-12);
+            else
+                assert_near(log2(coarse[i] / fine[i]), expected, 0.1);
+        }
+    }
+}
+
 int main(void)
 {
     context = yk_context_create(NULL);
@@ -248,6 +329,7 @@ int main(void)
         cmocka_unit_test(an_oscillator_is_extrapolated_as_by_itself),
         cmocka_unit_test(a_constant_rotation_is_exact),
         cmocka_unit_test(a_precession_is_of_third_order),
+        cmocka_unit_test(extrapolations_have_their_orders),
     };
     int failed = cmocka_run_group_tests_name("predict", tests, NULL, NULL);
     yk_context_destroy(context);

@@ -192,15 +192,22 @@ static void start_finds_the_initial_wrench(void **state)
 
 static const any_scheme *all_schemes(int *count)
 {
-    static any_scheme list[6];
-    for (int i = 0; i < 6; i++)
+    static any_scheme list[11];
+    for (int i = 0; i < 11; i++)
         list[i] = any_scheme_default();
     list[1].inputs = YK_MODIFIED_INPUTS_NONE;
     list[2].order = YK_SEQUENCE_JACOBI;
     list[3].ops = yk_scheme_tight(), list[3].iterations = 0;
     list[4].ops = yk_scheme_tight();
     list[5].ops = yk_scheme_tight(), list[5].acceleration = YK_ACCELERATION_AITKEN;
-    *count = 6;
+    list[6].motion = YK_MOTION_EXTRAPOLATION_QUADRATIC;
+    list[7].motion = YK_MOTION_EXTRAPOLATION_HERMITE;
+    list[8].ops = yk_scheme_tight(), list[8].iterated_inputs = YK_MODIFIED_INPUTS_INDEX_1;
+    for (int i = 9; i < 11; i++)
+        list[i].ops = yk_scheme_tight(), list[i].order = YK_SEQUENCE_JACOBI, list[i].threads = 2;
+    list[10].acceleration = YK_ACCELERATION_NONE;
+    list[10].motion = YK_MOTION_EXTRAPOLATION_LINEAR;
+    *count = 11;
     return list;
 }
 
@@ -456,6 +463,146 @@ static void jacobi_gives_the_same_bits_for_any_number_of_threads(void **state)
     }
 }
 
+/* Both sequences solve the same equations. */
+static void tight_finds_the_same_motion_in_both_sequences(void **state)
+{
+    (void)state;
+    static const yk_modified_inputs inputs[] = {YK_MODIFIED_INPUTS_NONE, YK_MODIFIED_INPUTS_INDEX_1,
+                                                YK_MODIFIED_INPUTS_INDEX_2};
+    static const yk_acceleration rules[] = {YK_ACCELERATION_NONE, YK_ACCELERATION_QUASI_NEWTON};
+    for (int i = 0; i < 3; i++) {
+        double reference[2] = {0};
+        for (int n = 0; n < 6; n++) {
+            any_scheme scheme = any_scheme_default();
+            scheme.ops = yk_scheme_tight();
+            scheme.iterations = 200;
+            scheme.tolerance = 1e-11;
+            scheme.iterated_inputs = inputs[i];
+            scheme.acceleration = rules[n % 2];
+            scheme.order = n < 2 ? YK_SEQUENCE_GAUSS_SEIDEL : YK_SEQUENCE_JACOBI;
+            scheme.threads = n < 4 ? 1 : 2;
+            pair p;
+            yk_oscillator_def defs[2] = {first_mass(700, 0.5, 1), second_mass(1)};
+            defs[1].mass = 0.7;
+            assert_int_equal(open_masses(&p, defs, &scheme, 1e-3), YK_OK);
+            for (int k = 0; k < 100; k++)
+                assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+            for (int side = 0; side < 2; side++) {
+                if (n == 0)
+                    reference[side] = position(&p, side);
+                assert_near(position(&p, side), reference[side], 1e-13);
+            }
+            close_masses(&p);
+        }
+    }
+}
+
+/* Equation (26) with the motion that the iteration has found; weights {1, 0, 0} close the gap of the positions. */
+static void tight_prescribes_modified_inputs(void **state)
+{
+    (void)state;
+    double h = 1e-3;
+    for (int c = 0; c < 4; c++) {
+        static const yk_modified_inputs inputs[] = {
+            YK_MODIFIED_INPUTS_INDEX_1, YK_MODIFIED_INPUTS_INDEX_2, YK_MODIFIED_INPUTS_INDEX_3,
+            YK_MODIFIED_INPUTS_WEIGHTED};
+        const double weights[][3] = {{2, 2, 1}, {1, 1, 0}, {1, 0, 0}, {3e5 * h * h, 40 * h, 0.5}};
+        const double *w = weights[c];
+        any_scheme scheme = any_scheme_default();
+        scheme.ops = yk_scheme_tight();
+        scheme.iterations = 50;
+        scheme.tolerance = 1e-11;
+        scheme.iterated_inputs = inputs[c];
+        scheme.alpha = 3e5;
+        scheme.beta = 40;
+        scheme.gamma = 0.5;
+        pair p;
+        yk_oscillator_def defs[2] = {first_mass(700, 0.5, 1), second_mass(1)};
+        assert_int_equal(open_masses(&p, defs, &scheme, h), YK_OK);
+        yk_motion b = {.velocity = {1, 0, 0}};
+        double largest_gap = 0;
+        for (int n = 0; n < 50; n++) {
+            assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+            yk_motion a = yk_system_port_value(p.system, 0, 0)->motion;
+            double sum = w[0] * (a.position.x - b.position.x) / h + w[1] * a.velocity.x +
+                         w[2] * (b.velocity.x + h * a.acceleration.x);
+            b = yk_system_port_value(p.system, 1, 0)->motion;
+            assert_near(b.velocity.x, sum / (w[0] + w[1] + w[2]), 1e-12);
+            largest_gap = fmax(largest_gap, fabs(a.position.x - b.position.x));
+        }
+        close_masses(&p);
+        if (inputs[c] == YK_MODIFIED_INPUTS_INDEX_3)
+            assert_true(largest_gap < 1e-15);
+        else
+            assert_true(largest_gap > 1e-9);
+    }
+}
+
+/* What is prescribed before the partner has stepped decides the error of the schemes that do not repeat steps; after a tight
+ * iteration it does not matter. */
+static void extrapolation_is_used_where_nothing_is_repeated(void **state)
+{
+    (void)state;
+    double position_of[3][5];
+    for (int s = 0; s < 3; s++) {
+        for (int e = 0; e < 5; e++) {
+            any_scheme scheme = any_scheme_default();
+            if (s > 0)
+                scheme.ops = yk_scheme_tight();
+            scheme.iterations = s == 1 ? 0 : 50;
+            scheme.tolerance = 1e-11;
+            scheme.velocity = YK_PRESCRIBED_VELOCITY_PARTNER;
+            scheme.motion = (yk_motion_extrapolation)e;
+            scheme.exchange = YK_EXCHANGE_FORCE_MOTION;
+            pair p;
+            yk_oscillator_def defs[2] = {first_mass(700, 0.5, 1), second_mass(1)};
+            defs[1].mass = 0.1;
+            assert_int_equal(open_masses(&p, defs, &scheme, 1e-3), YK_OK);
+            for (int n = 0; n < 100; n++)
+                assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+            position_of[s][e] = position(&p, 0);
+            close_masses(&p);
+        }
+    }
+    for (int e = 1; e < 5; e++) {
+        assert_true(position_of[0][e] != position_of[0][e - 1]);
+        assert_true(position_of[1][e] != position_of[1][e - 1]);
+        assert_near(position_of[2][e], position_of[2][0], 1e-13);
+    }
+}
+
+/* Error at t = 0.1 s of the explicit scheme, relative to the amplitude; the second mass is so light that the coupling is stable. */
+static double error_with_extrapolation(yk_motion_extrapolation kind, double h)
+{
+    any_scheme scheme = any_scheme_default();
+    scheme.motion = kind;
+    pair p;
+    yk_oscillator_def defs[2] = {first_mass(5000, 0.56, 1), second_mass(1)};
+    defs[1].mass = 0.1;
+    assert_int_equal(open_masses(&p, defs, &scheme, h), YK_OK);
+    double omega = sqrt(5000 / 1.1);
+    double error = 0;
+    for (int64_t n = 1; n <= llround(0.1 / h); n++) {
+        assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
+        double exact = sin(omega * (double)n * h);
+        error = fmax(error, fabs(omega * position(&p, 0) - exact));
+    }
+    close_masses(&p);
+    return error;
+}
+
+/* The wrench belongs to a motion that was prescribed before it was known, and the motion side is of first order: so is the scheme
+ * with every extrapolation. */
+static void explicit_is_of_first_order_with_every_extrapolation(void **state)
+{
+    (void)state;
+    for (int e = 0; e < 5; e++) {
+        double coarse = error_with_extrapolation((yk_motion_extrapolation)e, 2e-4);
+        double fine = error_with_extrapolation((yk_motion_extrapolation)e, 1e-4);
+        assert_near(log2(coarse / fine), 1, 0.1);
+    }
+}
+
 int main(void)
 {
     context = yk_context_create(NULL);
@@ -474,6 +621,10 @@ int main(void)
         cmocka_unit_test(substeps_begin_with_their_own_length),
         cmocka_unit_test(tight_keeps_its_order_with_substeps_on_one_side),
         cmocka_unit_test(jacobi_gives_the_same_bits_for_any_number_of_threads),
+        cmocka_unit_test(tight_finds_the_same_motion_in_both_sequences),
+        cmocka_unit_test(tight_prescribes_modified_inputs),
+        cmocka_unit_test(extrapolation_is_used_where_nothing_is_repeated),
+        cmocka_unit_test(explicit_is_of_first_order_with_every_extrapolation),
     };
     int failed = cmocka_run_group_tests_name("schemes", tests, NULL, NULL);
     yk_context_destroy(context);

@@ -308,7 +308,8 @@ void yk_balance_take_over(yk_balance *balance, yk_system *system)
     balance->asked = true;
 }
 
-yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_input_weights *weights)
+yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_input_weights *weights,
+                           const yk_motion_history *history)
 {
     /* Set the other inputs to their predictions; no subsystem has advanced yet. */
     for (int i = 0; i < system->interface_count; i++) {
@@ -317,7 +318,9 @@ yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_inpu
         if (yk_both_take_wrench(interface) || balance->participants[motion_side].size == 0)
             continue;
 
-        yk_system_prescribe_weighted(system, i, weights, false);
+        yk_motion end;
+        yk_motion_history_predict(history, system, i, &end);
+        yk_system_prescribe_weighted(system, i, weights, &end);
     }
 
     /* Directions of the wrenches at the time at which the earlier side evaluates them, and

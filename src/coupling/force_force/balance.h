@@ -28,6 +28,7 @@
 #define YK_COUPLING_BALANCE_H
 
 #include "coupling/constraint.h"
+#include "coupling/extrapolation.h"
 #include "coupling/jacobian.h"
 #include "coupling/system.h"
 
@@ -98,8 +99,9 @@ const double *yk_balance_set(yk_balance *balance, const double *words);
 yk_status yk_balance_start(yk_balance *balance, yk_system *system);
 
 /* Computes the wrenches of the next step and sets them as inputs of both sides. Other interfaces
- * have the inputs of the explicit scheme with the given weights. */
-yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_input_weights *weights);
+ * have the inputs of the explicit scheme with the given weights and extrapolation. */
+yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_input_weights *weights,
+                           const yk_motion_history *history);
 /* After the state of a later step was set in a system that has made no step: requests the step
  * models that a previous step would have requested. */
 void yk_balance_take_over(yk_balance *balance, yk_system *system);

@@ -37,6 +37,7 @@
 #include <stdio.h>
 #include <string.h>
 
+#include "coupling/extrapolation.h"
 #include "coupling/failure.h"
 #include "coupling/participant.h"
 #include "coupling/scheme_options.h"
@@ -87,34 +88,13 @@ static void modelled_motion(const yk_rim *rim, const yk_system *system, int numb
     motion->angular_velocity = get3(now + 3);
 }
 
-/* Velocity at local time tau of the polynomial through the last macro points, and its integral. */
-static yk_vec3 extrapolate(int degree, double h, double tau, yk_vec3 now, const yk_vec3 *past,
-                           yk_vec3 *displacement)
-{
-    /* Backward differences over h, h^2. */
-    yk_vec3 first = yk_v3(0, 0, 0);
-    yk_vec3 second = yk_v3(0, 0, 0);
-    if (degree >= 1)
-        first = yk_v3_scale(1 / h, yk_v3_sub(now, past[0]));
-    if (degree >= 2) {
-        yk_vec3 before = yk_v3_scale(1 / h, yk_v3_sub(past[0], past[1]));
-        second = yk_v3_scale(1 / (2 * h), yk_v3_sub(first, before));
-    }
-
-    /* now + first tau + second tau (tau + h) */
-    yk_vec3 slope = yk_v3_axpy(h, second, first);
-    yk_vec3 mean = yk_v3_axpy(tau / 2, slope, yk_v3_scale(tau * tau / 3, second));
-    *displacement = yk_v3_scale(tau, yk_v3_add(now, mean));
-    return yk_v3_add(now, yk_v3_axpy(tau, slope, yk_v3_scale(tau * tau, second)));
-}
-
 static void extrapolated_motion(const yk_rim *rim, const yk_system *system, int number, double tau,
                                 yk_motion *motion)
 {
     const yk_interface *interface = &system->interfaces[number];
     const yk_rim_interface *own = &rim->interfaces[number];
     const yk_motion *begin = yk_before_a(system, interface);
-    double h = system->step;
+    const double steps[2] = {system->step, system->step};
     /* With the available number of macro points. */
     int degree = (int)rim->options.extrapolation - (int)YK_EXTRAPOLATION_CONSTANT;
     if (degree > rim->past_count)
@@ -122,14 +102,15 @@ static void extrapolated_motion(const yk_rim *rim, const yk_system *system, int 
 
     yk_vec3 displacement;
     *motion = *begin;
-    motion->velocity = extrapolate(degree, h, tau, begin->velocity, own->past, &displacement);
+    motion->velocity =
+        yk_extrapolate_rate(degree, steps, tau, begin->velocity, own->past, &displacement);
     motion->position = yk_v3_add(begin->position, displacement);
     if (interface->kind == YK_PORT_SCALAR)
         return;
 
     yk_vec3 rotation;
-    motion->angular_velocity =
-        extrapolate(degree, h, tau, begin->angular_velocity, own->past_angular, &rotation);
+    motion->angular_velocity = yk_extrapolate_rate(degree, steps, tau, begin->angular_velocity,
+                                                   own->past_angular, &rotation);
     motion->orientation = yk_q_unit(yk_q_mul(yk_so3_exp(rotation), begin->orientation));
 }
 
@@ -246,8 +227,10 @@ static void set_slow_motions(const yk_rim *rim, yk_system *system, int participa
             continue;
         }
 
-        bool advanced = index >= 0 && interface->a_index < index;
-        yk_system_prescribe_weighted(system, i, &yk_weights_index1, advanced);
+        yk_motion end = yk_value_a(system, interface)->motion;
+        if (index < 0 || interface->a_index >= index)
+            yk_system_predict_motion(system, i, &end);
+        yk_system_prescribe_weighted(system, i, &yk_weights_index1, &end);
     }
 }
 
@@ -456,7 +439,7 @@ static yk_status rim_step(yk_scheme *scheme, yk_system *system, yk_step_report *
     bool jacobi = rim->options.sequence == YK_SEQUENCE_JACOBI;
     report->iterations = 1;
     if (rim->balance) {
-        yk_status status = yk_balance_solve(rim->balance, system, &yk_weights_index1);
+        yk_status status = yk_balance_solve(rim->balance, system, &yk_weights_index1, NULL);
         if (status != YK_OK)
             return status;
     }

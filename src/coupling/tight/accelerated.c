@@ -33,9 +33,23 @@ static void apply(const yk_tight *x, yk_system *system, const yk_unknowns *w,
         yk_tight_wrench_input(x, system, w->interfaces[k]);
 }
 
-/* Advances all subsystems once, from the start of the step. */
-static yk_status sweep(const yk_tight *x, yk_system *system, bool first)
+/* Advances all subsystems at the same time, with the motions and signals of x. */
+static yk_status sweep_together(yk_tight *x, yk_system *system, bool first)
 {
+    for (int i = 0; i < system->interface_count; i++)
+        if (!yk_both_take_wrench(&system->interfaces[i]))
+            yk_tight_motion_input(x, system, i, &system->interfaces[i].given);
+    for (int i = 0; i < system->participant_count; i++)
+        yk_system_carry_given_signals(system, i, YK_CARRY_ALL_GIVEN);
+    return yk_tight_sweep_jacobi(x, system, first, true);
+}
+
+/* Advances all subsystems once, from the start of the step. */
+static yk_status sweep(yk_tight *x, yk_system *system, bool first)
+{
+    if (x->options.sequence == YK_SEQUENCE_JACOBI)
+        return sweep_together(x, system, first);
+
     for (int index = 0; index < system->participant_count; index++) {
         int participant = system->wrench_sequence[index];
 
@@ -51,7 +65,7 @@ static yk_status sweep(const yk_tight *x, yk_system *system, bool first)
             yk_tight_motion_input(x, system, i, end);
         }
 
-        yk_system_carry_given_signals(system, participant);
+        yk_system_carry_given_signals(system, participant, YK_CARRY_GIVEN_BACKWARD);
 
         /* The first time from the present state, then from the saved state. */
         yk_status status = YK_OK;
@@ -80,10 +94,11 @@ static bool has_converged(yk_tight *x, yk_system *system, double *change)
     }
 
     /* Signals that were given before they were known. */
+    bool jacobi = x->options.sequence == YK_SEQUENCE_JACOBI;
     for (int i = 0; i < system->wire_count; i++) {
         const yk_wire *wire = &system->wires[i];
         double limit = YK_TIGHT_SIGNAL_TOLERANCE * (1 + fabs(wire->now));
-        if (wire->lagged)
+        if (wire->lagged || (jacobi && yk_wire_can_lag(wire)))
             all = all && fabs(wire->now - wire->given) <= limit;
     }
 
@@ -120,6 +135,17 @@ static void accelerate(yk_tight *x, yk_system *system)
         system->wires[i].given = system->wires[i].now;
 }
 
+/* Sets the next x to H(x). */
+static void pass_on(const yk_tight *x, yk_system *system)
+{
+    for (int i = 0; i < x->unknowns_count; i++) {
+        yk_unknowns *w = &x->unknowns[i];
+        memcpy(w->tried, w->applied, (size_t)w->size * sizeof(double));
+        memcpy(w->next, w->fresh, (size_t)w->size * sizeof(double));
+        apply(x, system, w, w->next);
+    }
+}
+
 /* Motion sides before wrench sides: their present reaction wrenches are applied. */
 static yk_status exchange(const yk_tight *x, yk_system *system)
 {
@@ -152,12 +178,14 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
      * sides at that time. Motions that must be given before they are known are predicted, and wires
      * keep their values. */
     bool circle = false;
+    bool jacobi = x->options.sequence == YK_SEQUENCE_JACOBI;
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
-        circle = circle || interface->lagged;
+        bool unknown = interface->lagged || jacobi;
+        circle = circle || unknown;
         interface->origin = yk_system_interface_motion_at_step_start(system, i, 0)->position;
-        if (interface->lagged)
-            yk_system_predict_motion(system, i, &interface->given);
+        if (unknown)
+            yk_motion_history_predict(x->history, system, i, &interface->given);
     }
 
     for (int i = 0; i < system->wire_count; i++)
@@ -214,8 +242,12 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
         if (number >= limit)
             break;
 
+        /* The wrenches can agree while the motions do not. Verify them by a sweep with H(x). */
         agreed = !circle || converged;
-        accelerate(x, system);
+        if (jacobi && converged)
+            pass_on(x, system);
+        else
+            accelerate(x, system);
     }
 
     /* Not converged: accept the step with the best x. */

@@ -30,6 +30,11 @@ void yk_tight_motion_input(const yk_tight *x, yk_system *system, int number, con
     const yk_motion *start = yk_before_a(system, interface);
     yk_input *input = yk_input_b(system, interface);
     interface->origin = end->position;
+    if (x->weights) {
+        yk_input_modified(interface->kind, interface->def.constrained_axes, x->weights, system->h,
+                          start, yk_before_b(system, interface), end, input);
+        return;
+    }
 
     /* Whether a participant resolves variations within the macro step. */
     bool a_inside = x->looks_inside[interface->def.wrench_subsystem];
@@ -97,13 +102,13 @@ static void keep_wrenches(yk_tight *x, const yk_system *system)
 
 /* Plain sweeps --------------------------------------------------------------------------------- */
 
-/* Applies the wrenches of all motion sides to a participant. In a repetition (not first), raises
- * *change to the largest change of a wrench since the last sweep, and keeps *converged only if no
- * change exceeds the tolerance. */
-static void set_wrench_inputs(const yk_tight *x, yk_system *system, int participant, bool first,
-                              bool *converged, double *change)
+void yk_tight_set_wrenches(const yk_tight *x, yk_system *system, int participant, bool first,
+                           bool *converged, double *change)
 {
     yk_participant *p = &system->participants[participant];
+    if (p->wrench_size == 0)
+        return;
+
     yk_system_pack_wrenches(system, participant);
 
     const double *fresh = p->fresh;
@@ -166,7 +171,7 @@ static yk_status tight_iterate(const yk_tight *x, yk_system *system, yk_step_rep
                 const yk_motion *end = &yk_value_a(system, interface)->motion;
                 yk_motion predicted;
                 if (first && interface->a_index >= interface->b_index) {
-                    yk_system_predict_motion(system, i, &predicted);
+                    yk_motion_history_predict(x->history, system, i, &predicted);
                     end = &predicted;
                 }
 
@@ -174,8 +179,7 @@ static yk_status tight_iterate(const yk_tight *x, yk_system *system, yk_step_rep
             }
 
             /* Apply reaction wrenches, and signals. */
-            if (system->participants[participant].wrench_size)
-                set_wrench_inputs(x, system, participant, first, &converged, &change);
+            yk_tight_set_wrenches(x, system, participant, first, &converged, &change);
             double signal_change = yk_system_update_signals(system, participant);
 
             /* After the last wrench side no other wrench side needs a repetition. */
@@ -228,10 +232,15 @@ static yk_status tight_step_or_halve(yk_tight *x, yk_system *system, double t, d
     yk_status status;
     if (x->unknowns)
         status = yk_tight_iterate_accelerated(x, system, report);
+    else if (x->options.sequence == YK_SEQUENCE_JACOBI)
+        status = yk_tight_iterate_jacobi(x, system, report);
     else
         status = tight_iterate(x, system, report);
-    if (status != YK_NOT_CONVERGED || halvings == 0)
+    if (status != YK_NOT_CONVERGED || halvings == 0) {
+        if (!YK_FAILED(status))
+            yk_motion_history_add_step(x->history, system);
         return status;
+    }
 
     /* Return to the start of the step. */
     for (int i = 0; i < system->participant_count; i++) {
@@ -264,7 +273,7 @@ static yk_status tight_step(yk_scheme *scheme, yk_system *system, yk_step_report
      * unchanged. */
     yk_tight *x = (yk_tight *)scheme;
     if (x->balance) {
-        yk_status status = yk_balance_solve(x->balance, system, &yk_weights_index1);
+        yk_status status = yk_balance_solve(x->balance, system, &yk_weights_index1, x->history);
         if (status != YK_OK)
             return status;
     }
@@ -276,6 +285,16 @@ static yk_status tight_step(yk_scheme *scheme, yk_system *system, yk_step_report
 
 /* Life ----------------------------------------------------------------------------------------- */
 
+/* What the inputs of motion sides use of the motions of their partners at the end of the step. */
+static yk_unknown_motion used_motion(const yk_tight *x)
+{
+    if (x->weights)
+        return YK_UNKNOWN_ACCELERATION;
+    if (x->options.prescribed_velocity == YK_PRESCRIBED_VELOCITY_PARTNER)
+        return YK_UNKNOWN_VELOCITY;
+    return YK_UNKNOWN_POSITION;
+}
+
 static yk_status tight_create(yk_system *system, const void *options, yk_scheme **scheme)
 {
     yk_context *context = system->context;
@@ -286,6 +305,16 @@ static yk_status tight_create(yk_system *system, const void *options, yk_scheme 
     /* The same for tight and loose. */
     x->options = *(const yk_tight_options *)options;
     *scheme = &x->base;
+
+    const yk_tight_options *o = &x->options;
+    x->weights = yk_modified_inputs_weights(o->modified_inputs, o->alpha, o->beta, o->gamma,
+                                            system->step, &x->own_weights);
+    yk_status status = yk_motion_history_create(system, o->extrapolation, &x->history);
+    bool jacobi = o->sequence == YK_SEQUENCE_JACOBI;
+    if (status == YK_OK && jacobi)
+        status = yk_system_use_threads(system, o->thread_count);
+    if (status != YK_OK)
+        return status;
 
     size_t participants = (size_t)system->participant_count;
     x->iterates = yk_allocate(context, 2 * participants, sizeof *x->iterates);
@@ -327,7 +356,7 @@ static yk_status tight_create(yk_system *system, const void *options, yk_scheme 
             x->last_wrench_index = interface->a_index;
     }
 
-    yk_status status = yk_balance_create(system, &x->balance);
+    status = yk_balance_create(system, &x->balance);
     if (status != YK_OK)
         return status;
     if (acceleration == YK_ACCELERATION_NONE || x->options.max_iterations == 0)
@@ -338,7 +367,8 @@ static yk_status tight_create(yk_system *system, const void *options, yk_scheme 
         .kind = acceleration,
         .what = acceleration == YK_ACCELERATION_QUASI_NEWTON ? YK_UNKNOWNS_OF_JOINED
                                                              : YK_UNKNOWNS_OF_SIDES,
-        .rates = x->options.prescribed_velocity == YK_PRESCRIBED_VELOCITY_PARTNER,
+        .motion = used_motion(x),
+        .simultaneous = jacobi,
         .tolerance = x->options.tolerance,
         .relative_tolerance = x->options.relative_tolerance,
     };
@@ -351,6 +381,7 @@ static void tight_destroy(yk_scheme *scheme, yk_system *system)
 {
     yk_tight *x = (yk_tight *)scheme;
     yk_balance_destroy(x->balance, system);
+    yk_motion_history_destroy(x->history, system);
     yk_unknowns_destroy(system->context, x->unknowns, x->unknowns_count);
     yk_free(system->context, x->iterates);
     yk_free(system->context, x->before);
@@ -360,6 +391,7 @@ static void tight_destroy(yk_scheme *scheme, yk_system *system)
 static yk_status tight_initialize(yk_scheme *scheme, yk_system *system)
 {
     yk_tight *x = (yk_tight *)scheme;
+    yk_motion_history_restart(x->history);
     for (int i = 0; i < x->unknowns_count; i++)
         yk_accelerator_restart(x->unknowns[i].accelerator);
     return yk_balance_start(x->balance, system);
@@ -370,10 +402,19 @@ static yk_state_layout tight_state_layout(const yk_scheme *scheme, const yk_syst
     (void)system;
     const yk_tight *x = (const yk_tight *)scheme;
     yk_state_layout layout = yk_balance_layout(x->balance);
+    yk_state_layout history = yk_motion_history_layout(x->history);
+    layout.word_count += history.word_count;
+    layout.continuous_count += history.continuous_count;
     for (int i = 0; i < x->unknowns_count; i++)
         layout.word_count += yk_accelerator_words(x->unknowns[i].accelerator);
 
     return layout;
+}
+
+static size_t count_opaque(const yk_motion_history *history)
+{
+    yk_state_layout layout = yk_motion_history_layout(history);
+    return layout.word_count - layout.continuous_count;
 }
 
 static void tight_state_get(const yk_scheme *scheme, const yk_system *system, double *continuous,
@@ -381,7 +422,9 @@ static void tight_state_get(const yk_scheme *scheme, const yk_system *system, do
 {
     (void)system;
     const yk_tight *x = (const yk_tight *)scheme;
-    yk_balance_get(x->balance, continuous);
+    continuous = yk_balance_get(x->balance, continuous);
+    yk_motion_history_get(x->history, continuous, opaque);
+    opaque += count_opaque(x->history);
     /* The accelerators' data of earlier steps cannot be recomputed. */
     for (int i = 0; i < x->unknowns_count; i++) {
         const yk_accelerator *accelerator = x->unknowns[i].accelerator;
@@ -396,7 +439,9 @@ static void tight_state_set(yk_scheme *scheme, yk_system *system, const double *
     yk_tight *x = (yk_tight *)scheme;
 
     /* In the order of state_get. */
-    yk_balance_set(x->balance, continuous);
+    continuous = yk_balance_set(x->balance, continuous);
+    yk_motion_history_set(x->history, continuous, opaque);
+    opaque += count_opaque(x->history);
     yk_balance_take_over(x->balance, system);
     for (int i = 0; i < x->unknowns_count; i++) {
         yk_accelerator *accelerator = x->unknowns[i].accelerator;
@@ -411,6 +456,10 @@ static bool tight_is_valid_state(const yk_scheme *scheme, const yk_system *syste
     (void)system;
     (void)continuous;
     const yk_tight *x = (const yk_tight *)scheme;
+    if (!yk_motion_history_is_valid(x->history, opaque))
+        return false;
+
+    opaque += count_opaque(x->history);
     for (int i = 0; i < x->unknowns_count; i++) {
         const yk_accelerator *accelerator = x->unknowns[i].accelerator;
         if (!yk_accelerator_is_valid(accelerator, opaque))
@@ -419,6 +468,12 @@ static bool tight_is_valid_state(const yk_scheme *scheme, const yk_system *syste
     }
 
     return true;
+}
+
+static void tight_handle_event(yk_scheme *scheme, yk_system *system)
+{
+    (void)system;
+    yk_motion_history_restart(((yk_tight *)scheme)->history);
 }
 
 /* The schemes ---------------------------------------------------------------------------------- */
@@ -431,12 +486,27 @@ static const yk_option_choice velocity_words[] = {
 
 #define ROW(type, field) .kind = YK_OPTION_##type, YK_MEMBER(yk_tight_options, field)
 #define EXCHANGE_TEXT "what crosses an interface where nothing is repeated; auto where it is absent"
+#define EXTRAPOLATION_ROW                                                               \
+    {                                                                                   \
+        "extrapolation", ROW(CHOICE, extrapolation),                                    \
+            .has_derived_default = true, .default_text = "solver",                      \
+            .choices = yk_extrapolation_words,                                          \
+            .description = "motion that is prescribed before the partner has stepped; " \
+                           "under the scheme tight, the start of the iteration"         \
+    }
 #define VELOCITY_ROW                                                                            \
     {                                                                                           \
         "prescribed_velocity", ROW(CHOICE, prescribed_velocity),                                \
             .default_text = "difference", .choices = velocity_words,                            \
             .description = "the velocity that is prescribed to the sides that receive a motion" \
     }
+
+static const yk_option weights_rows[] = {
+    YK_MODIFIED_INPUTS_WEIGHTS(yk_tight_options),
+};
+
+static const yk_option_section weights_section = {
+    "modified_inputs", "Weights of their own; only the ratios matter.", weights_rows};
 
 enum { ITERATIONS_ROW, TOLERANCE_ROW, RELATIVE_ROW, ACCELERATION_ROW, TIGHT_EXCHANGE_ROW };
 
@@ -465,12 +535,27 @@ static const yk_option tight_rows[] = {
     VELOCITY_ROW,
     {"max_halvings", ROW(INTEGER, max_halvings), .default_text = "0", .range = YK_BETWEEN(0, 20),
      .description = "how often a step that does not converge may be halved"},
+    {"sequence", ROW(CHOICE, sequence), .default_text = "gauss-seidel", .choices = yk_order_words,
+     .description = "sequence of the subsystems in a repetition"},
+    {"modified_inputs", ROW(FORM, modified_inputs), .default_text = "none",
+     .choices = yk_modified_inputs_words, .section = &weights_section,
+     .description = "motion that is prescribed, as in the scheme explicit; replaces "
+                    "`prescribed_velocity`"},
+    EXTRAPOLATION_ROW,
+    {"threads", ROW(INTEGER, thread_count), .default_text = "1", .range = YK_BETWEEN(0, 1024),
+     .description = "with sequence jacobi: subsystems that advance at the same time; 0 is one per "
+                    "core"},
     {0},
 };
 
+enum { LOOSE_EXCHANGE_ROW, LOOSE_EXTRAPOLATION_ROW };
+
 static const yk_option loose_rows[] = {
-    {"exchange", ROW(CHOICE, exchange), .has_derived_default = true, .choices = yk_exchange_words,
-     .description = EXCHANGE_TEXT},
+    [LOOSE_EXCHANGE_ROW] = {"exchange", ROW(CHOICE, exchange), .has_derived_default = true,
+                            .choices = yk_exchange_words,
+                            .description = "what crosses an interface; default: force-motion if "
+                                           "`extrapolation` is given, otherwise auto"},
+    [LOOSE_EXTRAPOLATION_ROW] = EXTRAPOLATION_ROW,
     VELOCITY_ROW,
     {0},
 };
@@ -527,8 +612,27 @@ static void tight_derive(void *own, uint64_t given)
 
 static void derive_loose(void *own, uint64_t given)
 {
-    if (!(given & 1))
-        ((yk_tight_options *)own)->exchange = YK_EXCHANGE_AUTO;
+    if (given >> LOOSE_EXCHANGE_ROW & 1)
+        return;
+
+    /* Extrapolation applies to prescribed motions only. */
+    yk_tight_options *o = own;
+    o->exchange = YK_EXCHANGE_AUTO;
+    if (given >> LOOSE_EXTRAPOLATION_ROW & 1)
+        o->exchange = YK_EXCHANGE_FORCE_MOTION;
+}
+
+static yk_status tight_check(yk_context *context, const void *own)
+{
+    const yk_tight_options *o = own;
+    if (o->sequence == YK_SEQUENCE_JACOBI && o->acceleration == YK_ACCELERATION_AITKEN &&
+        o->max_iterations > 0)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "scheme tight: `acceleration: aitken` has one factor for wrenches, but in "
+                       "`sequence: jacobi` motions are unknown as well; choose `acceleration: "
+                       "quasi-newton` or `sequence: gauss-seidel`");
+    return yk_modified_inputs_check(context, "tight", o->modified_inputs, o->alpha, o->beta,
+                                    o->gamma);
 }
 
 static void tight_configure_for_trial(void *own, double tolerance)
@@ -536,6 +640,7 @@ static void tight_configure_for_trial(void *own, double tolerance)
     yk_tight_options *o = own;
     o->tolerance = tolerance;
     o->relative_tolerance = fmax(o->relative_tolerance, 1e-6);
+    o->thread_count = 1;
     o->max_halvings = 0;
 }
 
@@ -552,6 +657,8 @@ static void tight_display_name(const void *own, char *text, size_t capacity)
     const char *name = "tight";
     if (o->max_iterations == 0)
         name = "loose (tight without iterations)";
+    else if (o->sequence == YK_SEQUENCE_JACOBI)
+        name = "tight, jacobi";
     snprintf(text, capacity, "%s", name);
 }
 
@@ -582,15 +689,16 @@ static const char *tight_convergence_hint(const yk_scheme *scheme)
     return "more iterations or a smaller macro step";
 }
 
-#define OPERATIONS                                                                            \
-    .size = sizeof(yk_scheme_ops), .options_size = sizeof(yk_tight_options),                  \
-    .traits = tight_traits, .create = tight_create, .destroy = tight_destroy,                 \
-    .initialize = tight_initialize, .step = tight_step,                                       \
-    .configure_for_trial = tight_configure_for_trial, .tolerances = tight_tolerances,         \
-    .display_name = tight_display_name, .second_side_causality = tight_second_side_causality, \
-    .needs_rollback_of = tight_needs_rollback_of, .convergence_hint = tight_convergence_hint, \
-    .state_layout = tight_state_layout, .state_get = tight_state_get,                         \
-    .state_set = tight_state_set, .is_valid_state = tight_is_valid_state
+#define OPERATIONS                                                                              \
+    .size = sizeof(yk_scheme_ops), .options_size = sizeof(yk_tight_options),                    \
+    .traits = tight_traits, .create = tight_create, .destroy = tight_destroy,                   \
+    .initialize = tight_initialize, .step = tight_step,                                         \
+    .configure_for_trial = tight_configure_for_trial, .tolerances = tight_tolerances,           \
+    .display_name = tight_display_name, .second_side_causality = tight_second_side_causality,   \
+    .needs_rollback_of = tight_needs_rollback_of, .convergence_hint = tight_convergence_hint,   \
+    .state_layout = tight_state_layout, .state_get = tight_state_get,                           \
+    .state_set = tight_state_set, .is_valid_state = tight_is_valid_state, .check = tight_check, \
+    .handle_event = tight_handle_event
 
 const yk_scheme_ops *yk_scheme_tight(void)
 {

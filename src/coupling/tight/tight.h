@@ -12,6 +12,9 @@
  *                                (quasi-Newton: also of earlier steps), and prescribes the motions that these wrenches caused.
  *                                All participants are rolled back before each sweep.
  *
+ * With the sequence jacobi all participants make a sweep at the same time (jacobi.c), with the wrenches and motions that the
+ * sweep before has reached, or that the acceleration computed from them: motions are then unknowns like wrenches.
+ *
  * Loose makes the first plain sweep only. Algebraic loops of wires through participants with interfaces always use
  * quasi-Newton. */
 #ifndef YK_COUPLING_TIGHT_H
@@ -19,11 +22,18 @@
 
 #include "coupling/force_force/balance.h"
 #include "coupling/interface_fixed_point.h"
+#include "coupling/modified_inputs.h"
 
 typedef struct yk_tight {
     yk_scheme base;
     yk_tight_options options;
-    yk_balance *balance; /* Loose only; NULL: no interface is balanced. */
+    yk_balance *balance;             /* Loose only; NULL: no interface is balanced. */
+    const yk_input_weights *weights; /* NULL: inputs are not modified. */
+    yk_input_weights own_weights;
+    yk_motion_history *history;
+
+    bool
+        last_sweep; /* Sequence jacobi: the sweep that is being made is the last one, in which all participants make the step. */
 
     /* Plain sweeps. Per participant: it receives wrenches only, and its solver offers single iterations. */
     bool *iterates;
@@ -49,7 +59,17 @@ void yk_tight_motion_input(const yk_tight *x, yk_system *system, int interface,
 void yk_tight_wrench_input(const yk_tight *x, const yk_system *system, int interface);
 void yk_tight_wrench_inputs(const yk_tight *x, yk_system *system, int participant);
 
+/* Sets the wrenches that the motion sides of a participant now need. In a repetition (not first), *change is raised to the
+ * largest of their changes since the last sweep, and *converged is cleared if one exceeds the tolerance. */
+void yk_tight_set_wrenches(const yk_tight *x, yk_system *system, int participant, bool first,
+                           bool *converged, double *change);
+
 /* accelerated.c: one macro step with accelerated sweeps. */
 yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_report *report);
+
+/* jacobi.c: one macro step with plain sweeps of all participants at the same time; and one sweep with the inputs that the
+ * participants have. */
+yk_status yk_tight_iterate_jacobi(yk_tight *x, yk_system *system, yk_step_report *report);
+yk_status yk_tight_sweep_jacobi(yk_tight *x, yk_system *system, bool first, bool last);
 
 #endif
