@@ -10,6 +10,7 @@
 #include "base/restored.h"
 #include "base/text.h"
 #include "math/polynomial.h"
+#include "physics/options.h"
 #include "yoke/control.h"
 
 /* Ports of a loop. */
@@ -456,13 +457,17 @@ static void control_destroy(yk_subsystem *subsystem)
 
 yk_control_loop_def yk_control_loop_default(void)
 {
-    return (yk_control_loop_def){
+    yk_control_loop_def def = {
         .min_command = -INFINITY, .max_command = INFINITY, .max_command_rate = INFINITY};
+    yk_option_set_defaults(yk_control_loop_options.options, &def);
+    return def;
 }
 
 yk_control_def yk_control_default(void)
 {
-    return (yk_control_def){.name = "control"};
+    yk_control_def def = {.name = "control"};
+    yk_option_set_defaults(yk_control_options.options, &def);
+    return def;
 }
 
 static yk_status check_loop(yk_context *context, const yk_control_loop_def *def)

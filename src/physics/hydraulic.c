@@ -7,6 +7,7 @@
 #include "base/text.h"
 #include "math/polynomial.h"
 #include "physics/hydraulic_parts.h"
+#include "physics/options.h"
 
 static const yk_subsystem_ops hydraulic_ops;
 
@@ -308,23 +309,13 @@ static void channel_read(const yk_subsystem *subsystem, int channel, double *val
 
 yk_hydraulic_cylinder_def yk_hydraulic_cylinder_default(void)
 {
-    yk_valve valve = {.kind = YK_VALVE_OPEN_CENTER,
-                      .area = 5e-4,
-                      .discharge_coefficient = 0.67,
-                      .laminar_pressure = 100};
-    yk_cylinder cylinder = {
-        .area = {6.5e-3, 6.5e-3},
-        .length = 0.442,
-        .initial_fraction = 0.5,
-        .viscous_friction = 0,
-        .min_chamber_length = 0.05 * 0.442,
-        .stop_stiffness = 1e8,
-        .stop_damping = 1,
-        .valve = valve,
+    yk_hydraulic_cylinder_def def = {
+        .cylinder = {.area = {6.5e-3, 6.5e-3}, .length = 0.442, .min_chamber_length = 0.05 * 0.442},
+        .neutral_command = NAN,
+        .initial_actuator_length = NAN,
     };
-
-    return (yk_hydraulic_cylinder_def){
-        .cylinder = cylinder, .neutral_command = NAN, .initial_actuator_length = NAN};
+    yk_option_set_defaults(yk_hydraulic_cylinder_options.options, &def);
+    return def;
 }
 
 static double example_pump(void *user, double t)
@@ -336,16 +327,10 @@ static double example_pump(void *user, double t)
 
 yk_hydraulic_def yk_hydraulic_default(void)
 {
-    return (yk_hydraulic_def){
-        .name = "hydraulic",
-        .fluid = {.compressibility = 6.53e-10,
-                  .compressibility_2 = -1.19e-18,
-                  .density = 850,
-                  .vapor_pressure = 0},
-        .pump_pressure = {.evaluate = example_pump},
-        .tank_pressure = 1e5,
-        .pascal = 1,
-    };
+    yk_hydraulic_def def = {
+        .name = "hydraulic", .pump_pressure = {.evaluate = example_pump}, .pascal = 1};
+    yk_option_set_defaults(yk_hydraulic_options.options, &def);
+    return def;
 }
 
 static void hydraulic_destroy(yk_subsystem *subsystem)

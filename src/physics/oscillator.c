@@ -5,6 +5,7 @@
  * index-3 system with the joint as a constraint, because the multipliers cancel in the sum of the equations. */
 #include "yoke/oscillator.h"
 #include "base/context.h"
+#include "physics/options.h"
 
 #include <float.h>
 #include <math.h>
@@ -632,7 +633,9 @@ static double oscillator_next_event(const yk_subsystem *subsystem, double t)
 
 yk_oscillator_def yk_oscillator_default(void)
 {
-    return (yk_oscillator_def){.mass = 1, .integrator = YK_OSCILLATOR_TWO_STEP, .rho_inf = 0.6};
+    yk_oscillator_def def = {.mass = 1};
+    yk_option_set_defaults(yk_oscillator_options.options, &def);
+    return def;
 }
 
 static yk_status check_def(yk_context *context, const yk_oscillator_def *def)

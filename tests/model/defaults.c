@@ -7,11 +7,8 @@
 #include <string.h>
 
 #include "model/registry.h"
-#include "yoke/control.h"
-#include "yoke/hydraulic.h"
 #include "yoke/multibody.h"
 #include "yoke/nonsmooth.h"
-#include "yoke/oscillator.h"
 
 static const yk_option *find_key(const yk_option_section *section, const char *key, size_t length)
 {
@@ -152,64 +149,11 @@ static void nonsmooth(void **state)
     EXPECT(&yk_nonsmooth_section, rows);
 }
 
-static void small_kinds(void **state)
-{
-    (void)state;
-    yk_oscillator_def oscillator = yk_oscillator_default();
-    const row of_oscillator[] = {
-        {"stiffness", oscillator.stiffness, 0},
-        {"damping", oscillator.damping, 0},
-        {"position", oscillator.position, 0},
-        {"velocity", oscillator.velocity, 0},
-        {"integrator.two-step.rho_inf", oscillator.rho_inf, 0},
-    };
-    EXPECT(yk_oscillator_kind.section, of_oscillator);
-
-    yk_control_def control = yk_control_default();
-    yk_control_loop_def loop = yk_control_loop_default();
-    const row of_control[] = {
-        {"sample_period", control.sample_period, 0},
-        {"max_step", control.max_step, 0},
-        {"loops.output", loop.output, 0},
-        {"loops.proportional", loop.proportional, 0},
-        {"loops.integral", loop.integral, 0},
-        {"loops.derivative", loop.derivative, 0},
-        {"loops.derivative_filter", loop.derivative_filter, 0},
-        {"loops.command_offset", loop.command_offset, 0},
-    };
-    EXPECT(yk_control_kind.section, of_control);
-
-    yk_hydraulic_def circuit = yk_hydraulic_default();
-    yk_hydraulic_cylinder_def ram = yk_hydraulic_cylinder_default();
-    const yk_cylinder *c = &ram.cylinder;
-    const row of_hydraulics[] = {
-        {"tank_pressure", circuit.tank_pressure, 0},
-        {"fluid.density", circuit.fluid.density, 0},
-        {"fluid.compressibility", circuit.fluid.compressibility, 0},
-        {"fluid.compressibility_2", circuit.fluid.compressibility_2, 0},
-        {"fluid.vapor_pressure", circuit.fluid.vapor_pressure, 0},
-        {"integrator.fixed.max_step", circuit.max_step, 0},
-        {"cylinders.initial_fraction", c->initial_fraction, 0},
-        {"cylinders.viscous_friction", c->viscous_friction, 0},
-        {"cylinders.leakage", c->leakage, 0},
-        {"cylinders.stop_stiffness", c->stop_stiffness, 0},
-        {"cylinders.stop_damping", c->stop_damping, 0},
-        {"cylinders.initial_state", ram.initial_state, 0},
-        {"cylinders.valve.area", c->valve.area, 0},
-        {"cylinders.valve.discharge_coefficient", c->valve.discharge_coefficient, 0},
-        {"cylinders.valve.time_constant", c->valve.time_constant, 0},
-        {"cylinders.valve.allow_backflow", c->valve.allow_backflow, 0},
-        {"cylinders.valve.laminar_pressure", c->valve.laminar_pressure, 0},
-    };
-    EXPECT(yk_hydraulic_kind.section, of_hydraulics);
-}
-
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(smooth),
         cmocka_unit_test(nonsmooth),
-        cmocka_unit_test(small_kinds),
     };
     return cmocka_run_group_tests_name("defaults", tests, NULL, NULL);
 }
