@@ -1,4 +1,4 @@
-/* yoke check: every mistake of a scenario in one pass. yoke schema: the reference of its keys. */
+/* yoke check: all errors of a scenario in one pass. */
 #include <string.h>
 
 #include "cli.h"
@@ -204,44 +204,6 @@ int command_check(int argc, char **argv)
     if (!starts)
         print_out("it was not started: that waits for the partners\n");
 
-    close_scenario(&l);
-    return code;
-}
-
-int command_schema(int argc, char **argv)
-{
-    bool json = false;
-    const option_row rows[] = {
-        {"json", OPTION_FLAG, &json, NULL,
-         "Print a JSON Schema, for completion and checks in editors (docs/json.md)"},
-        {.kind = OPTION_END},
-    };
-    const char *path = NULL;
-    int parsed =
-        options_parse("schema [SCENARIO] [OPTIONS]\n\nPrint the reference of all scenario keys as "
-                      "Markdown, with those of the plug-ins of a scenario.",
-                      rows, argc, argv, &path, 0, 1);
-    if (parsed < 0)
-        return options_exit(parsed);
-
-    /* With a scenario, the keys of its plug-ins too. */
-    loaded l = {0};
-    if (path && !load_scenario(path, &(option_list){0}, LOAD_TO_RUN, &l))
-        return l.code;
-    if (!path)
-        l.context = open_context();
-    if (!l.context)
-        return EXIT_FAILED;
-
-    char *text = json ? yk_scenario_json_schema(l.context, l.scenario)
-                      : yk_scenario_schema_markdown(l.context, l.scenario);
-    int code = EXIT_GOOD;
-    if (text)
-        fputs(text, stdout);
-    else
-        code = print_failure(l.context);
-
-    yk_free(l.context, text);
     close_scenario(&l);
     return code;
 }

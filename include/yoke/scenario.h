@@ -219,10 +219,13 @@ yk_status yk_scenario_source_json(yk_context *context, const yk_scenario_def *de
 yk_status yk_scenario_edit(yk_context *context, const char *path, const char *const *overrides,
                            int count, char **text);
 
-/* The reference of all keys that a scenario may have, in Markdown (docs/scenario.md); with a
- * scenario, those of its plug-ins too. To be given back with yk_free. NULL when out of
- * memory. */
+/* The reference of all keys that a scenario may have, in Markdown; with a scenario, those of its
+ * plug-ins too. To be given back with yk_free. NULL if memory is missing. */
 char *yk_scenario_schema_markdown(yk_context *context, const yk_scenario *scenario);
+/* One page of it, from 0 on, as in docs/scenario.md and docs/scenario/NAME.md. `name` becomes the name
+ * of the page, NULL behind the last one. */
+char *yk_scenario_reference_page(yk_context *context, const yk_scenario *scenario, int page,
+                                 const char **name);
 
 /* The same keys as a JSON Schema (draft 7), for editors. Units are under "x-unit". To be freed with yk_free(). NULL when
  * out of memory. */

@@ -30,15 +30,20 @@ void yk_text_add(yk_context *context, yk_text *text, const char *format, ...)
 {
     va_list arguments;
     va_start(arguments, format);
-    int length = yk_format_list(NULL, 0, format, arguments);
+    yk_text_add_list(context, text, format, arguments);
     va_end(arguments);
-    if (length < 0 || !reserve(context, text, (size_t)length))
-        return;
+}
 
-    va_start(arguments, format);
-    yk_format_list(text->data + text->length, (size_t)length + 1, format, arguments);
-    va_end(arguments);
-    text->length += (size_t)length;
+void yk_text_add_list(yk_context *context, yk_text *text, const char *format, va_list arguments)
+{
+    va_list again;
+    va_copy(again, arguments);
+    int length = yk_format_list(NULL, 0, format, arguments);
+    if (length >= 0 && reserve(context, text, (size_t)length)) {
+        yk_format_list(text->data + text->length, (size_t)length + 1, format, again);
+        text->length += (size_t)length;
+    }
+    va_end(again);
 }
 
 void yk_text_add_xml(yk_context *context, yk_text *text, const char *value)

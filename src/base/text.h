@@ -26,6 +26,8 @@ typedef struct yk_text {
 } yk_text;
 
 void yk_text_add(yk_context *context, yk_text *text, const char *format, ...) YK_PRINTF(3, 4);
+void yk_text_add_list(yk_context *context, yk_text *text, const char *format, va_list arguments)
+    YK_PRINTF(3, 0);
 /* Adds a text in the form of an XML attribute value. */
 void yk_text_add_xml(yk_context *context, yk_text *text, const char *value);
 /* Adds a text as a JSON string, with its quotes. */

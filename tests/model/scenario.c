@@ -543,17 +543,83 @@ static void the_reference_in_docs_is_up_to_date(void **state)
 {
     (void)state;
     yk_context *context = yk_context_create(NULL);
+    const char *name;
+    char *page;
+    int pages = 0;
+    while ((page = yk_scenario_reference_page(context, NULL, pages, &name))) {
+        char path[1024];
+        const char *folder = pages == 0 ? "" : "scenario/";
+        snprintf(path, sizeof path, YOKE_SOURCE_DIR "/docs/%s%s.md", folder, name);
+        FILE *file = fopen(path, "rb");
+        char *committed = calloc(1, 1 << 20);
+        size_t length = file ? fread(committed, 1, (1 << 20) - 1, file) : 0;
+        if (file)
+            fclose(file);
+        assert_int_equal(length, strlen(committed));
+        if (strcmp(committed, page) != 0)
+            print_error("%s is old: yoke schema --folder docs\n", path);
+        assert_string_equal(committed, page);
+        free(committed);
+        yk_free(context, page);
+        pages++;
+    }
+    assert_null(name);
+    assert_true(pages > 15);
+    yk_context_destroy(context);
+}
+
+/* Fails for a key below the section that has no row in the reference. Returns the number of keys. */
+static int look_for_keys(const char *reference, const yk_option_section *section);
+
+static int look_for_key(const char *reference, const yk_option *field)
+{
+    char row[120];
+    snprintf(row, sizeof row, "\n| `%s` | ", field->key);
+    if (!strstr(reference, row))
+        fail_msg("the reference has no row for '%s'", field->key);
+
+    while (field->kind == YK_OPTION_NAMED || field->kind == YK_OPTION_LIST)
+        field = field->item;
+    int keys = 1;
+    if (field->section)
+        keys += look_for_keys(reference, field->section);
+    for (int i = 0; field->variants && field->variants[i]; i++)
+        keys += look_for_keys(reference, field->variants[i]);
+    return keys;
+}
+
+static int look_for_keys(const char *reference, const yk_option_section *section)
+{
+    int keys = 0;
+    for (const yk_option *field = section->options; field->key; field++)
+        keys += field->kind == YK_OPTION_INCLUDE ? look_for_keys(reference, field->section)
+                                                 : look_for_key(reference, field);
+    return keys;
+}
+
+/* Every key has its row in the reference, and a table that several sections have is described once. */
+static void the_reference_has_every_key_once(void **state)
+{
+    (void)state;
+    yk_context *context = yk_context_create(NULL);
+    yk_store store = {.context = context};
+    yk_extensions none = {0};
     char *reference = yk_scenario_schema_markdown(context, NULL);
-    FILE *file = fopen(YOKE_SOURCE_DIR "/docs/scenario.md", "rb");
-    assert_non_null(file);
-    char *committed = calloc(1, 1 << 20);
-    size_t length = fread(committed, 1, (1 << 20) - 1, file);
-    fclose(file);
-    assert_int_equal(length, strlen(committed));
-    if (strcmp(committed, reference) != 0)
-        print_error("docs/scenario.md is old: yoke schema > docs/scenario.md\n");
-    assert_string_equal(committed, reference);
-    free(committed);
+    assert_non_null(reference);
+    int keys = look_for_keys(reference, yk_scenario_section(&store, &none, NULL, NULL));
+    assert_true(keys > 700);
+
+    /* Rows of five columns: the reference without its index. */
+    int rows = 0;
+    for (const char *line = reference; (line = strstr(line, "\n| `")); line++) {
+        int bars = 0;
+        for (const char *c = line + 1; *c && *c != '\n'; c++)
+            bars += *c == '|';
+        rows += bars == 6;
+    }
+    assert_true(rows > 300);
+    assert_true(rows < 550);
+    yk_store_destroy(&store);
     yk_free(context, reference);
     yk_context_destroy(context);
 }
@@ -652,6 +718,7 @@ int main(void)
         cmocka_unit_test(every_default_is_valid),
         cmocka_unit_test(diagnostics_may_be_left_out),
         cmocka_unit_test(the_reference_in_docs_is_up_to_date),
+        cmocka_unit_test(the_reference_has_every_key_once),
     };
     return cmocka_run_group_tests_name("scenario", tests, NULL, NULL);
 }
