@@ -11,6 +11,7 @@
 #include <time.h>
 
 #include "bench.h"
+#include "math/so3.h"
 #include "nonsmooth/packing.h"
 
 /* CPU time of all threads: other programs on the machine do not count. */
@@ -494,10 +495,11 @@ static void heap_1m_2(bench *run)
 
 static const yk_vec3 BRICK_HALF = {0.1, 0.05, 0.03};
 
-static void add_brick(bench *run, yk_nonsmooth *world, double x, int course)
+static void add_brick(bench *run, yk_nonsmooth *world, double x, double length, int course)
 {
     static const double density = 1800;
     yk_vec3 half = BRICK_HALF;
+    half.x *= length;
     double mass = 8 * density * half.x * half.y * half.z;
     double xx = half.x * half.x, yy = half.y * half.y, zz = half.z * half.z;
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
@@ -515,9 +517,10 @@ static void add_brick(bench *run, yk_nonsmooth *world, double x, int course)
 }
 
 /* Courses of bricks with a joint of 1 mm between neighbors, each course half a brick further than the
- * one below it; each has `fewer` bricks less. */
+ * one below it. Each has `fewer` bricks less, or every other one has half bricks at its ends. */
 typedef struct masonry {
     int courses, bricks, fewer;
+    int sweeps; /* 0: as many as the solver chooses */
 } masonry;
 
 static void run_masonry(bench *run, const masonry *m)
@@ -526,8 +529,7 @@ static void run_masonry(bench *run, const masonry *m)
     const int settle = 100, steps = 2000;
     yk_nonsmooth_def def = yk_nonsmooth_default();
     def.thread_count = 1;
-    def.contact_options.tolerance = 0;
-    def.contact_options.max_iterations = 50;
+    def.contact_options.max_iterations = m->sweeps;
     yk_nonsmooth *world = NULL;
     if (!bench_check(run, yk_world_create(bench_context(run), &def, &world)))
         return;
@@ -540,11 +542,18 @@ static void run_masonry(bench *run, const masonry *m)
     for (int course = 0; course < m->courses; course++) {
         int bricks = m->bricks - course * m->fewer;
         double pitch = 2 * BRICK_HALF.x + 1e-3;
-        double first = m->fewer ? 0.5 * course : 0.5 * (course % 2);
-        if (m->bricks == 1)
-            first = 0;
-        for (int i = 0; i < bricks; i++, count++)
-            add_brick(run, world, pitch * (first + i), course);
+        bool halves = !m->fewer && m->bricks > 1 && course % 2 == 1;
+        double first = halves ? 0.5 : 0.5 * m->fewer * course;
+        for (int i = 0; i < bricks - halves; i++, count++)
+            add_brick(run, world, pitch * (first + i), 1, course);
+
+        /* A joint between two halves makes them as long as a whole brick. */
+        for (int end = 0; halves && end < 2; end++, count++) {
+            double length = 0.5 - 0.25e-3 / BRICK_HALF.x;
+            double inset = BRICK_HALF.x * (1 - length);
+            double x = end == 0 ? -inset : pitch * (bricks - 1) + inset;
+            add_brick(run, world, x, length, course);
+        }
     }
 
     yk_motion *begin = calloc((size_t)count, sizeof *begin);
@@ -589,14 +598,101 @@ static void brick_tower(bench *run)
     run_masonry(run, &(masonry){.courses = 36, .bricks = 1});
 }
 
+static void brick_tower_50(bench *run)
+{
+    run_masonry(run, &(masonry){.courses = 36, .bricks = 1, .sweeps = 50});
+}
+
 static void brick_wall(bench *run)
 {
-    run_masonry(run, &(masonry){.courses = 28, .bricks = 21});
+    run_masonry(run, &(masonry){.courses = 24, .bricks = 24});
+}
+
+static void brick_wall_50(bench *run)
+{
+    run_masonry(run, &(masonry){.courses = 24, .bricks = 24, .sweeps = 50});
 }
 
 static void brick_pyramid(bench *run)
 {
     run_masonry(run, &(masonry){.courses = 45, .bricks = 45, .fewer = 1});
+}
+
+static void brick_pyramid_50(bench *run)
+{
+    run_masonry(run, &(masonry){.courses = 45, .bricks = 45, .fewer = 1, .sweeps = 50});
+}
+
+/* Turned boxes that fall into a box and come to rest in a heap, without any order. */
+static void run_rubble(bench *run, int sweeps)
+{
+    const double h = 1e-3;
+    const int columns = 6, layers = 8, steps = 1000;
+    yk_nonsmooth_def def = yk_nonsmooth_default();
+    def.thread_count = 1;
+    def.contact_options.max_iterations = sweeps;
+    yk_nonsmooth *world = NULL;
+    if (!bench_check(run, yk_world_create(bench_context(run), &def, &world)))
+        return;
+
+    yk_nonsmooth_shape_def walls = yk_nonsmooth_shape_default();
+    walls.kind = YK_SOLID_BOX_CAVITY;
+    walls.size = yk_v3(0.8, 0.8, 2);
+    walls.position.z = 2;
+    walls.open_walls = YK_WALL_TOP;
+    walls.material = (yk_material){.friction = 0.6};
+    bench_added(run, yk_world_add_shape(world, &walls));
+    for (int i = 0; i < columns * columns * layers; i++) {
+        int x = i % columns, y = i / columns % columns, z = i / columns / columns;
+        yk_vec3 half = {0.08 + 0.02 * sin(i), 0.07 + 0.02 * cos(3 * i), 0.06 + 0.02 * sin(7 * i)};
+        double mass = 8 * 2000 * half.x * half.y * half.z;
+        double xx = half.x * half.x, yy = half.y * half.y, zz = half.z * half.z;
+        yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
+        double pitch = 0.26;
+        body.position = yk_v3(pitch * (x - 0.5 * (columns - 1)), pitch * (y - 0.5 * (columns - 1)),
+                              0.15 + pitch * z);
+        body.orientation = yk_so3_exp(yk_v3(sin(i), cos(2 * i), sin(5 * i)));
+        body.mass = mass;
+        body.inertia = yk_m3_scale(mass / 3, yk_m3_diagonal(yy + zz, xx + zz, xx + yy));
+        yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
+        shape.body = yk_world_add_body(world, &body);
+        bench_added(run, shape.body);
+        shape.kind = YK_SOLID_BOX;
+        shape.size = half;
+        shape.material = (yk_material){.friction = 0.6};
+        bench_added(run, yk_world_add_shape(world, &shape));
+    }
+
+    tally t = {0}, last = {0};
+    bool good = bench_check(run, yk_nonsmooth_start(world, 0, h));
+    bench_start(run);
+    for (int i = 0; good && i < steps; i++) {
+        good = step_and_tally(run, world, h, &t);
+        tally_residual(world, &t);
+        if (i >= steps - 100)
+            tally_residual(world, &last);
+    }
+    bench_stop(run, steps);
+    note_tally(run, &t, 0);
+    bench_note(run, "residual-at-end-mm/s", 1e3 * last.worst);
+    double speed = 0;
+    for (int k = 0; k < columns * columns * layers; k++) {
+        yk_motion now;
+        yk_nonsmooth_body_motion(world, k, &now);
+        speed = fmax(speed, yk_v3_norm(now.velocity));
+    }
+    bench_note(run, "speed-at-end-mm/s", 1e3 * speed);
+    yk_nonsmooth_destroy(world);
+}
+
+static void rubble(bench *run)
+{
+    run_rubble(run, 0);
+}
+
+static void rubble_50(bench *run)
+{
+    run_rubble(run, 50);
 }
 
 const bench_case bench_nonsmooth[] = {
@@ -610,8 +706,14 @@ const bench_case bench_nonsmooth[] = {
     {"nonsmooth/heap-1k-one-awake", "step", heap_1k_visited, "nonsmooth/heap-1k", false},
     {"nonsmooth/settled-1k", "step", settled_long, NULL, true},
     {"nonsmooth/brick-tower", "step", brick_tower, NULL, false},
+    {"nonsmooth/brick-tower-50-sweeps", "step", brick_tower_50, "nonsmooth/brick-tower", false},
     {"nonsmooth/brick-wall", "step", brick_wall, NULL, true},
+    {"nonsmooth/brick-wall-50-sweeps", "step", brick_wall_50, "nonsmooth/brick-wall", true},
     {"nonsmooth/brick-pyramid", "step", brick_pyramid, NULL, true},
+    {"nonsmooth/brick-pyramid-50-sweeps", "step", brick_pyramid_50, "nonsmooth/brick-pyramid",
+     true},
+    {"nonsmooth/rubble", "step", rubble, NULL, true},
+    {"nonsmooth/rubble-50-sweeps", "step", rubble_50, "nonsmooth/rubble", true},
     {"nonsmooth/heap-10k", "step", heap_10k, "nonsmooth/heap-1k", true},
     {"nonsmooth/heap-10k-2-threads", "step", heap_10k_2, "nonsmooth/heap-10k", true},
     {"nonsmooth/heap-100k", "step", heap_100k, "nonsmooth/heap-10k", true},

@@ -107,7 +107,7 @@ void yk_cone_natural_map(const yk_cone *cone, yk_friction_model friction, double
 /* J of the projection on the cone at v. Where friction is cut it has the eigenvalue 1 along the
  * generating ray, 0 on the rest of the plane spanned by the normal and the directions that are
  * cut, and mu n / |v_g| across such a direction. */
-static void projection_slope(const yk_cone *cone, const double *v, double *slope)
+void yk_cone_projection_slope(const yk_cone *cone, const double *v, double *slope)
 {
     int dim = cone->dim;
     memset(slope, 0, (size_t)(dim * dim) * sizeof *slope);
@@ -190,7 +190,7 @@ void yk_cone_linearise(const yk_cone *cone, yk_friction_model friction, double r
             }
         }
     } else {
-        projection_slope(cone, v, left);
+        yk_cone_projection_slope(cone, v, left);
     }
 
     /* R = (1 - J) / rho. */

@@ -67,6 +67,8 @@ static inline double yk_cone_lift(const yk_cone *cone, const double *u)
 
 /* Nearest point of K; x and y may be the same. */
 void yk_cone_project(const yk_cone *cone, const double *x, double *y);
+/* Its derivative at x, a symmetric dim x dim matrix; one of several where there is none. */
+void yk_cone_projection_slope(const yk_cone *cone, const double *x, double *slope);
 
 /* Clips the friction components to +-mu * normal, each on its own, and x_N to >= 0. */
 void yk_box_project(const yk_cone *cone, double normal, const double *x, double *y);

@@ -314,6 +314,11 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
     }
 }
 
+void yk_network_set_resolution(yk_network *network, double speed)
+{
+    network->resolution = speed;
+}
+
 yk_vec3 yk_network_impulse(const yk_network *network, size_t contact)
 {
     contact_slot at = network->slots[contact];

@@ -144,6 +144,10 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
 /* The rows are the caller's, read and written (impulse) by solve. */
 yk_status yk_network_joints(yk_network *network, yk_joint_row *rows, size_t count);
 
+/* The speed (m/s) that a step resolves: the automatic method without a number of iterations looks
+ * at it. 0: not known. */
+void yk_network_set_resolution(yk_network *network, double speed);
+
 /* YK_OK, YK_NOT_CONVERGED, or an error. Tolerance and residual are velocities (see
  * yk_network_residual). */
 yk_status yk_network_solve(yk_network *network, const yk_contact_options *options,

@@ -5,7 +5,8 @@
  *   network_spheres.c    kernels of round contacts, four at a time
  *   network_rolling.c  kernels of round contacts with spinning and rolling friction
  *   network_general.c  general contacts and joints, one at a time
- *   network_islands.c  islands that sweeps leave unsolved, by the accurate method
+ *   network_islands.c  islands that sweeps do not solve, by Newton's or the accurate method
+ *   network_newton.c   Newton's method on one island
  *   network_solve.c    the solvers: Gauss-Seidel over the plan, projected gradient, the accurate one assembled
  *   network_assemble.c contacts and joints as blocks of rows, the assembled problem
  *   response.c         how the nodes answer while the contacts keep their state
@@ -83,6 +84,8 @@ typedef struct general_contact {
     /* of w with softness: normal, and the largest eigenvalue of the tangential part */
     double dn, dt;
     double ds, dr; /* the same of spinning and rolling, where dim is 6 */
+    bool solved;   /* by Newton's method: sweeps leave it alone */
+    bool distant;  /* too far away to join islands */
 } general_contact;
 
 /* Inverse inertia times length^2, and the length. */
@@ -119,6 +122,7 @@ typedef struct joint_row {
 typedef struct joint_block {
     uint32_t first;
     uint32_t count;
+    bool solved; /* as of a contact */
     double inverse[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
 } joint_block;
 
@@ -181,8 +185,10 @@ struct yk_network {
     joint_row *joint_rows;
     joint_block *joint_blocks;
     size_t joint_block_count;
-    double *partials; /* per block and joint phase: largest, sum of squares, rows */
-    double rho;       /* that violations are measured with, see yk_network_rho */
+    double *partials;  /* per block and joint phase: largest, sum of squares, rows */
+    double resolution; /* see yk_network_set_resolution */
+    double loose;      /* residual that is good enough for structures in motion (m/s) */
+    double rho;        /* that violations are measured with, see yk_network_rho */
     array nodes_array, extras_array, slots_array, pairs_array, singles_array, rollings_array,
         generals_array, pair_softness_array, single_softness_array, blocks_array, colours_array,
         shares_array, taken_array, joint_rows_array, joint_blocks_array, partials_array,
@@ -210,6 +216,11 @@ double yk_network_measure(yk_network *network, yk_friction_model friction, doubl
 /* Adds what the impulses do to the nodes, or sets them to zero. */
 void yk_network_start(yk_network *network, bool warm_start);
 void yk_report_note(const yk_contact_options *options, yk_contact_report *report, double residual);
+
+/* Islands by Newton's method, to the tolerance (m/s): those without round contacts, which sweeps then
+ * leave alone, or those with few. */
+yk_status yk_network_solve_structures(yk_network *network, const yk_contact_options *options,
+                                      double tolerance, bool mixed, yk_contact_report *report);
 
 yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_options *options,
                                     yk_contact_report *report);

@@ -119,6 +119,7 @@ void yk_general_prepare(yk_network *network)
 {
     for (size_t i = 0; i < network->general_count; i++) {
         general_contact *c = &network->generals[i];
+        c->solved = c->distant = false;
 
         /* Its own W, the sum over its two nodes. */
         memset(c->w, 0, sizeof c->w);
@@ -330,6 +331,8 @@ void yk_general_sweep(yk_network *network, const block *b, yk_friction_model fri
         general_contact *c = &network->generals[i];
         double u[YK_CONTACT_DIM_MAX];
         double next[YK_CONTACT_DIM_MAX];
+        if (c->solved)
+            continue;
 
         /* The velocity before this contact moves, with what its softness gives way. */
         yk_general_velocity(network->nodes, c, u);
@@ -470,6 +473,7 @@ yk_status yk_joints_scale(yk_network *network)
         joint_block *b = &network->joint_blocks[network->joint_block_count++];
         b->first = (uint32_t)i;
         b->count = (uint32_t)(end - i);
+        b->solved = false;
         i = end;
     }
 
@@ -568,6 +572,8 @@ void yk_joints_sweep(yk_network *network, double relaxation_factor)
         const joint_block *b = &network->joint_blocks[m];
         yk_joint_row *rows = network->joints + b->first;
         int n = (int)b->count;
+        if (b->solved)
+            continue;
 
         /* Rates of all rows first: the block is solved at once. */
         double rate[YK_CONTACT_DIM_MAX];

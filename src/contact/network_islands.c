@@ -18,14 +18,15 @@
 #include <string.h>
 
 #include "contact/cone.h"
-#include "contact/network_data.h"
+#include "contact/network_newton.h"
 
 enum {
-    SWEEPS = 50,        /* between two looks at the residual */
-    ROUNDS = 3,         /* of them, while they gain */
-    ISLAND_MAX = 400,   /* contacts; the cost of the accurate method grows faster than that */
-    STIFF_MAX = 150,    /* of a stiff island, which is solved more often */
-    ACCURATE_STEPS = 60 /* of an island */
+    SWEEPS = 50,         /* between two looks at the residual */
+    ROUNDS = 3,          /* of them, while they gain */
+    NEWTON_MAX = 100000, /* contacts of an island for Newton's method */
+    ISLAND_MAX = 400,    /* contacts; the cost of the accurate method grows faster than that */
+    STIFF_MAX = 150,     /* of a stiff island, which is solved more often */
+    ACCURATE_STEPS = 60  /* of an island */
 };
 /* A round of sweeps that leaves more than this of the residual gains too little. */
 static const double GAIN = 0.7;
@@ -34,16 +35,25 @@ static const double STIFF_RATIO = 20;
 /* The tolerance of an island, by that of the whole: the norm of its residual is another one. */
 static const double INNER_TOLERANCE = 1e-3;
 
+/* Speed at which a contact without an impulse opens, by that which the step resolves, beyond which it
+ * is left out at first. */
+static const double DISTANT = 10;
+
+/* Which islands are solved: those in which masses differ much, all of them, or by Newton's method alone
+ * those without round contacts, or those with few. */
+typedef enum which { STIFF, ALL, STRUCTURES, MIXED } which;
+
 typedef struct islands {
     size_t count;
     size_t *start;     /* of each island in `elements`, and behind the last */
     uint32_t *element; /* contacts, then blocks of joints, island by island, rising */
+    uint32_t *round;   /* round contacts of each island */
     int32_t *local;    /* per node: its number in its island, or -1 */
     double *lightest;  /* inverse mass, of each island; and the heaviest */
     double *heaviest;
 } islands;
 
-/* The nodes of element i; -1 where there is none, or it does not move. */
+/* The nodes of element i; -1 where there is none, or it does not move. A distant contact has none. */
 static void moving_nodes(const yk_network *network, size_t i, int32_t nodes[2])
 {
     /* Where an element holds its nodes depends on its kind. */
@@ -67,7 +77,7 @@ static void moving_nodes(const yk_network *network, size_t i, int32_t nodes[2])
             nodes[0] = g->a[lane];
             if ((size_t)g->b[lane] < network->node_count)
                 nodes[1] = g->b[lane];
-        } else if (at.kind == SLOT_GENERAL) {
+        } else if (at.kind == SLOT_GENERAL && !network->generals[at.index].distant) {
             nodes[0] = network->generals[at.index].a;
             nodes[1] = network->generals[at.index].b;
         }
@@ -93,7 +103,8 @@ static int32_t root_of(int32_t *parent, int32_t node)
 
 /* Lists the islands that are small enough and have no joint with bounds, which the accurate
  * method does not know. */
-static yk_status list_islands(yk_context *context, const yk_network *network, islands *all)
+static yk_status list_islands(yk_context *context, const yk_network *network, size_t most,
+                              islands *all)
 {
     size_t nodes = network->node_count;
     size_t count = network->contact_count + network->joint_block_count;
@@ -105,9 +116,10 @@ static yk_status list_islands(yk_context *context, const yk_network *network, is
     all->local = yk_allocate(context, nodes + 1, sizeof *all->local);
     all->element = yk_allocate(context, count + 1, sizeof *all->element);
     all->start = yk_allocate(context, nodes + 2, sizeof *all->start);
+    all->round = yk_allocate(context, nodes + 1, sizeof *all->round);
     all->lightest = yk_allocate(context, nodes + 1, sizeof *all->lightest);
     all->heaviest = yk_allocate(context, nodes + 1, sizeof *all->heaviest);
-    if (!parent || !size || !island || !all->local || !all->element || !all->start ||
+    if (!parent || !size || !island || !all->local || !all->element || !all->start || !all->round ||
         !all->lightest || !all->heaviest)
         return YK_ERROR_MEMORY;
 
@@ -122,7 +134,7 @@ static yk_status list_islands(yk_context *context, const yk_network *network, is
             parent[root_of(parent, ends[0])] = root_of(parent, ends[1]);
     }
 
-    /* Elements of each root; too many where a joint has bounds. */
+    /* Elements of each root. */
     for (size_t i = 0; i < count; i++) {
         int32_t ends[2];
         moving_nodes(network, i, ends);
@@ -131,26 +143,14 @@ static yk_status list_islands(yk_context *context, const yk_network *network, is
         if (node < 0)
             continue;
 
-        int32_t root = root_of(parent, node);
-        if (i < network->contact_count) {
-            size[root]++;
-            continue;
-        }
-
-        const joint_block *b = &network->joint_blocks[i - network->contact_count];
-        const yk_joint_row *row = &network->joints[b->first];
-
-        /* The accurate method has no bounds: such an island counts as too large. */
-        size[root]++;
-        if (!isinf(row->lower) || !isinf(row->upper))
-            size[root] += ISLAND_MAX;
+        size[root_of(parent, node)]++;
     }
 
     /* Numbers of the islands, and where each begins. */
     all->count = 0;
     for (size_t i = 0; i < nodes; i++) {
         island[i] = -1;
-        if (parent[i] != (int32_t)i || size[i] == 0 || size[i] > ISLAND_MAX)
+        if (parent[i] != (int32_t)i || size[i] == 0 || size[i] > most)
             continue;
 
         island[i] = (int32_t)all->count;
@@ -173,8 +173,11 @@ static yk_status list_islands(yk_context *context, const yk_network *network, is
             continue;
 
         int32_t own = island[root_of(parent, node)];
-        if (own >= 0)
-            all->element[next[own]++] = (uint32_t)i;
+        if (own < 0)
+            continue;
+        all->element[next[own]++] = (uint32_t)i;
+        if (i < network->contact_count && network->slots[i].kind != SLOT_GENERAL)
+            all->round[own]++;
     }
 
     /* The lightest and the heaviest node of each, as inverse masses. */
@@ -252,62 +255,112 @@ static void take_impulses(yk_network *network, size_t i, const element *e, const
     }
 }
 
-/* Solves one island, where it violates its conditions by more than the tolerance (m/s). Memory is
- * that of the context, released when all islands are done. */
-static yk_status solve_island(yk_context *context, yk_network *network,
-                              const yk_contact_options *options, double tolerance,
-                              const islands *all, size_t island, int *steps)
+/* An island whose elements are gathered. */
+typedef struct gathered {
+    const uint32_t *list;
+    size_t count, contacts, points;
+    size_t rows;
+    element *elements;
+    double *r, *last; /* impulses: to be solved for, and as they are */
+    bool bounded;     /* some joint has bounds */
+} gathered;
+
+static const joint_block *joints_of(const yk_network *network, uint32_t index)
 {
-    const uint32_t *list = all->element + all->start[island];
-    size_t count = all->start[island + 1] - all->start[island];
-    element *elements = yk_allocate(context, count, sizeof *elements);
-    if (!elements)
+    return &network->joint_blocks[index - network->contact_count];
+}
+
+/* Elements, numbers of their nodes within the island, and impulses. */
+static yk_status gather(yk_context *context, yk_network *network, const islands *all, size_t island,
+                        gathered *own)
+{
+    *own = (gathered){
+        .list = all->element + all->start[island],
+        .count = all->start[island + 1] - all->start[island],
+    };
+    own->elements = yk_allocate(context, own->count, sizeof *own->elements);
+    if (!own->elements)
         return YK_ERROR_MEMORY;
 
-    /* Elements, and numbers of their nodes within the island. */
-    size_t contacts = 0;
-    size_t points = 0;
-    for (size_t i = 0; i < count; i++) {
-        yk_network_element(network, list[i], &elements[i]);
-        contacts += list[i] < network->contact_count;
+    for (size_t i = 0; i < own->count; i++) {
+        element *e = &own->elements[i];
+        yk_network_element(network, own->list[i], e);
+        own->contacts += own->list[i] < network->contact_count;
+        own->rows += (size_t)e->dim;
 
         for (int side = 0; side < 2; side++) {
-            int32_t node = elements[i].node[side];
+            int32_t node = e->node[side];
             if (node_is_dynamic(network, node) && all->local[node] < 0)
-                all->local[node] = (int32_t)points++;
+                all->local[node] = (int32_t)own->points++;
         }
     }
 
-    /* The problem of the island alone. */
-    yk_contact_problem problem;
-    yk_status status = yk_elements_assemble(context, network, elements, count, contacts, all->local,
-                                            points, &problem);
-    if (status != YK_OK)
-        return status;
-
-    /* Impulses before and after, and velocities. */
-    size_t rows = (size_t)problem.row_count;
-    double *r = yk_allocate(context, rows, sizeof *r);
-    double *u = yk_allocate(context, rows, sizeof *u);
-    double *last = yk_allocate(context, rows, sizeof *last);
-    if (!r || !u || !last)
+    own->r = yk_allocate(context, own->rows, sizeof *own->r);
+    own->last = yk_allocate(context, own->rows, sizeof *own->last);
+    if (!own->r || !own->last)
         return YK_ERROR_MEMORY;
 
-    /* Impulses as they are, and q = u - W r. */
-    for (size_t i = 0; i < count; i++) {
-        double *own = r + problem.w.first[i];
-        if (i < contacts) {
-            yk_network_contact_impulse(network, list[i], own);
+    double *r = own->r;
+    for (size_t i = 0; i < own->count; r += own->elements[i++].dim) {
+        if (i < own->contacts) {
+            yk_network_contact_impulse(network, own->list[i], r);
             continue;
         }
 
-        const joint_block *b = &network->joint_blocks[list[i] - network->contact_count];
-        for (int k = 0; k < elements[i].dim; k++)
-            own[k] = network->joints[b->first + (size_t)k].impulse;
+        const yk_joint_row *rows = &network->joints[joints_of(network, own->list[i])->first];
+        own->bounded = own->bounded || !isinf(rows->lower) || !isinf(rows->upper);
+        for (int k = 0; k < own->elements[i].dim; k++)
+            r[k] = rows[k].impulse;
     }
 
-    /* Without their own impulses the nodes would have other velocities. */
-    memcpy(last, r, rows * sizeof *r);
+    memcpy(own->last, own->r, own->rows * sizeof *own->r);
+    return YK_OK;
+}
+
+/* Newton's method in the velocities: cheap, and for islands of many contacts. */
+static yk_status solve_by_newton(yk_context *context, yk_network *network,
+                                 const yk_contact_options *options, double tolerance, double loose,
+                                 const islands *all, gathered *own, yk_newton_result *result)
+{
+    size_t blocks = own->count - own->contacts;
+    const yk_joint_row **rows = yk_allocate(context, blocks + 1, sizeof *rows);
+    if (!rows)
+        return YK_ERROR_MEMORY;
+    for (size_t k = 0; k < blocks; k++)
+        rows[k] = &network->joints[joints_of(network, own->list[own->contacts + k])->first];
+
+    yk_newton_island island = {
+        .elements = own->elements,
+        .count = own->count,
+        .contacts = own->contacts,
+        .rows = rows,
+        .local = all->local,
+        .points = own->points,
+    };
+    return yk_newton_solve_island(context, network, &island, options->friction_model, tolerance,
+                                  loose, own->r, result);
+}
+
+/* The accurate method, from the present impulses on. */
+static yk_status solve_accurately(yk_context *context, yk_network *network,
+                                  const yk_contact_options *options, double tolerance,
+                                  const islands *all, gathered *own, int *steps)
+{
+    /* The problem of the island alone. */
+    yk_contact_problem problem;
+    yk_status status = yk_elements_assemble(context, network, own->elements, own->count,
+                                            own->contacts, all->local, own->points, &problem);
+    if (status != YK_OK)
+        return status;
+
+    size_t rows = own->rows;
+    double *r = yk_allocate(context, rows, sizeof *r);
+    double *u = yk_allocate(context, rows, sizeof *u);
+    if (!r || !u)
+        return YK_ERROR_MEMORY;
+
+    /* Without their own impulses the nodes would have other velocities: q = u - W r. */
+    memcpy(r, own->last, rows * sizeof *r);
     yk_contact_multiply(&problem, r, u);
     double norm = 0;
     for (size_t k = 0; k < rows; k++) {
@@ -340,22 +393,78 @@ static yk_status solve_island(yk_context *context, yk_network *network,
         return status;
 
     /* An island that cannot be solved keeps what the sweeps gave. */
-    if (YK_FAILED(status) ||
-        !(largest_violation(&problem, options->friction_model, network->rho, r, u) < before))
-        return YK_OK;
+    if (!YK_FAILED(status) &&
+        largest_violation(&problem, options->friction_model, network->rho, r, u) < before)
+        memcpy(own->r, r, rows * sizeof *r);
+    return YK_OK;
+}
+
+/* Solves one island, where it violates its conditions by more than the tolerance (m/s). Memory is
+ * that of the context, released when all islands are done. */
+static yk_status solve_island(yk_context *context, yk_network *network,
+                              const yk_contact_options *options, double tolerance,
+                              const islands *all, size_t island, which kind,
+                              yk_contact_report *report)
+{
+    gathered own;
+    bool structure = kind == STRUCTURES || kind == MIXED;
+    yk_newton_result result = {0};
+    double loose = tolerance;
+    if (structure)
+        loose = fmax(tolerance, network->loose);
+    yk_status status = gather(context, network, all, island, &own);
+    if (status == YK_OK)
+        status = solve_by_newton(context, network, options, tolerance, loose, all, &own, &result);
+    if (status != YK_OK)
+        return status;
+    report->iterations += result.steps;
+    if (result.steps > 0)
+        report->method = YK_CONTACT_INTERIOR_POINT;
+
+    /* The accurate method knows no bounds. */
+    if (!structure && !result.solved && own.count <= ISLAND_MAX && !own.bounded) {
+        int steps = 0;
+        status = solve_accurately(context, network, options, tolerance, all, &own, &steps);
+        if (status != YK_OK)
+            return status;
+        report->iterations += steps;
+        if (steps > 0)
+            report->method = YK_CONTACT_INTERIOR_POINT;
+    }
 
     /* The impulses that are new, and what they change. */
-    for (size_t i = 0; i < count; i++) {
-        int first = problem.w.first[i];
-        take_impulses(network, list[i], &elements[i], r + first, last + first);
+    size_t first = 0;
+    for (size_t i = 0; i < own.count; first += (size_t)own.elements[i++].dim)
+        take_impulses(network, own.list[i], &own.elements[i], own.r + first, own.last + first);
+
+    /* Sweeps leave alone what is solved. */
+    for (size_t i = 0; kind == STRUCTURES && result.solved && i < own.count; i++) {
+        uint32_t index = own.list[i];
+        if (i < own.contacts)
+            network->generals[network->slots[index].index].solved = true;
+        else
+            network->joint_blocks[index - network->contact_count].solved = true;
     }
     return YK_OK;
 }
 
-/* Solves the islands that violate their conditions by more than the tolerance; of stiff ones
- * alone, or of all. */
+/* Whether an island is one of those to be solved. */
+static bool is_wanted(const islands *all, size_t island, which kind)
+{
+    size_t size = all->start[island + 1] - all->start[island];
+    size_t round = all->round[island];
+    switch (kind) {
+    case STIFF:
+        return all->lightest[island] > STIFF_RATIO * all->heaviest[island] && size <= STIFF_MAX;
+    case STRUCTURES: return round == 0;
+    case MIXED: return round > 0 && 2 * round < size;
+    default: return true;
+    }
+}
+
+/* Solves islands of a kind that violate their conditions by more than the tolerance. */
 static yk_status solve_islands(yk_network *network, const yk_contact_options *options,
-                               double tolerance, bool stiff, yk_contact_report *report)
+                               double tolerance, which kind, yk_contact_report *report)
 {
     if (!network->scratch)
         network->scratch = yk_scratch_create(network->context);
@@ -365,25 +474,56 @@ static yk_status solve_islands(yk_network *network, const yk_contact_options *op
     yk_context *context = yk_scratch_context(network->scratch);
 
     islands all = {0};
-    int steps = 0;
-    yk_status status = list_islands(context, network, &all);
+    yk_status status = list_islands(context, network, NEWTON_MAX, &all);
 
     for (size_t i = 0; i < all.count && status == YK_OK; i++) {
-        size_t size = all.start[i + 1] - all.start[i];
-        bool is_stiff = all.lightest[i] > STIFF_RATIO * all.heaviest[i] && size <= STIFF_MAX;
-        if (is_stiff || !stiff)
-            status = solve_island(context, network, options, tolerance, &all, i, &steps);
+        if (is_wanted(&all, i, kind))
+            status = solve_island(context, network, options, tolerance, &all, i, kind, report);
     }
 
     yk_scratch_reset(network->scratch);
     if (status != YK_OK)
         return status;
 
-    if (steps > 0)
-        report->method = YK_CONTACT_INTERIOR_POINT;
-    report->iterations += steps;
     report->residual = yk_network_measure(network, options->friction_model, NULL);
     return YK_OK;
+}
+
+/* Contacts without an impulse that open, or close much more slowly than they would need to, join no
+ * islands. Returns their number. */
+static size_t mark_distant(yk_network *network, double speed)
+{
+    size_t count = 0;
+    for (size_t i = 0; i < network->general_count; i++) {
+        general_contact *c = &network->generals[i];
+        double u[YK_CONTACT_DIM_MAX];
+        yk_general_velocity(network->nodes, c, u);
+
+        bool acts = false;
+        for (int k = 0; k < c->dim; k++)
+            acts = acts || c->impulse[k] != 0;
+        c->distant = !acts && u[0] > speed;
+        count += c->distant;
+    }
+
+    return count;
+}
+
+yk_status yk_network_solve_structures(yk_network *network, const yk_contact_options *options,
+                                      double tolerance, bool mixed, yk_contact_report *report)
+{
+    which kind = mixed ? MIXED : STRUCTURES;
+    size_t distant = mark_distant(network, DISTANT * network->resolution);
+    yk_status status = solve_islands(network, options, tolerance, kind, report);
+
+    /* With all contacts, if one of those that were left out is needed. */
+    if (distant > 0) {
+        mark_distant(network, INFINITY);
+        if (status == YK_OK && report->residual > tolerance)
+            status = solve_islands(network, options, tolerance, kind, report);
+    }
+
+    return status;
 }
 
 yk_status yk_network_improve(yk_network *network, const yk_contact_options *options,
@@ -404,7 +544,7 @@ yk_status yk_network_improve(yk_network *network, const yk_contact_options *opti
 
     yk_status status = YK_OK;
     if (lightest > STIFF_RATIO * heaviest)
-        status = solve_islands(network, options, YK_STIFF_TOLERANCE * tolerance, true, report);
+        status = solve_islands(network, options, YK_STIFF_TOLERANCE * tolerance, STIFF, report);
 
     /* More sweeps, as long as they gain. */
     for (int round = 0; round < ROUNDS && report->residual > tolerance; round++) {
@@ -417,7 +557,7 @@ yk_status yk_network_improve(yk_network *network, const yk_contact_options *opti
 
     /* What is left goes to the accurate method, island by island. */
     if (status == YK_OK && report->residual > tolerance)
-        status = solve_islands(network, options, tolerance, false, report);
+        status = solve_islands(network, options, tolerance, ALL, report);
     if (status != YK_OK || isfinite(report->residual))
         return status;
     return yk_fail(network->context, YK_ERROR_NOT_FINITE,

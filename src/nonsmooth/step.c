@@ -375,6 +375,11 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
     if (YK_FAILED(status))
         return status;
 
+    /* Without a number of iterations the solver knows by what the step resolves when to stop. */
+    bool open = self->model.def.contact_options.max_iterations == 0;
+    double resolution = open ? h * yk_v3_norm(self->model.def.gravity) : 0;
+    yk_network_set_resolution(self->problem.network, resolution);
+
     /* One problem for all impulses, started from those of the last step. */
     status =
         yk_network_solve(self->problem.network, &self->model.def.contact_options, &report->solver);
