@@ -3,6 +3,10 @@
 #include <math.h>
 #include <string.h>
 
+#include "base/context.h"
+#include "base/restored.h"
+#include "math/dependence.h"
+
 /* The matrix is scaled to rows and columns of size 1. Below this reciprocal condition number, some
  * of its conditions are redundant: no unknown changes them, or only together with other conditions. */
 static const double SINGULAR = 1e-8;
@@ -16,10 +20,18 @@ static const double REGULARISATION = 1e-5;
 /* The regularization is as large as the errors of finite differences, as long as these resolve
  * anything. */
 static const double LARGEST_REGULARISATION = 1e-3;
+/* Conditions of unit length depend on each other if a unit combination of them is shorter than this,
+ * or than this multiple of the errors of finite differences. */
+static const double DEPENDENT = 1e-6;
+static const double NOISE_FACTOR = 10;
 /* A port whose mobility in rotation is less than this fraction of its mobility in translation (for
  * a body of the size of the model), or the reverse, cannot rotate (or translate). */
 static const double IMMOBILE = 1e-8;
 static const double SMALLEST_MODEL = 1e-6; /* m */
+
+/* Role of a condition if constraints are redundant. A dependent one follows from the others. An
+ * immobile one constrains a motion that neither side can make, so its multiplier has no effect. */
+typedef enum condition_use { CONDITION_MET, CONDITION_DEPENDENT, CONDITION_IMMOBILE } condition_use;
 
 struct yk_jacobian {
     yk_context *context;
@@ -50,6 +62,11 @@ struct yk_jacobian {
     double *least_squares_vector, *least_squares_solution;
     double regularisation;
 
+    /* Per condition. The least-squares problem contains only conditions that are met, because it would
+     * turn the small errors of the others into large wrenches. */
+    condition_use *use;
+    yk_scratch *scratch;
+
     /* A response is new since the last factorization; constraints were redundant at that time. */
     bool fresh, redundant;
     bool factored;
@@ -60,6 +77,11 @@ struct yk_jacobian {
 int yk_jacobian_size(const yk_jacobian *jacobian)
 {
     return jacobian->size;
+}
+
+bool yk_jacobian_is_redundant(const yk_jacobian *jacobian)
+{
+    return jacobian->redundant;
 }
 
 int yk_jacobian_participants(const yk_jacobian *jacobian)
@@ -256,6 +278,9 @@ static yk_status create_parts(yk_jacobian *j, const yk_jacobian_def *def)
         return YK_ERROR_MEMORY;
 
     j->noise = j->bound + j->size;
+    j->use = yk_allocate(context, (size_t)j->size, sizeof *j->use);
+    if (!j->use)
+        return YK_ERROR_MEMORY;
 
     return create_matrix(j);
 }
@@ -307,6 +332,8 @@ void yk_jacobian_destroy(yk_jacobian *jacobian)
     yk_free(context, jacobian->least_squares_slots);
     yk_free(context, jacobian->least_squares_vector);
     yk_free(context, jacobian->bound);
+    yk_free(context, jacobian->use);
+    yk_scratch_destroy(jacobian->scratch);
     yk_free(context, jacobian->interfaces);
     yk_free(context, jacobian->responses);
     yk_free(context, jacobian->slots);
@@ -452,15 +479,16 @@ yk_mobility yk_mobility_of_model(yk_mobility mobility, double distance)
     return mobility;
 }
 
-/* The mobility of a port: as reported by its subsystem for wrenches in all directions, or the
- * largest response to the multipliers of its own interface. */
+/* The mobility of a port: as reported by its subsystem for wrenches in all directions, which is free
+ * of errors of differences, otherwise the largest response to the multipliers of its own interface. */
 static yk_mobility mobility_of(const yk_jacobian *j, const yk_port_response *r,
                                const yk_connection *c, const yk_constraint_gradient *gradient)
 {
     const yk_jacobian_interface *interface = &j->interfaces[c->interface];
     yk_mobility mobility = c->mobility;
+    bool known = mobility.translation > 0 || mobility.rotation > 0;
 
-    for (int k = 0; k < interface->coordinates; k++) {
+    for (int k = 0; k < interface->coordinates && !known; k++) {
         const double *response = r->matrix + (c->row + k) * r->columns + c->column;
         bool rotation = k % 6 >= 3;
         for (int column = 0; column < interface->rows * j->parameters; column++) {
@@ -603,11 +631,90 @@ static yk_status create_least_squares(yk_jacobian *j)
     return status;
 }
 
+/* Whether the least-squares problem contains an entry of the matrix. */
+static bool is_used(const yk_jacobian *j, int row, int column)
+{
+    return j->use[row] == CONDITION_MET && j->use[column] != CONDITION_IMMOBILE;
+}
+
+/* Lists the entries that are used; `entries` has room for all of them. Returns their number. */
+static size_t list_entries(const yk_jacobian *j, yk_matrix_entry *entries)
+{
+    const double *values = yk_sparse_values(j->matrix);
+    const int *starts = yk_sparse_column_starts(j->matrix);
+    const int *rows = yk_sparse_rows(j->matrix);
+    size_t count = 0;
+    for (int column = 0; column < j->size; column++)
+        for (int k = starts[column]; k < starts[column + 1]; k++)
+            if (values[k] != 0 && is_used(j, rows[k], column))
+                entries[count++] = (yk_matrix_entry){rows[k], column, values[k]};
+
+    return count;
+}
+
+/* Chooses the conditions to meet. Conditions that consist of errors are left out, and so many others
+ * that no combination of the remaining conditions vanishes. The matrix is scaled by bounds. */
+static yk_status choose_conditions_in(yk_jacobian *j, yk_context *context)
+{
+    const double *values = yk_sparse_values(j->matrix);
+    const int *starts = yk_sparse_column_starts(j->matrix);
+    const int *rows = yk_sparse_rows(j->matrix);
+    size_t size = (size_t)j->size;
+    double *largest = yk_allocate(context, size, sizeof *largest);
+    int *group = yk_allocate(context, size, sizeof *group);
+    yk_matrix_entry *entries = yk_allocate(context, yk_sparse_nonzeros(j->matrix), sizeof *entries);
+    if (!largest || !group || !entries)
+        return YK_ERROR_MEMORY;
+
+    for (int k = 0; k < starts[j->size]; k++)
+        largest[rows[k]] = fmax(largest[rows[k]], fabs(values[k]));
+    for (int i = 0; i < j->size; i++) {
+        double errors = 0;
+        if (j->bound[i] > 0)
+            errors = fmax(ROUNDING, NOISE_FACTOR * j->noise[i] / j->bound[i]);
+        j->use[i] = largest[i] <= errors ? CONDITION_IMMOBILE : CONDITION_MET;
+    }
+
+    for (int i = 0; i < j->interface_count; i++)
+        for (int k = 0; k < yk_jacobian_interface_size(j, i); k++)
+            group[j->interfaces[i].first + k] = i;
+
+    yk_dependence_def def = {
+        .rows = j->size,
+        .columns = j->size,
+        .entries = entries,
+        .entry_count = list_entries(j, entries),
+        .group = group,
+        .group_count = j->interface_count,
+        .tolerance = fmax(DEPENDENT, NOISE_FACTOR * j->regularisation),
+    };
+    yk_dependence dependence = {0};
+    yk_status status = yk_dependence_find(context, &def, &dependence);
+    for (int i = 0; status == YK_OK && i < j->size; i++)
+        if (dependence.chosen[i] && j->use[i] == CONDITION_MET)
+            j->use[i] = CONDITION_DEPENDENT;
+
+    yk_dependence_release(context, &dependence);
+    return status;
+}
+
+static yk_status choose_conditions(yk_jacobian *j)
+{
+    if (!j->scratch)
+        j->scratch = yk_scratch_create(j->context);
+    if (!j->scratch)
+        return YK_ERROR_MEMORY;
+
+    yk_status status = choose_conditions_in(j, yk_scratch_context(j->scratch));
+    yk_scratch_reset(j->scratch);
+    return status;
+}
+
 /* Factors the equations of the regularized least-squares solution, with the regularization d:
  *
  *   [ d I    J   ] [ (r - J x) / d ]   [ r ]
  *   [ J^T   -d I ] [       x       ] = [ 0 ] */
-static yk_status factor_least_squares(yk_jacobian *j)
+static yk_status factor_least_squares(yk_jacobian *j, bool fresh)
 {
     if (!j->least_squares) {
         yk_status status = create_least_squares(j);
@@ -616,15 +723,24 @@ static yk_status factor_least_squares(yk_jacobian *j)
     }
 
     scale_by_bounds(j);
+    if (fresh) {
+        yk_status status = choose_conditions(j);
+        if (status != YK_OK)
+            return status;
+    }
 
     const double *jacobian = yk_sparse_values(j->matrix);
+    const int *starts = yk_sparse_column_starts(j->matrix);
+    const int *rows = yk_sparse_rows(j->matrix);
     double *values = yk_sparse_values(j->least_squares);
     const int *slot = j->least_squares_slots;
-    size_t nonzeros = yk_sparse_nonzeros(j->matrix);
     memset(values, 0, yk_sparse_nonzeros(j->least_squares) * sizeof *values);
-    for (size_t k = 0; k < nonzeros; k++) {
-        values[*slot++] += jacobian[k];
-        values[*slot++] += jacobian[k];
+    for (int column = 0; column < j->size; column++) {
+        for (int k = starts[column]; k < starts[column + 1]; k++) {
+            double value = is_used(j, rows[k], column) ? jacobian[k] : 0;
+            values[*slot++] += value;
+            values[*slot++] += value;
+        }
     }
 
     for (int i = 0; i < 2 * j->size; i++)
@@ -648,15 +764,16 @@ static yk_status factor(yk_jacobian *j)
      * keep the result of the last check. */
     bool fresh = j->fresh;
     j->fresh = false;
-    if (status == YK_ERROR_SINGULAR)
+    if (status == YK_ERROR_SINGULAR) {
+        fresh = fresh || !j->redundant;
         j->redundant = true;
-    else if (status != YK_OK)
+    } else if (status != YK_OK)
         return status;
     else if (fresh)
         j->redundant = immobile || yk_sparse_rcond(j->matrix) < SINGULAR;
 
     if (j->redundant)
-        return factor_least_squares(j);
+        return factor_least_squares(j, fresh);
     return YK_OK;
 }
 
@@ -733,6 +850,9 @@ static void solve_redundant(const yk_jacobian *j, double *r, double *held)
     size_t size = (size_t)j->size;
     double *x = j->least_squares_solution;
     memset(x, 0, size * sizeof *x);
+    for (int i = 0; i < j->size; i++)
+        if (j->use[i] != CONDITION_MET)
+            r[i] = 0;
     for (int n = 0; n < SOLUTIONS; n++) {
         const double *part = solve_least_squares(j, r, NULL);
         for (int i = 0; i < j->size; i++)
@@ -770,14 +890,15 @@ void yk_jacobian_solve(const yk_jacobian *jacobian, double *x, double *held)
 
 /* State ---------------------------------------------------------------------------------------- */
 
+/* The response of a subsystem, and the noise of each of its connections. */
 static size_t response_words(const yk_port_response *r)
 {
-    return (size_t)r->rows * (size_t)r->columns;
+    return (size_t)r->rows * (size_t)r->columns + 2 * (size_t)r->connection_count;
 }
 
 size_t yk_jacobian_words(const yk_jacobian *jacobian)
 {
-    size_t words = 0;
+    size_t words = 1 + (size_t)jacobian->size;
     for (int m = 0; m < jacobian->participant_count; m++)
         words += response_words(&jacobian->responses[m]);
     return words;
@@ -785,22 +906,50 @@ size_t yk_jacobian_words(const yk_jacobian *jacobian)
 
 void yk_jacobian_get(const yk_jacobian *jacobian, double *words)
 {
-    /* The responses cannot be recomputed, so they are part of the state. */
+    *words++ = jacobian->redundant;
+    for (int i = 0; i < jacobian->size; i++)
+        *words++ = jacobian->use[i];
+
+    /* The responses cannot be recomputed. */
     for (int m = 0; m < jacobian->participant_count; m++) {
         const yk_port_response *r = &jacobian->responses[m];
-        memcpy(words, r->matrix, response_words(r) * sizeof *words);
-        words += response_words(r);
+        size_t count = (size_t)r->rows * (size_t)r->columns;
+        memcpy(words, r->matrix, count * sizeof *words);
+        words += count;
+
+        for (int i = 0; i < r->connection_count; i++) {
+            *words++ = r->connections[i].noise.translation;
+            *words++ = r->connections[i].noise.rotation;
+        }
     }
 }
 
 void yk_jacobian_set(yk_jacobian *jacobian, const double *words)
 {
+    /* Responses that corrections have improved do not show redundant constraints as clearly as new
+     * responses, so the result of the last check is part of the state. */
+    jacobian->redundant = *words++ != 0;
+    jacobian->fresh = false;
+    for (int i = 0; i < jacobian->size; i++)
+        jacobian->use[i] = (condition_use)*words++;
+
     for (int m = 0; m < jacobian->participant_count; m++) {
         yk_port_response *r = &jacobian->responses[m];
-        memcpy(r->matrix, words, response_words(r) * sizeof *words);
-        words += response_words(r);
-    }
+        size_t count = (size_t)r->rows * (size_t)r->columns;
+        memcpy(r->matrix, words, count * sizeof *words);
+        words += count;
 
-    /* Check for redundancy again. */
-    jacobian->fresh = true;
+        for (int i = 0; i < r->connection_count; i++) {
+            r->connections[i].noise.translation = *words++;
+            r->connections[i].noise.rotation = *words++;
+        }
+    }
+}
+
+bool yk_jacobian_is_valid(const yk_jacobian *jacobian, const double *words)
+{
+    bool valid = yk_is_restored_word(words[0], 1);
+    for (int i = 0; i < jacobian->size; i++)
+        valid = valid && yk_is_restored_word(words[1 + i], CONDITION_IMMOBILE);
+    return valid;
 }

@@ -163,6 +163,9 @@ yk_status yk_jacobian_assemble(yk_jacobian *jacobian,
  * constraints get wrenches of least norm. `held` is overwritten; NULL: that part is kept. */
 void yk_jacobian_solve(const yk_jacobian *jacobian, double *x, double *held);
 
+/* Returns whether conditions were redundant when the responses were new. */
+bool yk_jacobian_is_redundant(const yk_jacobian *jacobian);
+
 /* Predicts the motion of one side of an interface, now at `motion`, for a change of the parameters
  * by `step`, from the responses. */
 yk_motion yk_jacobian_expect(yk_jacobian *jacobian, const double *step, double h, int interface,
@@ -182,10 +185,12 @@ void yk_jacobian_learn(yk_jacobian *jacobian, const double *step, double h,
 void yk_jacobian_rotate(yk_jacobian *jacobian,
                         yk_quat (*rotation)(void *user, int participant, int port), void *user);
 
-/* The responses, as part of a state image. */
+/* The responses, and which conditions are redundant, as part of a state image. */
 size_t yk_jacobian_words(const yk_jacobian *jacobian);
 void yk_jacobian_get(const yk_jacobian *jacobian, double *words);
 void yk_jacobian_set(yk_jacobian *jacobian, const double *words);
+/* Whether words of unknown origin can be set. */
+bool yk_jacobian_is_valid(const yk_jacobian *jacobian, const double *words);
 
 /* factor * (to - from) in the coordinates of step_sensitivity, `stride` apart. */
 void yk_motion_difference(yk_port_kind kind, const yk_motion *from, const yk_motion *to,

@@ -264,7 +264,12 @@ bool yk_index1_is_valid(const yk_scheme *scheme, const yk_system *system, const 
     const yk_index1 *x = (const yk_index1 *)scheme;
     for (int i = 0; i < system->interface_count; i++)
         opaque += EARLIER_WORDS + x->interfaces[i].constraint.row_count + 1;
-    return yk_is_restored_word(opaque[JACOBIAN_DEGREE], YK_INPUT_DEGREE_MAX);
+    if (!yk_is_restored_word(opaque[JACOBIAN_DEGREE], YK_INPUT_DEGREE_MAX))
+        return false;
+    if (x->options.jacobian_update != YK_JACOBIAN_UPDATE_REUSE)
+        return true;
+
+    return yk_jacobian_is_valid(x->jacobian, opaque + SCALARS + x->wire_count);
 }
 
 void yk_index1_set(yk_scheme *scheme, yk_system *system, const double *continuous,
@@ -317,6 +322,8 @@ static const double CHANGE = 1; /* N, N m */
 /* Relative accelerations that remain (m/s^2, rad/s^2), relative to the largest, above which a
  * message is set. */
 static const double NOTABLE = 1e-6;
+/* A wrench that counts as zero (N, N m): rounding errors leave accelerations that would need one. */
+static const double NO_WRENCH = 1e-14;
 /* Avoids a division of zero by zero. */
 static const double LEAST = 1e-300;
 
@@ -480,6 +487,20 @@ static const yk_constraint_gradient *gradient_of(void *user, int interface)
     return &own->gradient;
 }
 
+/* The largest acceleration of a port by a wrench that is none. */
+static double find_acceleration_error(const yk_system *system)
+{
+    const yk_index1 *x = yk_index1_of(system);
+    double largest = 0;
+    for (int i = 0; i < system->participant_count; i++) {
+        const yk_port_response *r = yk_jacobian_response(x->start_jacobian, i);
+        for (int k = 0; k < r->rows * r->columns; k++)
+            largest = fmax(largest, fabs(r->matrix[k]));
+    }
+
+    return NO_WRENCH * largest;
+}
+
 static void clear_wrenches(yk_system *system)
 {
     for (int i = 0; i < system->interface_count; i++) {
@@ -619,6 +640,10 @@ yk_status yk_index1_start(yk_scheme *scheme, yk_system *system)
             if (status != YK_OK)
                 return status;
         }
+
+        /* Accelerations are compared with what rounding can leave, not with rounding errors. */
+        if (i == 0)
+            scale = fmax(scale, find_acceleration_error(system) / NOTABLE);
 
         double left = index1_evaluate_start(system, x->correction, &scale);
         consistent = i == START_CORRECTIONS && left <= NOTABLE;

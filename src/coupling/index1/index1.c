@@ -587,7 +587,8 @@ static yk_status index1_iterate(yk_system *system, newton *n)
         if (n->single && n->corrections == 1)
             return YK_OK;
 
-        /* Update the responses with the results of the run. */
+        /* Update the responses with the results of the run. Changes along redundant constraints cause
+         * no motion, so responses with such constraints would only take over errors. */
         if (n->response) {
             n->response = false;
             n->renewed = true;
@@ -598,7 +599,8 @@ static yk_status index1_iterate(yk_system *system, newton *n)
             yk_jacobian_keep(x->jacobian, motion_of, system);
         } else if (first) {
             yk_jacobian_keep(x->jacobian, motion_of, system);
-        } else if (has_weight(system, n->change, n->size)) {
+        } else if (has_weight(system, n->change, n->size) &&
+                   !yk_jacobian_is_redundant(x->jacobian)) {
             yk_jacobian_learn(x->jacobian, x->applied, system->h, motion_of, system);
         }
 
@@ -608,8 +610,10 @@ static yk_status index1_iterate(yk_system *system, newton *n)
             return status;
 
         index1_evaluate(system, x->correction, n);
+        /* The first correction reduces the wrenches of redundant constraints to those of least norm.
+         * In later corrections, a reduction would only add the errors of the Jacobian. */
         hold_parameters(system, x->held);
-        yk_jacobian_solve(x->jacobian, x->correction, x->held);
+        yk_jacobian_solve(x->jacobian, x->correction, first ? x->held : NULL);
         n->last_change = n->change;
         measure(system, n);
         bool weighs = has_weight(system, n->change, n->size);

@@ -18,10 +18,10 @@
 static const double CHANGE = 1e-5;
 /* Relative differences between two computations of the same motion. */
 static const double ROUNDING = 4 * DBL_EPSILON;
-/* Displacement of a port over the step (m, rad) that a change may cause at most, and displacement
- * for which a change is chosen if it exceeds this limit: there, rounding errors and the curvature
- * of the path have similar effects. */
-static const double LEAST_MOTION = 1e-15;
+/* Least and largest displacement of a port over the step (m, rad) that a change may cause, and the
+ * displacement for which a change is chosen if it exceeds these limits: there, rounding errors and
+ * the curvature of the path have similar effects. */
+static const double LEAST_MOTION = 1e-10;
 static const double LARGEST_MOTION = 1e-3;
 static const double USUAL_MOTION = 1e-8;
 
