@@ -72,8 +72,10 @@ def models() -> dict[str, pathlib.Path]:
 
 def make(build: pathlib.Path, output: pathlib.Path) -> pathlib.Path:
     """Makes the wheel of a build."""
-    module, program = build / "python" / "yoke" / "_native.abi3.so", build / "yoke"
+    module, program, fmu = build / "python" / "yoke" / "_native.abi3.so", build / "yoke", build / "yoke-fmu.so"
     files: dict[str, pathlib.Path] = {"yoke/_native.abi3.so": module, "yoke/bin/yoke": program, **models()}
+    if fmu.exists():
+        files["yoke/bin/yoke-fmu.so"] = fmu
     for path in sorted((TOP / "python" / "yoke").iterdir()):
         if path.suffix in (".py", ".pyi") or path.name == "py.typed":
             files[f"yoke/{path.name}"] = path
@@ -136,7 +138,7 @@ def build_wheel(wheel_directory: str, config_settings: dict | None = None, metad
         if python is None:
             raise SystemExit("yoke: there is no interpreter with cffi and Python.h; install python3-dev")
         options = ["-DYOKE_TESTS=OFF", "-DYOKE_BENCH=OFF", "-DYOKE_PYTHON=ON", f"-DYOKE_PYTHON_EXECUTABLE={python}"]
-        for command in (["--preset", "release", "-B", build, *options], ["--build", build, "--target", "yoke_python", "yoke"]):
+        for command in (["--preset", "release", "-B", build, *options], ["--build", build, "--target", "yoke_python", "yoke", "yoke_fmu"]):
             try:
                 subprocess.run(["cmake", *map(str, command)], cwd=TOP, check=True)
             except FileNotFoundError:

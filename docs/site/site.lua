@@ -8,6 +8,7 @@
 
 local out = os.getenv("SITE_OUT")
 local gallery = os.getenv("SITE_GALLERY") -- a folder with NAME.webp of models in motion, or nil
+local made = os.getenv("SITE_MADE") -- a folder with more pages, by their paths in the tree, or nil
 local files, folders = {}, {} -- of the tree: path -> true
 local wanted, queue = {}, {} -- files beyond the Markdown that pages link to
 local failures = 0
@@ -38,7 +39,18 @@ local contents = {
     "Theory",
     { "docs/theory.md", "docs/multibody.md", "docs/nonsmooth.md", "docs/modal.md", "docs/hydraulics.md", "docs/rim.md", "docs/references.md" },
   },
-  { "Reference", { "docs/scenario.md", "include/yoke", "docs/protocol.md", "docs/glossary.md", "docs/dependencies.md" } },
+  {
+    "Notebooks",
+    {
+      "examples/notebooks/first-steps.md",
+      "examples/notebooks/unstable-and-fixed.md",
+      "examples/notebooks/particle-damper.md",
+      "examples/notebooks/own-solver.md",
+      "examples/notebooks/design-sweep.md",
+      "examples/notebooks/couple-an-fmu.md",
+    },
+  },
+  { "Reference", { "docs/scenario.md", "docs/python-api.md", "include/yoke", "docs/protocol.md", "docs/glossary.md", "docs/dependencies.md" } },
   { "Gallery", { "models/README.md", "studies/README.md" } },
   { "Development", { "docs/architecture.md", "CONTRIBUTING.md", "CHANGELOG.md" } },
 }
@@ -113,7 +125,7 @@ end
 -- Pages ----------------------------------------------------------------------------------------
 
 local function read(path)
-  local file = assert(io.open(path, "rb"))
+  local file = io.open(path, "rb") or assert(io.open((made or ".") .. "/" .. path, "rb"))
   local text = file:read("a")
   file:close()
   return text
@@ -492,12 +504,38 @@ local function put_style()
 end
 
 function Pandoc()
+  local paths = {}
   for path in io.popen("git ls-files --cached --others --exclude-standard"):lines() do
+    paths[#paths + 1] = path
+  end
+  for path in io.popen("cd '" .. (made or "/nonexistent") .. "' 2>/dev/null && find . -type f"):lines() do
+    path = path:sub(3)
+    paths[#paths + 1] = path
+    if path:match("%.html$") then
+      write(path, read(path))
+    end
+  end
+  for _, path in ipairs(paths) do
     files[path] = true
     local folder = folder_of(path)
     while folder ~= "" do
       folders[folder] = true
       folder = folder_of(folder)
+    end
+  end
+
+  -- Pages that are made may be missing.
+  for _, section in ipairs(contents) do
+    for i = #section[2], 1, -1 do
+      local path = section[2][i]
+      if not files[path] and not folders[path] and (path:match("^examples/notebooks/") or path == "docs/python-api.md") then
+        table.remove(section[2], i)
+      end
+    end
+  end
+  for i = #contents, 1, -1 do
+    if #contents[i][2] == 0 then
+      table.remove(contents, i)
     end
   end
 

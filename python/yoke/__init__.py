@@ -23,6 +23,7 @@ from .analysis import advise, check, compare, convergence, error_bars, modes, st
 from .build import System
 from .errors import ClosedError, Diagnostic, Error, RunError, ScenarioError
 from .library import models
+from .program import fmu_info
 from .results import Channel, Results, Spectrum, open
 from .scenario import Scenario, load
 from .schema import describe
@@ -60,6 +61,7 @@ __all__ = [
     "convergence",
     "describe",
     "error_bars",
+    "fmu_info",
     "load",
     "models",
     "modes",

@@ -16,7 +16,7 @@ from . import program, yaml
 from ._core import Context, Diagnostics, encode, enum_words, strings, text
 from ._native import ffi, lib
 from .errors import Error
-from .results import Record, Results, _axes
+from .results import Record, Results, _axes, optional
 from .run import Progress, record_run
 from .scenario import Loaded, Scenario, load
 from .verdict import Verdict
@@ -416,7 +416,8 @@ class Advice(Sequence[AdviceRow]):
         rows = [("scheme", "step s", "error", "run time s", "outcome")]
         for row in self._rows:
             mark = "* " if row is self.best else "  "
-            rows.append((mark + row.name, f"{row.step:.2g}", f"{100 * row.error:.2f} %", f"{row.wall_time:.3g}", row.outcome))
+            error = "-" if not math.isfinite(row.error) else "> 1000 %" if row.error > 10 else f"{100 * row.error:.2f} %"
+            rows.append((mark + row.name, f"{row.step:.2g}", error, f"{row.wall_time:.3g}" if row.wall_time > 0 else "-", row.outcome))
         changes = ", ".join(f"{key} = {value}" for key, value in self.changes.items())
         return f"{_table(rows)}\n" + (f"set {changes}" if self.best else "no scheme meets the tolerance")
 
@@ -507,14 +508,14 @@ class Sweep:
         rows: list[Sequence[str]] = [header]
         points = list(np.ndindex(*self.values.shape[:-1]))
         for index in points[:50]:
-            cells = [str(values[i]) for values, i in zip(self.axes.values(), index)]
+            values = [values[i] for values, i in zip(self.axes.values(), index)]
+            cells = [f"{value:.6g}" if isinstance(value, float) else str(value) for value in values]
             rows.append([*cells, *(f"{value:.6g}" for value in self.values[index])])
         return _table(rows) + ("\n..." if len(points) > 50 else "")
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame with a row per run. Needs pandas."""
-        import pandas
-
+        pandas = optional("pandas")
         index = pandas.MultiIndex.from_product(self.axes.values(), names=list(self.axes))
         return pandas.DataFrame(self.values.reshape(-1, len(self.measures)), index, columns=list(self.measures))
 
@@ -760,13 +761,7 @@ def modes(scenario: ScenarioLike, count: int = 12) -> Modes:
     source = _scenario(scenario)
     with tempfile.TemporaryDirectory(prefix="yoke-") as folder:
         table = os.path.join(folder, "modes.csv")
-        overrides = [part for override in source._overrides for part in ("--set", override)]
-        path = source.path
-        if source._text is not None:
-            path = os.path.join(folder, "scenario.yaml")
-            with open(path, "w") as file:
-                file.write(source._text)
-        program.call("modes", path, *overrides, "--count", str(count), "-o", table)
+        program.call("modes", *source._arguments(folder), "--count", str(count), "-o", table)
         with open(table, newline="") as file:
             rows = list(csv.DictReader(line for line in file if not line.startswith("#")))
     directions = ("ux", "uy", "uz", "rx", "ry", "rz")

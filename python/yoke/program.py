@@ -44,6 +44,11 @@ def call(*arguments: str) -> str:
     return done.stdout
 
 
+def fmu_info(path: str | os.PathLike[str]) -> str:
+    """Describes an FMU: its variables with units, its terminals, and a section for a scenario that couples it."""
+    return call("fmu", "info", os.fspath(path))
+
+
 def main() -> int:
     """The command `yoke` of the package."""
     command = find()

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import html
+import importlib
 import math
 import os
 import pathlib
@@ -20,6 +21,15 @@ from .verdict import Verdict
 
 Array = npt.NDArray[np.float64]
 Index = Union[int, slice]
+
+
+def optional(name: str) -> Any:
+    """A package that Yoke does not need otherwise."""
+    try:
+        return importlib.import_module(name)
+    except ImportError as problem:
+        package = name.partition(".")[0]
+        raise ImportError(f"this needs the package {package}: pip install {package}") from problem
 
 
 def view(pointer: Any, shape: tuple[int, ...], owner: Any, dtype: Any = np.float64) -> npt.NDArray[Any]:
@@ -147,8 +157,7 @@ class Channel:
 
     def to_pandas(self) -> Any:
         """A pandas Series, or a DataFrame with a column per component, over the time (s). Needs pandas."""
-        import pandas
-
+        pandas = optional("pandas")
         index = pandas.Index(np.asarray(self._time), name="time [s]")
         if len(self.components) < 2:
             return pandas.Series(np.asarray(self._columns[0]), index, name=self.name)
@@ -156,8 +165,7 @@ class Channel:
 
     def to_xarray(self) -> Any:
         """An xarray DataArray with units. Needs xarray."""
-        import xarray
-
+        xarray = optional("xarray")
         time = ("time", np.asarray(self._time), {"units": "s"})
         attributes = {"units": self.unit}
         if len(self.components) < 2:
@@ -254,9 +262,7 @@ class Spectrum:
 def _axes(axes: Any) -> Any:
     if axes is not None:
         return axes
-    import matplotlib.pyplot
-
-    return matplotlib.pyplot.subplots()[1]
+    return optional("matplotlib.pyplot").subplots()[1]
 
 
 _DEFAULT_LABELS = {3: ("x", "y", "z"), 4: ("w", "x", "y", "z")}
@@ -419,8 +425,7 @@ class Results(Mapping[str, Channel]):
 
     def to_pandas(self) -> Any:
         """A pandas DataFrame with a column per component over the time (s). Needs pandas."""
-        import pandas
-
+        pandas = optional("pandas")
         columns = {}
         for name, channel in self.items():
             for label, column in zip(channel.components or ("",), channel._columns):
@@ -429,8 +434,7 @@ class Results(Mapping[str, Channel]):
 
     def to_xarray(self) -> Any:
         """An xarray Dataset with units. Needs xarray."""
-        import xarray
-
+        xarray = optional("xarray")
         arrays = {}
         for name, channel in self.items():
             array = channel.to_xarray()

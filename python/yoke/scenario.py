@@ -6,6 +6,7 @@ import copy
 import json
 import os
 import pathlib
+import tempfile
 from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, MutableMapping, Sequence
 
 from . import library, yaml
@@ -213,7 +214,7 @@ class Scenario(MutableMapping[str, Any]):
         resolved = self._resolved_cache or {}
         lines = [f"<Scenario '{self.title or self.path}'"]
         time = resolved.get("time", {})
-        scheme = resolved.get("coupling", {}).get("scheme", "")
+        scheme = resolved.get("coupling", {}).get("scheme", "one subsystem")
         lines[0] += f": {scheme}, step {time.get('step')} s, end {time.get('end')} s>"
         for name, section in _named(resolved.get("subsystems")):
             lines.append(f"  {name}: {section.get('solver')}")
@@ -226,6 +227,29 @@ class Scenario(MutableMapping[str, Any]):
     def __reduce__(self) -> Any:
         # Solvers are found by their names, as functions are.
         return _restore, (self._path, self._text, self._overrides)
+
+    def _arguments(self, folder: str) -> list[str]:
+        """The scenario as arguments of the program; a scenario that is no file is written to the folder."""
+        path = self._path
+        if self._text is not None:
+            path = os.path.join(folder, "scenario.yaml")
+            pathlib.Path(path).write_text(self._text)
+        return [path, *(part for override in self._overrides for part in ("--set", override))]
+
+    def export_fmu(self, path: str | os.PathLike[str], subsystem: str = "", version: int = 3) -> pathlib.Path:
+        """Exports the scenario, or one subsystem of it, as a co-simulation FMU, and returns its path.
+
+        Args:
+            path: File, ``.fmu``.
+            subsystem: Name of the subsystem; empty: the whole scenario, with its recorded channels as outputs.
+            version: Version of FMI, 2 or 3.
+        """
+        from . import program
+
+        options = ["--fmi", str(version), *(["--subsystem", subsystem] if subsystem else [])]
+        with tempfile.TemporaryDirectory(prefix="yoke-") as folder:
+            program.call("fmu", "export", *self._arguments(folder), *options, "-o", fspath(path))
+        return pathlib.Path(path)
 
     # Work
 
