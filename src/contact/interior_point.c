@@ -1,27 +1,29 @@
-/* Accurate solution of cone and Coulomb problems: a primal-dual interior-point method that hands
- * over to semismooth Newton.
+/* Interior-point solution of cone and Coulomb problems: a primal-dual interior-point method,
+ * followed by semismooth Newton steps.
  *
  * Each friction group of a contact is a second-order cone. With T = diag(mu, 1, 1) on (r_N, r_g),
  *
- *   x = T (r_N, r_g),  z = (a / mu, u_g)  in the Lorentz cone,  x o z = 0,  sum over the groups of a = u_N + lift
+ *   x = T (r_N, r_g), z = (a / mu, u_g) in the Lorentz cone, x o z = 0, sum over the groups of a =
+ *   u_N + lift
  *
- * where lift = mu |u_T| makes it true Coulomb friction and 0 the convex problem. The steps are
- * Mehrotra's predictor and corrector with Nesterov-Todd scaling (Andersen, Roos, Terlaky 2003);
- * eliminating z leaves
+ * where lift = mu |u_T| gives true Coulomb friction and lift = 0 the convex problem. The steps are
+ * Mehrotra's predictor and corrector with Nesterov-Todd scaling (Andersen, Roos, Terlaky 2003).
+ * Eliminating z leaves
  *
  *   (W + block diagonal) dr = right-hand side
  *
- * which is regular however redundant the contacts are. The lift is linearised with the rest (E
- * below), so Coulomb friction costs no outer iteration; the block diagonal is then not symmetric.
- * Interior iterates close in on the solution fast but lose their last digits where contacts
- * neither press nor part; as soon as the residual is small Newton steps on the natural map
- * (newton.c), which start from there and know which contacts stick, slide or part, finish in one
- * to four steps. When they do not, the interior point goes on.
+ * which is regular however redundant the contacts are. The lift is linearized with the rest (E
+ * below), so that Coulomb friction needs no outer iteration; the block diagonal is then not
+ * symmetric. Interior iterates converge fast but lose their last digits at contacts that neither
+ * press nor separate. As soon as the residual is small, Newton steps on the natural map (newton.c)
+ * start from the iterate, which shows the contacts that stick, slide or separate, and finish in one
+ * to four steps. Otherwise the interior-point method continues.
  *
- * The linearised lift need not converge, as Coulomb problems are not monotone: in dense heaps its
- * path leaves the central one. It stops when it no longer gains. Proximal point iterations
- * (newton.c) then go on from the best iterate, and from a few sweeps if that fails. Box
- * friction is solved by Gauss-Seidel sweeps in turn with Newton steps. */
+ * With the linearized lift the method need not converge, because Coulomb problems are not monotone:
+ * in dense heaps its path leaves the central path. It stops when the residual no longer decreases.
+ * Proximal point iterations (newton.c) then continue from the best iterate, and from the result of
+ * a few sweeps if that fails. Pyramid friction is solved by Gauss-Seidel sweeps alternating with
+ * Newton steps. */
 #include "contact/solver.h"
 
 #include <math.h>
@@ -32,17 +34,17 @@
 
 enum {
     CONE_DIM_MAX = 3,
-    PATIENCE = 12,    /* interior-point steps in which the residual must halve */
-    ITERATIONS = 2500 /* steps of all methods together, where no limit is given */
+    PATIENCE = 12,    /* interior-point steps within which the residual must halve */
+    ITERATIONS = 2500 /* default limit of the steps of all methods together */
 };
 
-/* Where none is given: what Newton reaches at no more cost than less would take. */
+/* Default tolerance: Newton's method reaches it at the cost of a larger one. */
 static const double DEFAULT_TOLERANCE = 1e-8;
 
 /* One second-order cone. */
 typedef struct cone_part {
     int contact;
-    int normal;   /* row of the normal */
+    int normal;   /* row of the normal component */
     int friction; /* first row of the group */
     int dim;      /* 1 + rows of the group; 1: frictionless */
     double mu;    /* 1 for frictionless ones */
@@ -78,14 +80,14 @@ typedef struct interior {
 
 /* The algebra of one cone ---------------------------------------------------------------------- */
 
-/* x_0^2 - |x_1|^2, kept positive when rounding says otherwise. */
+/* x_0^2 - |x_1|^2, kept positive despite rounding errors. */
 static double determinant(int dim, const double *x)
 {
     double sum = 0;
     for (int k = 1; k < dim; k++)
         sum += x[k] * x[k];
 
-    /* A product of two factors, which cancels less than the difference of squares. */
+    /* As a product of two factors, with less cancellation than the difference of squares. */
     double norm = sqrt(sum);
     double gap = x[0] - norm;
     return fmax(gap, 1e-16 * fabs(x[0]) + 1e-300) * (x[0] + norm);
@@ -103,7 +105,7 @@ static void jordan_product(int dim, const double *a, const double *b, double *c)
     c[0] = sum;
 }
 
-/* The largest step for which x + step dx stays in the cone: the first positive root of det(x +
+/* The largest step for which x + step dx remains in the cone: the first positive root of det(x +
  * step dx). */
 static double step_to_boundary(int dim, const double *x, const double *dx)
 {
@@ -142,7 +144,7 @@ static void scale_part(cone_part *p)
     double root_x = sqrt(determinant(dim, p->x));
     double root_z = sqrt(determinant(dim, p->z));
 
-    /* Both vectors brought to unit determinant; w points to their middle. */
+    /* Both vectors scaled to unit determinant; w points to their middle. */
     double product = 0;
     for (int k = 0; k < dim; k++)
         product += p->x[k] / root_x * (p->z[k] / root_z);
@@ -155,7 +157,7 @@ static void scale_part(cone_part *p)
         p->scaling[k] = (p->z[k] / root_z - p->x[k] / root_x) / (2 * gamma);
         tail += p->scaling[k] * p->scaling[k];
     }
-    p->scaling[0] = sqrt(1 + tail); /* unit determinant in spite of rounding */
+    p->scaling[0] = sqrt(1 + tail); /* unit determinant despite rounding errors */
 
     /* S^2. */
     double eta2 = p->eta * p->eta;
@@ -178,7 +180,7 @@ static void apply_scaling(const cone_part *p, double sign, const double *x, doub
     if (sign < 0)
         factor = 1 / p->eta;
 
-    /* The parts of x along w and across it. */
+    /* The components of x along w and perpendicular to it. */
     double mixed = 0;
     for (int k = 1; k < p->dim; k++)
         mixed += w[k] * x[k];
@@ -190,7 +192,7 @@ static void apply_scaling(const cone_part *p, double sign, const double *x, doub
     y[0] = factor * head;
 }
 
-/* Row of the problem that component k of a part is made of. */
+/* Row of the problem for component k of a part. */
 static int part_row(const cone_part *p, int k)
 {
     return k == 0 ? p->normal : p->friction + k - 1;
@@ -203,8 +205,8 @@ static double part_factor(const cone_part *p, int k)
 
 /* Set-up --------------------------------------------------------------------------------------- */
 
-/* The cones of all contacts, one per group of friction, one of the normal alone where there is
- * none; parts may be NULL to count them. */
+/* Lists the cones of all contacts: one per friction group, or one for the normal of a contact
+ * without friction. With `parts` NULL it only counts. */
 static int list_parts(const yk_contact_problem *problem, cone_part *parts)
 {
     int count = 0;
@@ -266,14 +268,14 @@ static yk_status interior_create(yk_context *context, const yk_contact_problem *
     if (options->max_iterations > 0)
         s->limit = options->max_iterations;
 
-    /* What the phases share, then the work of the interior point. */
+    /* Memory shared by the phases, then that of the interior-point method. */
     yk_status status = yk_newton_create(context, problem, options->friction_model, &s->newton);
     if (status != YK_OK)
         return status;
 
     status = yk_proximal_create(context, problem, &s->proximal);
 
-    /* Counted first, then listed. */
+    /* First count, then list. */
     s->part_count = list_parts(problem, NULL);
     s->parts = yk_allocate(context, (size_t)s->part_count + 1, sizeof *s->parts);
     s->frozen_lift = yk_allocate(context, contacts, sizeof *s->frozen_lift);
@@ -299,7 +301,7 @@ static yk_status interior_create(yk_context *context, const yk_contact_problem *
     for (int i = 0; i < s->part_count; i++)
         s->weight[s->parts[i].contact] += s->parts[i].mu * s->parts[i].mu;
 
-    /* The size of velocities. */
+    /* The scale of velocities. */
     double sum = 0;
     for (int k = 0; k < problem->row_count; k++)
         sum += problem->q[k] * problem->q[k];
@@ -315,10 +317,10 @@ static size_t row_bytes(const interior *s)
     return (size_t)s->newton.problem->row_count * sizeof(double);
 }
 
-/* Remembers the best iterate of all and the history. */
+/* Stores the best iterate of all phases, and the history. */
 static void note(interior *s, const double *r, const double *u, double residual)
 {
-    /* Not every phase ends at its best. */
+    /* A phase may end with a worse iterate than its best. */
     if (residual < s->best_residual) {
         s->best_residual = residual;
         memcpy(s->best, r, row_bytes(s));
@@ -332,7 +334,7 @@ static void note(interior *s, const double *r, const double *u, double residual)
 
 /* One interior-point step ---------------------------------------------------------------------- */
 
-/* x from r, the slope of the lift, the residual of the velocity equation (gap) and the
+/* Computes x from r, the slope of the lift, the residual of the velocity equation (gap) and the
  * complementarity. */
 static void measure(interior *s)
 {
@@ -340,7 +342,7 @@ static void measure(interior *s)
     const int *first = problem->w.first;
     bool lifted = s->newton.friction == YK_FRICTION_COULOMB && !s->lift_is_frozen;
 
-    /* The normal equation of a contact begins with its velocity, to which its parts add theirs. */
+    /* The normal equation of a contact begins with its velocity; its parts add their terms. */
     for (int i = 0; i < problem->contact_count; i++) {
         double lift = 0;
         if (s->lift_is_frozen)
@@ -348,7 +350,7 @@ static void measure(interior *s)
         s->gap[first[i]] = -s->u[first[i]] - lift;
     }
 
-    /* Each cone: its impulse, its share of the normal equation, and friction's own equations. */
+    /* Per cone: its impulse, its term in the normal equation, and the equations of friction. */
     double sum = 0;
     for (int i = 0; i < s->part_count; i++) {
         cone_part *p = &s->parts[i];
@@ -382,8 +384,8 @@ static void measure(interior *s)
         s->complementarity = sum / s->part_count;
 }
 
-/* Friction components without friction coefficient stay zero: a very large number on the diagonal
- * holds them, and their right-hand side is zero. */
+/* Friction components without a friction coefficient remain zero: a very large diagonal entry holds
+ * them, and their right-hand side is zero. */
 static void hold_frictionless_rows(interior *s, bool rhs_too)
 {
     const yk_contact_problem *problem = s->newton.problem;
@@ -406,7 +408,7 @@ static void hold_frictionless_rows(interior *s, bool rhs_too)
     }
 }
 
-/* Solves for dr, then finds dx and dz: the direction towards x o z = target. */
+/* Solves for dr, then computes dx and dz: the direction towards x o z = target. */
 static void find_direction(interior *s, double target, bool correct)
 {
     const yk_contact_problem *problem = s->newton.problem;
@@ -414,7 +416,7 @@ static void find_direction(interior *s, double target, bool correct)
 
     memcpy(rhs, s->gap, row_bytes(s));
 
-    /* What the complementarity of each part asks for: change with dz = change - theta dx. */
+    /* The complementarity condition of each part: change with dz = change - theta dx. */
     for (int i = 0; i < s->part_count; i++) {
         cone_part *p = &s->parts[i];
         double lambda[CONE_DIM_MAX];
@@ -431,7 +433,7 @@ static void find_direction(interior *s, double target, bool correct)
 
         goal[0] += target;
 
-        /* lambda o scaled = goal, solved for scaled. */
+        /* Solve lambda o scaled = goal for scaled. */
         double mixed = 0;
         for (int k = 1; k < p->dim; k++)
             mixed += lambda[k] * goal[k];
@@ -471,7 +473,8 @@ static void find_direction(interior *s, double target, bool correct)
         }
     }
 
-    /* What is left of the normal equation goes to the parts, so that it holds to rounding. */
+    /* Distribute the remainder of the normal equation to the parts, so that it holds to rounding
+     * errors. */
     for (int i = 0; i < s->part_count; i++) {
         cone_part *p = &s->parts[i];
         p->dz[0] += p->mu / s->weight[p->contact] * moved[p->normal];
@@ -490,7 +493,7 @@ static double longest_step(const interior *s)
     return step;
 }
 
-/* Direction and length of a step from the point that was measured. */
+/* Direction and length of a step from the evaluated point. */
 static double plan_step(interior *s)
 {
     yk_newton *newton = &s->newton;
@@ -524,14 +527,13 @@ static double plan_step(interior *s)
     hold_frictionless_rows(s, false);
     yk_newton_factor(newton);
 
-    /* Joints alone have nothing to predict. */
+    /* With joints only, there is nothing to predict. */
     if (s->part_count == 0) {
         find_direction(s, 0, false);
         return fmin(1, 0.995 * longest_step(s));
     }
 
-    /* Predictor: how far down the complementarity goes without centring, and its second-order
-     * term. */
+    /* Predictor: decrease of the complementarity without centering, and its second-order term. */
     find_direction(s, 0, false);
     double step = fmin(1, longest_step(s));
     double sum = 0;
@@ -546,21 +548,21 @@ static double plan_step(interior *s)
         jordan_product(p->dim, scaled_dx, scaled_dz, p->correction);
     }
 
-    /* Corrector: the better the predictor does, the less the step is centred (Mehrotra). */
+    /* Corrector: the better the predictor, the less centering (Mehrotra). */
     double ratio = sum / (s->part_count * s->complementarity);
     double centring = fmin(1, fmax(1e-6, ratio * ratio * ratio));
     find_direction(s, centring * s->complementarity, true);
     return fmin(1, 0.995 * longest_step(s));
 }
 
-/* Returns the length of the step. Where the linearised lift leads straight out of the cones,
- * which it may as the problem is not monotone, the step is made with the lift held. */
+/* Returns the length of the step. If the linearized lift leads directly out of the cones, which is
+ * possible because the problem is not monotone, the step is repeated with a constant lift. */
 static double interior_step(interior *s)
 {
     const yk_contact_problem *problem = s->newton.problem;
     double step = plan_step(s);
 
-    /* Once more with the lift that the iterate has. */
+    /* Repeat with the present lift of the iterate. */
     if (step < 1e-2 && s->newton.friction == YK_FRICTION_COULOMB && !s->lift_is_frozen) {
         memset(s->frozen_lift, 0, (size_t)problem->contact_count * sizeof *s->frozen_lift);
         for (int i = 0; i < s->part_count; i++) {
@@ -598,7 +600,7 @@ static double residual_of(interior *s, const double *r)
     return yk_contact_residual(s->newton.problem, s->newton.friction, r, s->u);
 }
 
-/* Newton steps from the given iterate; true when the tolerance is met. */
+/* Newton steps from the given iterate; returns true if the tolerance is met. */
 static bool polish(interior *s, const double *r, const double *u, double residual, double gain,
                    int limit)
 {
@@ -615,10 +617,10 @@ static bool polish(interior *s, const double *r, const double *u, double residua
     return residual <= s->tolerance;
 }
 
-/* Interior-point steps until Newton can finish, or until they make no progress. */
+/* Interior-point steps until Newton's method can finish, or until there is no progress. */
 static bool approach(interior *s, int limit, double size)
 {
-    /* A point well inside all cones, of the size that q and W suggest. */
+    /* A point well inside all cones, scaled by q and W. */
     double impulse = size * s->scale / s->newton.mean;
     memset(s->r, 0, row_bytes(s));
     for (int i = 0; i < s->part_count; i++) {
@@ -631,7 +633,8 @@ static bool approach(interior *s, int limit, double size)
     /* The residual must halve every few steps. */
     double try_newton_at = 1e-5;
     double smallest = INFINITY;
-    double milestone = INFINITY; /* the residual when it had last halved, and at which step */
+    /* the residual when it had last halved, and the number of that step */
+    double milestone = INFINITY;
     int mark = 0;
     int short_steps = 0;
     for (int i = 0; i < limit && s->iterations < s->limit; i++) {
@@ -640,7 +643,7 @@ static bool approach(interior *s, int limit, double size)
         if (residual <= s->tolerance)
             return true;
 
-        /* No progress: the residual grows, or has not halved for long. */
+        /* No progress: the residual grows, or has not halved for many steps. */
         if (!isfinite(residual) || residual > 30 * smallest ||
             yk_context_should_stop(s->proximal.context))
             return false;
@@ -652,14 +655,14 @@ static bool approach(interior *s, int limit, double size)
         if (i - mark > PATIENCE)
             return false;
 
-        /* Close enough for Newton, perhaps. */
+        /* The residual may be small enough for Newton's method. */
         if (residual <= try_newton_at) {
             if (polish(s, s->r, s->u, residual, 0.3, 6))
                 return true;
             try_newton_at = 0.03 * residual;
         }
 
-        /* A step; several short ones in a row lead nowhere. */
+        /* A step. Several short steps in a row mean failure. */
         measure(s);
         double step = interior_step(s);
         short_steps++;
@@ -690,13 +693,13 @@ static void return_to_best(interior *s)
     memcpy(s->u, s->best_u, row_bytes(s));
 }
 
-/* One method after the other, the cheapest first, until one arrives. */
+/* Tries the methods in turn, the cheapest first, until one meets the tolerance. */
 static bool run_cascade(interior *s, const double *start)
 {
     const yk_contact_problem *problem = s->newton.problem;
     yk_friction_model friction = s->newton.friction;
 
-    /* The solution of the last step may need no more than Newton steps. */
+    /* Starting from the solution of the last step, Newton steps may be sufficient. */
     if (start) {
         double residual = residual_of(s, start);
         note(s, start, s->u, residual);
@@ -704,7 +707,7 @@ static bool run_cascade(interior *s, const double *start)
             return true;
     }
 
-    /* Box friction: Gauss-Seidel sweeps and Newton steps in turn, from the best iterate so far. */
+    /* Pyramid friction: Gauss-Seidel sweeps and Newton steps in turn, from the best iterate so far. */
     if (friction == YK_FRICTION_PYRAMID) {
         memset(s->r, 0, row_bytes(s));
         if (isfinite(s->best_residual))
@@ -724,7 +727,7 @@ static bool run_cascade(interior *s, const double *start)
         return false;
     }
 
-    /* Easy problems need no more than a few sweeps, and perhaps Newton steps from there. */
+    /* For easy problems a few sweeps, and possibly Newton steps, are sufficient. */
     memset(s->r, 0, row_bytes(s));
     yk_gauss_seidel_sweeps(problem, friction, 1, true, 10, s->r);
     double residual = residual_of(s, s->r);
@@ -734,7 +737,8 @@ static bool run_cascade(interior *s, const double *start)
     if (residual < 1e-2 && polish(s, s->r, s->u, residual, 0.5, 6))
         return true;
 
-    /* The interior point, and where it has stalled, patient Newton steps from the best iterate. */
+    /* The interior-point method. If it stalls, Newton steps with more patience from the best
+     * iterate. */
     if (approach(s, 60, 30))
         return true;
 
@@ -744,8 +748,8 @@ static bool run_cascade(interior *s, const double *start)
             return true;
     }
 
-    /* Proximal point steps from the best iterate, then from a few sweeps: what circles on one way
-     * often arrives on the other. */
+    /* Proximal point steps from the best iterate, then from the result of a few sweeps: if one of
+     * them cycles, the other often converges. */
     if (isfinite(s->best_residual)) {
         return_to_best(s);
         if (persist(s, s->best_residual))
@@ -772,7 +776,7 @@ yk_status yk_contact_solve_accurate(yk_context *context, const yk_contact_proble
     s.report = report;
     bool done = run_cascade(&s, options->warm_start ? r : NULL);
 
-    /* The best of all phases is the result. */
+    /* The best iterate of all phases is the result. */
     if (isfinite(s.best_residual)) {
         memcpy(r, s.best, row_bytes(&s));
         memcpy(u, s.best_u, row_bytes(&s));

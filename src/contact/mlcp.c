@@ -1,22 +1,22 @@
 /* Lemke's method for mixed problems with bounds, on a dense dictionary.
  *
- * Every row is brought to the form  w = M y + q,  0 <= y <= cap,  0 <= w while y is at 0:  bounds
- * are shifted, rows with an upper bound only are mirrored, and a variable that reaches its upper
- * bound is mirrored on the way (y -> cap - y, w -> -w), so all variables that are not in the
- * basis are zero at all times. Equations (no bounds) are pivoted into the basis first and stay
- * there; where their own matrix is singular a complementary pair is pivoted in with them. Then,
- * from whatever basis that gives:
+ * Every row is transformed to w = M y + q, 0 <= y <= cap, 0 <= w while y is at 0: bounds are
+ * shifted, rows with only an upper bound are mirrored, and a variable that reaches its upper bound
+ * is mirrored during the solution (y -> cap - y, w -> -w), so that all nonbasic variables are
+ * always zero. Equations (no bounds) are pivoted into the basis first and remain in it; if their
+ * own matrix is singular, a complementary pair is pivoted in with them. Then, from the resulting
+ * basis,
  *
  *   basis = dictionary . (nonbasic) + d t + constant
  *
- * t starts large enough to make all basic variables non-negative and is driven to zero along a
- * path of almost complementary bases (Lemke 1965; Cottle, Pang, Stone 1992, 4.4). Ties are broken
- * lexicographically, with the inverse of the basis carried along, so the path cannot cycle. It
- * ends at a solution or on a ray; for semidefinite M a ray proves that there is no solution.
- * Otherwise other directions d are tried and small problems are enumerated.
+ * t starts large enough to make all basic variables nonnegative and is reduced to zero along a path
+ * of almost complementary bases (Lemke 1965; Cottle, Pang, Stone 1992, 4.4). Ties are broken
+ * lexicographically, with the inverse of the basis stored, so that the path cannot cycle. It ends
+ * at a solution or on a ray; for semidefinite M a ray proves that there is no solution. Otherwise
+ * other directions d are tried, and small problems are enumerated.
  *
- * The sets found are what counts: the result is computed from them afresh with the given numbers
- * (rim (29), (30)). */
+ * The active and tight sets are the essential result: the solution is recomputed from them with the
+ * given numbers (Peiret et al. 2020, equations 29 and 30). */
 #include "contact/mlcp.h"
 
 #include <math.h>
@@ -62,14 +62,14 @@ double yk_mlcp_residual(const yk_mlcp *problem, const double *z, double *w)
 {
     size_t n = (size_t)problem->n;
 
-    /* Bounds are compared with the largest number of z. */
+    /* Bounds are compared with the largest component of z. */
     double largest = 0;
     for (size_t i = 0; i < n; i++)
         largest = fmax(largest, fabs(z[i]));
 
     double worst = 0;
     for (size_t i = 0; i < n; i++) {
-        /* w, and the size of the numbers that it is the sum of. */
+        /* w, and the size of the terms of its sum. */
         const double *row = problem->m + i * n;
         double scale = fmax(1e-300, fabs(problem->q[i]));
         w[i] = problem->q[i];
@@ -78,7 +78,7 @@ double yk_mlcp_residual(const yk_mlcp *problem, const double *z, double *w)
             scale = fmax(scale, fabs(row[j]) * largest);
         }
 
-        /* Inside the bounds w is to be zero, at a bound it has a sign. */
+        /* Inside the bounds w must be zero; at a bound it has a sign. */
         double relative = w[i] / scale;
         double below = (problem->lower[i] - z[i]) / fmax(largest, 1e-300);
         double above = (z[i] - problem->upper[i]) / fmax(largest, 1e-300);
@@ -90,7 +90,7 @@ double yk_mlcp_residual(const yk_mlcp *problem, const double *z, double *w)
         if (below >= 0 && above >= 0)
             violation = fmax(below, above);
 
-        /* A maximum would hide what is not a number. */
+        /* fmax() would hide values that are not a number. */
         if (!isfinite(violation))
             return INFINITY;
         worst = fmax(worst, violation);
@@ -101,9 +101,9 @@ double yk_mlcp_residual(const yk_mlcp *problem, const double *z, double *w)
 
 /* The dictionary ------------------------------------------------------------------------------- */
 
-enum { COVER = -1 }; /* number of the artificial variable t */
+enum { COVER = -1 }; /* index of the artificial variable t */
 
-/* Variables: y_i is number i, w_i is number n + i. */
+/* Variables: y_i has index i, w_i has index n + i. */
 typedef struct lemke {
     const yk_mlcp *problem;
     int n;
@@ -130,7 +130,7 @@ static double *table_row(const lemke *s, int row)
     return s->table + (size_t)row * (size_t)s->columns;
 }
 
-/* Powers of two that bring the largest number of each row and column near one; they change no
+/* Powers of two that scale the largest number of each row and column to about one; they change no
  * sign and no bit of a solution. */
 static void equilibrate(lemke *s)
 {
@@ -142,7 +142,7 @@ static void equilibrate(lemke *s)
         s->column_scale[i] = 1;
     }
 
-    /* Rows and columns in turn, which settles after a few passes. */
+    /* Scale rows and columns alternately; this converges after a few passes. */
     for (int pass = 0; pass < 4; pass++) {
         for (size_t i = 0; i < n; i++) {
             double row = 0;
@@ -160,7 +160,7 @@ static void equilibrate(lemke *s)
     }
 }
 
-/* The point that y = 0 stands for: the bound that the row starts from. */
+/* The value for y = 0: the bound from which the row starts. */
 static double origin(const lemke *s, int i)
 {
     if (s->free_row[i])
@@ -175,13 +175,13 @@ static double direction(const lemke *s, int i)
     return s->mirrored[i] ? -1 : 1;
 }
 
-/* The first dictionary: w = M y + q in scaled and mirrored variables, all w in the basis. */
+/* The initial dictionary: w = M y + q in scaled and mirrored variables, all w in the basis. */
 static void fill_table(lemke *s, double regularisation)
 {
     const yk_mlcp *problem = s->problem;
     int n = s->n;
 
-    /* What kind of row each is. */
+    /* The kind of each row. */
     for (int i = 0; i < n; i++) {
         double low = problem->lower[i];
         double high = problem->upper[i];
@@ -194,7 +194,7 @@ static void fill_table(lemke *s, double regularisation)
             s->cap[i] = (high - low) / s->column_scale[i];
     }
 
-    /* The origin moves to the bounds; the inverse of the basis is the identity. */
+    /* Shift the origin to the bounds; the inverse of the basis is the identity. */
     memset(s->table, 0, (size_t)n * (size_t)s->columns * sizeof *s->table);
     for (int i = 0; i < n; i++) {
         const double *m = problem->m + (size_t)i * (size_t)n;
@@ -214,7 +214,7 @@ static void fill_table(lemke *s, double regularisation)
         row[s->constant + 1 + i] = 1;
     }
 
-    /* y outside the basis, w in it. */
+    /* y nonbasic, w basic. */
     for (int i = 0; i < n; i++) {
         s->basic[i] = n + i;
         s->nonbasic[i] = i;
@@ -230,7 +230,7 @@ static void fill_table(lemke *s, double regularisation)
 /* Exchanges the basic variable of `row` with the nonbasic one of `column`. */
 static void pivot(lemke *s, int row, int column)
 {
-    /* The chosen row solved for the entering variable, and put into all others. */
+    /* Solve the chosen row for the entering variable, and substitute it in all others. */
     double *chosen = table_row(s, row);
     double inverse = 1 / chosen[column];
     for (int j = 0; j < s->columns; j++)
@@ -277,7 +277,7 @@ static void mirror(lemke *s, int i)
         int column = s->column_of[variables[v]];
         double shift = shifts[v];
 
-        /* A basic variable changes its row, one outside its column. */
+        /* A basic variable changes its row, a nonbasic one its column. */
         if (row >= 0) {
             double *values = table_row(s, row);
             for (int j = 0; j < s->columns; j++)
@@ -299,13 +299,13 @@ static void mirror(lemke *s, int i)
 
 /* Equations ------------------------------------------------------------------------------------ */
 
-/* Pivots the variables of equations into the basis, the largest element first, while there is one
- * that is not rounding. */
+/* Pivots the variables of equations into the basis, the largest element first, until only rounding
+ * errors remain. */
 static void pivot_equations(lemke *s)
 {
     int n = s->n;
     for (;;) {
-        /* The largest element where an equation and a variable without bounds meet. */
+        /* The largest element of an equation and a variable without bounds. */
         double best = 0;
         int row = 0;
         int column = 0;
@@ -327,14 +327,14 @@ static void pivot_equations(lemke *s)
             }
         }
 
-        /* What is left is rounding. */
+        /* The remaining elements are rounding errors. */
         if (!(best > 1e-11))
             return;
         pivot(s, row, column);
     }
 }
 
-/* Brings the variables of all equations into the basis. False when equations contradict each
+/* Brings the variables of all equations into the basis. Returns false if equations contradict each
  * other. */
 static bool solve_equations(lemke *s)
 {
@@ -346,13 +346,13 @@ static bool solve_equations(lemke *s)
         if (!s->free_row[i] || s->row_of[n + i] < 0)
             continue;
 
-        /* What is left is singular: a variable is pivoted in together with the complementary pair
-         * whose two off-diagonal elements are largest. */
+        /* The remainder is singular: pivot in a variable together with the complementary pair whose
+         * two off-diagonal elements are largest. */
         bool done = false;
         for (int j = 0; j < n && !done; j++) {
             int row = s->row_of[n + i];
             if (row < 0)
-                break; /* a pair has taken it out, though not the variable in */
+                break; /* a pair has removed the equation, but not introduced its variable */
             if (!s->free_row[j] || s->column_of[j] < 0)
                 continue;
 
@@ -363,12 +363,12 @@ static bool solve_equations(lemke *s)
                 if (s->free_row[k] || s->fixed[k] || s->column_of[k] < 0)
                     continue;
 
-                /* The smaller of the two is the one that may vanish. */
+                /* The smaller of the two is the limiting one. */
                 double across = table_row(s, row)[s->column_of[k]];
                 double down = table_row(s, s->row_of[n + k])[column];
                 double size = fmin(fabs(across), fabs(down));
                 if (isinf(s->cap[k]))
-                    size *= 1e3; /* rather one without upper bound */
+                    size *= 1e3; /* prefer a pair without upper bound */
                 if (size > best) {
                     best = size;
                     pair = k;
@@ -391,7 +391,8 @@ static bool solve_equations(lemke *s)
             continue;
         }
 
-        /* A row of zeros whose constant is none has no solution. */
+        /* A zero row with a constant of zero is satisfied; with another constant it has no
+         * solution. */
         int r = s->row_of[n + i];
         if (r < 0)
             continue;
@@ -411,7 +412,7 @@ static bool solve_equations(lemke *s)
 
 /* The path ------------------------------------------------------------------------------------- */
 
-/* A basic variable that must stay between 0 and a limit; equations' variables and the w of fixed
+/* A basic variable that must stay between 0 and a limit. Variables of equations and the w of fixed
  * rows are free. */
 static bool is_bounded(const lemke *s, int variable, double *limit)
 {
@@ -419,7 +420,7 @@ static bool is_bounded(const lemke *s, int variable, double *limit)
     if (variable == COVER)
         return true;
 
-    /* The w of an equation must be zero, and never varies where the equations are regular. */
+    /* The w of an equation must be zero, and is constant if the equations are regular. */
     int i = variable < s->n ? variable : variable - s->n;
     if (s->free_row[i])
         return false;
@@ -430,11 +431,11 @@ static bool is_bounded(const lemke *s, int variable, double *limit)
     return true;
 }
 
-/* A basic variable that stops the growth of the entering one. */
+/* A basic variable that limits the growth of the entering one. */
 typedef struct block {
     int row;       /* -1: none */
     bool at_limit; /* the basic variable reaches its upper limit, not zero */
-    double rate;   /* how fast it goes there, > 0 */
+    double rate;   /* rate of approach, > 0 */
 } block;
 
 /* Element k of the perturbed distance of a row to its bound: the constant, then the row of the
@@ -452,13 +453,13 @@ static double distance(const lemke *s, block b, int k)
     return limit - value;
 }
 
-/* Whether two numbers of the lexicographic tests differ by more than rounding. */
+/* Whether two numbers of the lexicographic tests differ by more than rounding errors. */
 static bool differ(double x, double y)
 {
     return fabs(x - y) > 1e-12 * fmax(fabs(x), fabs(y)) + 1e-15;
 }
 
-/* Is a reached before b? Lexicographic in distance / rate; the cover wins ties. */
+/* Whether a is reached before b: lexicographic in distance / rate; the cover wins ties. */
 static bool earlier(const lemke *s, block a, block b)
 {
     if (b.row < 0)
@@ -486,7 +487,7 @@ static bool earlier(const lemke *s, block a, block b)
 
 typedef enum outcome { SOLVED, CONTRADICTION, ON_RAY, TOO_LONG } outcome;
 
-/* Drives the cover out. `left` has just left the basis at zero; its complement enters. */
+/* Removes the cover from the basis. `left` has just left the basis at zero; its complement enters. */
 static outcome follow(lemke *s, int left)
 {
     int n = s->n;
@@ -494,7 +495,7 @@ static outcome follow(lemke *s, int left)
         int entering = left < n ? left + n : left - n;
         int column = s->column_of[entering];
 
-        /* The first basic variable to reach a bound when the entering one grows. */
+        /* The first basic variable that reaches a bound when the entering one grows. */
         block first = {.row = -1};
         for (int i = 0; i < n; i++) {
             double limit;
@@ -508,14 +509,15 @@ static outcome follow(lemke *s, int left)
                 first = candidate;
         }
 
-        /* Nothing stops it: a ray. */
+        /* Nothing limits the growth: a ray. */
         double own = INFINITY;
         if (entering < n)
             own = s->cap[entering];
         if (first.row < 0 && isinf(own))
             return ON_RAY;
 
-        /* It reaches its own upper bound first: no exchange, its w may now grow the other way. */
+        /* The entering variable reaches its own upper bound first: no exchange; its w may now grow
+         * in the other direction. */
         double reach = INFINITY;
         if (first.row >= 0)
             reach = fmax(0, distance(s, first, 0)) / first.rate;
@@ -526,7 +528,8 @@ static outcome follow(lemke *s, int left)
             continue;
         }
 
-        /* The variable that is reached first leaves, from its upper bound mirrored. */
+        /* The variable that is reached first leaves the basis, mirrored if it is at its upper
+         * bound. */
         left = s->basic[first.row];
         if (first.at_limit)
             mirror(s, left);
@@ -544,15 +547,16 @@ static double next_random(uint32_t *random)
     return (*random >> 8) / 16777216.;
 }
 
-/* One path from a fresh dictionary; attempts differ in the direction of the cover. */
+/* One path from a new dictionary; attempts differ in the direction of the cover. */
 static outcome attempt_path(lemke *s, int attempt, double regularisation)
 {
     fill_table(s, regularisation);
     if (!solve_equations(s))
         return CONTRADICTION;
 
-    /* Rounding can undo the lexicographic order when very many rows tie; a trace of irregular
-     * numbers on the constants separates them for good. The final refinement takes it back. */
+    /* Rounding errors can violate the lexicographic order if very many rows tie. Small irregular
+     * numbers added to the constants separate them permanently; the final refinement removes their
+     * effect. */
     uint32_t random = 99u + 7919u * (uint32_t)attempt;
     for (int i = 0; attempt > 0 && i < s->n; i++) {
         double *constant = &table_row(s, i)[s->constant];
@@ -571,8 +575,8 @@ static outcome attempt_path(lemke *s, int attempt, double regularisation)
             cover[i] = irregular;
     }
 
-    /* The row that is most negative relative to what the cover adds to it leaves, with ties broken
-     * as in the ratio test. Where none is negative there is nothing to do. */
+    /* The row that is most negative relative to its element of the direction leaves, with ties
+     * broken as in the ratio test. If no row is negative, the origin is a solution. */
     int n = s->n;
     int worst = -1;
     for (int i = 0; i < n; i++) {
@@ -609,8 +613,7 @@ static outcome attempt_path(lemke *s, int attempt, double regularisation)
 
 /* The result ----------------------------------------------------------------------------------- */
 
-/* z from the sets that the dictionary has found, computed afresh with the given numbers. Returns
- * its residual. */
+/* Computes z from the sets of the dictionary and the given numbers. Returns its residual. */
 static double finish(lemke *s, double *z, double *w, int *state)
 {
     const yk_mlcp *problem = s->problem;
@@ -618,7 +621,7 @@ static double finish(lemke *s, double *z, double *w, int *state)
     int *active = s->index;
     int count = 0;
 
-    /* z as the dictionary has it, and which rows are active. */
+    /* z of the dictionary, and the active rows. */
     for (int i = 0; i < s->n; i++) {
         int row = s->row_of[i];
         double y = 0;
@@ -649,8 +652,8 @@ static double finish(lemke *s, double *z, double *w, int *state)
     if (count == 0 || yk_lu_factor(count, s->work, s->exchange) != YK_OK)
         return residual;
 
-    /* w = 0 on the active rows: Newton on a linear equation, repeated as long as that takes
-     * rounding away. */
+    /* w = 0 in the active rows: Newton's method on a linear equation, repeated as long as it
+     * reduces rounding errors. */
     for (int pass = 0; pass < 4; pass++) {
         for (int a = 0; a < count; a++)
             s->correction[a] = -s->row_scale[active[a]] * w[active[a]];
@@ -660,7 +663,7 @@ static double finish(lemke *s, double *z, double *w, int *state)
         for (int a = 0; a < count; a++)
             s->vector[active[a]] += s->column_scale[active[a]] * s->correction[a];
 
-        /* Kept only where it is better. */
+        /* Keep the result only if it is better. */
         double next = yk_mlcp_residual(problem, s->vector, w);
         if (!(next < residual))
             break;
@@ -671,7 +674,8 @@ static double finish(lemke *s, double *z, double *w, int *state)
     return yk_mlcp_residual(problem, z, w);
 }
 
-/* Is the symmetric part semidefinite? By elimination with the largest diagonal as pivot. */
+/* Whether the symmetric part is semidefinite, by elimination with the largest diagonal element as
+ * pivot. */
 static bool is_semidefinite(lemke *s)
 {
     int n = s->n;
@@ -688,7 +692,7 @@ static bool is_semidefinite(lemke *s)
 
     double largest = 0;
     for (int k = 0; k < n; k++) {
-        /* The largest diagonal of the rest. */
+        /* The largest remaining diagonal element. */
         int best = k;
         for (int i = k + 1; i < n; i++) {
             if (a[index[i] * n + index[i]] > a[index[best] * n + index[best]])
@@ -700,7 +704,7 @@ static bool is_semidefinite(lemke *s)
         double head = a[p * n + p];
         largest = fmax(largest, head);
 
-        /* The rest of a semidefinite matrix without a diagonal is zero. */
+        /* If the diagonal of a semidefinite matrix is zero, the rest must be zero. */
         if (head <= 1e-12 * largest + 1e-300) {
             for (int i = k; i < n; i++) {
                 for (int j = k; j < n; j++) {
@@ -725,7 +729,7 @@ static bool is_semidefinite(lemke *s)
 
 /* Enumeration ---------------------------------------------------------------------------------- */
 
-/* Solves for the active rows of `sets`; false when their matrix is singular. */
+/* Solves for the active rows of `sets`; returns false if their matrix is singular. */
 static bool solve_sets(lemke *s, const int *sets, double *z)
 {
     const yk_mlcp *problem = s->problem;
@@ -733,7 +737,7 @@ static bool solve_sets(lemke *s, const int *sets, double *z)
     int *active = s->index;
     int count = 0;
 
-    /* Rows that are not active stand at a bound. */
+    /* Rows that are not active are at a bound. */
     for (int i = 0; i < s->n; i++) {
         if (s->free_row[i] || (sets[i] == 0 && !s->fixed[i])) {
             active[count++] = i;
@@ -748,7 +752,7 @@ static bool solve_sets(lemke *s, const int *sets, double *z)
     if (count == 0)
         return true;
 
-    /* w = 0 of the active rows, with the others at their bounds. */
+    /* w = 0 in the active rows, with the others at their bounds. */
     for (int a = 0; a < count; a++) {
         const double *row = problem->m + (size_t)active[a] * n;
         s->vector[a] = -problem->q[active[a]];
@@ -767,7 +771,7 @@ static bool solve_sets(lemke *s, const int *sets, double *z)
     return true;
 }
 
-/* Tries all combinations of active and tight rows, where they are few. */
+/* Tries all combinations of active and tight rows, if there are few. */
 static yk_status enumerate(yk_context *context, lemke *s, double tolerance, double *z, double *w,
                            int *state, double *residual)
 {
@@ -792,7 +796,7 @@ static yk_status enumerate(yk_context *context, lemke *s, double tolerance, doub
     if (!sets)
         return YK_ERROR_MEMORY;
 
-    /* From all at their lower bounds on. */
+    /* Start with all rows at their lower bounds. */
     for (int i = 0; i < s->n; i++) {
         sets[i] = -1;
         if (s->free_row[i] || isinf(s->problem->lower[i]))
@@ -838,7 +842,7 @@ static yk_status enumerate(yk_context *context, lemke *s, double tolerance, doub
 
 /* Solving -------------------------------------------------------------------------------------- */
 
-/* Runs the paths, then enumerates what is small. */
+/* Tries the paths, then enumerates small problems. */
 static yk_status search(yk_context *context, lemke *s, const yk_mlcp_options *options, double *z,
                         double *w, int *state, double *residual)
 {
@@ -853,15 +857,14 @@ static yk_status search(yk_context *context, lemke *s, const yk_mlcp_options *op
         limit = options->pivots;
 
     for (int attempt = 0; attempt < 6; attempt++) {
-        /* The last attempts move a singular matrix away from its singularity; the refinement
-         * takes that back. */
+        /* The last attempts regularize a singular matrix; the refinement removes the effect. */
         double extra = 0;
         if (attempt >= 4)
             extra = 1e-9 * largest;
         s->limit = s->pivots + limit;
         outcome end = attempt_path(s, attempt % 4, options->regularisation * largest + extra);
 
-        /* Equations that hold for none, or a solution. */
+        /* Contradicting equations, or a solution. */
         if (end == CONTRADICTION && attempt < 4)
             return yk_fail(context, YK_ERROR_NO_SOLUTION,
                            "MLCP: the equations contradict each other");
@@ -874,7 +877,7 @@ static yk_status search(yk_context *context, lemke *s, const yk_mlcp_options *op
         if (end != ON_RAY || attempt > 0)
             continue;
 
-        /* A ray of the first path is a proof where M is semidefinite and there are no equations. */
+        /* A ray of the first path is a proof if M is semidefinite and there are no equations. */
         bool equations = false;
         for (int i = 0; i < s->n; i++)
             equations = equations || s->free_row[i];
@@ -912,7 +915,7 @@ yk_status yk_mlcp_solve(yk_context *context, const yk_mlcp *problem, const yk_ml
         }
     }
 
-    /* One piece of memory for the numbers, one for the indices, one for the flags. */
+    /* One allocation each for numbers, indices and flags. */
     lemke s = {.problem = problem, .n = problem->n};
     s.constant = s.n + 1;
     s.columns = 2 * s.n + 2;

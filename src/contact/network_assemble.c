@@ -1,6 +1,6 @@
-/* The problem of a network in assembled form: every contact and joint as rows on two nodes, W = J
- * M^-1 J^T by going through the nodes' lists of rows. Contacts stand in the order of the pairs in
- * their frames, joints follow one block per joint. */
+/* The problem of a network in assembled form: every contact and joint as rows on two nodes, and W =
+ * J M^-1 J^T from the nodes' lists of rows. Contacts have the order of the pairs and their own
+ * frames; they are followed by the joints, one block per joint. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -51,7 +51,7 @@ static void round_element(const yk_network *network, contact_slot at, element *e
     lane_frame(network, at, frame);
     e->dim = 3;
 
-    /* Nodes, friction and what the other side does, by kind. */
+    /* Nodes, friction and the velocity of the other side, by kind. */
     if (at.kind == SLOT_PAIR) {
         const pair_group *g = &network->pairs[group];
         e->node[0] = g->a[lane];
@@ -69,7 +69,7 @@ static void round_element(const yk_network *network, contact_slot at, element *e
         e->mu = g->mu[lane];
         e->mu_spin = g->mu_spin[lane];
         e->mu_roll = g->mu_roll[lane];
-        surface = lane_vector(&g->velocity, lane); /* with the bias taken off */
+        surface = lane_vector(&g->velocity, lane); /* minus the bias */
 
         /* Three more rows of the rotation. */
         e->dim = YK_CONTACT_DIM_MAX;
@@ -83,7 +83,7 @@ static void round_element(const yk_network *network, contact_slot at, element *e
         e->node[0] = g->a[lane];
         e->node[1] = YK_NETWORK_NONE;
         e->mu = g->mu[lane];
-        surface = lane_vector(&g->velocity, lane); /* with the bias taken off */
+        surface = lane_vector(&g->velocity, lane); /* minus the bias */
         if (network->single_softness)
             soft = &network->single_softness[group];
     }
@@ -133,7 +133,7 @@ void yk_network_element(const yk_network *network, size_t i, element *e)
             e->softness[k] = c->softness[k];
         }
 
-        /* With rolling friction three of the rotation. */
+        /* With rolling friction, three rows of the rotation. */
         for (int k = 3; k < c->dim; k++) {
             yk_vec3 axis = c->frame[k - 3];
             e->spin[0][k] = yk_v3_scale(c->inverse_length_a, axis);
@@ -143,7 +143,7 @@ void yk_network_element(const yk_network *network, size_t i, element *e)
         return;
     }
 
-    /* A joint: its rows as they were scaled. */
+    /* A joint: its scaled rows. */
     const joint_block *b = &network->joint_blocks[i - network->contact_count];
     const yk_joint_row *rows = network->joints + b->first;
 
@@ -166,8 +166,8 @@ void yk_incidence_list(size_t points, size_t count, const int32_t (*ends)[2], yk
 {
     memset(in->start, 0, (points + 2) * sizeof *in->start);
 
-    /* Counted two further on, so that the starts are in their position after the lists are
-     * filled. */
+    /* Counts have an offset of two, so that the starts are in their final position after the lists
+     * are filled. */
     for (size_t i = 0; i < count; i++) {
         for (int side = 0; side < 2; side++) {
             if (ends[i][side] >= 0)
@@ -175,11 +175,11 @@ void yk_incidence_list(size_t points, size_t count, const int32_t (*ends)[2], yk
         }
     }
 
-    /* Sums of the counts are the starts. */
+    /* The starts are the sums of the counts. */
     for (size_t k = 2; k < points + 2; k++)
         in->start[k] += in->start[k - 1];
 
-    /* The lists, element by element, so that they rise. */
+    /* The lists are filled in the order of elements, so they are ascending. */
     for (size_t i = 0; i < count; i++) {
         for (int side = 0; side < 2; side++) {
             if (ends[i][side] >= 0)
@@ -203,7 +203,7 @@ int yk_incidence_neighbours(const yk_incidence *in, const int32_t (*ends)[2], si
     columns[count++] = (int)i;
     mark[i] = (int)i;
 
-    /* All at its two points, each once. */
+    /* All elements at its two points, each once. */
     for (int side = 0; side < 2; side++) {
         int32_t point = ends[i][side];
         if (point < 0)
@@ -223,7 +223,7 @@ int yk_incidence_neighbours(const yk_incidence *in, const int32_t (*ends)[2], si
     return count;
 }
 
-/* Blocks of W where elements share a node that moves. */
+/* Blocks of W for elements that share a moving node. */
 static yk_status create_pattern(yk_context *context, const yk_network *network,
                                 const element *elements, size_t count, size_t contacts,
                                 const int32_t *local, size_t points, yk_contact_problem *problem)
@@ -241,7 +241,7 @@ static yk_status create_pattern(yk_context *context, const yk_network *network,
     yk_status status = YK_ERROR_MEMORY;
 
     if (in.start && in.list && ends && dims && start && mark) {
-        /* Both ends of each element, -1 where nothing moves. */
+        /* Both ends of each element, -1 if nothing moves. */
         for (size_t i = 0; i < count; i++) {
             mark[i] = -1;
             dims[i] = elements[i].dim;
@@ -255,7 +255,7 @@ static yk_status create_pattern(yk_context *context, const yk_network *network,
 
         yk_incidence_list(points, count, (const int32_t(*)[2])ends, &in);
 
-        /* At most so many columns: some are counted twice. */
+        /* Upper bound of the number of columns: some are counted twice. */
         size_t most = count;
         for (size_t k = 0; k < points; k++) {
             size_t degree = (size_t)(in.start[k + 1] - in.start[k]);
@@ -313,7 +313,7 @@ yk_status yk_elements_assemble(yk_context *context, const yk_network *network,
     for (int i = 0; i < w->block_rows; i++) {
         const element *x = &elements[i];
 
-        /* W: J_i M^-1 J_j^T, through the nodes that both elements have. */
+        /* W: J_i M^-1 J_j^T, through the nodes that both elements share. */
         for (int k = w->start[i]; k < w->start[i + 1]; k++) {
             const element *y = &elements[w->column[k]];
             for (int side = 0; side < 4; side++) {
@@ -337,7 +337,7 @@ yk_status yk_elements_assemble(yk_context *context, const yk_network *network,
             }
         }
 
-        /* q: the rates with the velocities that the nodes have now. */
+        /* q: the rates with the present velocities of the nodes. */
         for (int r = 0; r < x->dim; r++) {
             double rate = x->free_rate[r];
             for (int s = 0; s < 2; s++) {
@@ -434,7 +434,7 @@ void yk_network_take_impulses(const yk_network *network, const yk_contact_proble
 {
     const int *first = problem->w.first;
 
-    /* Contacts in the order of the pairs, joints behind them. */
+    /* Contacts in the order of the pairs, followed by joints. */
     for (size_t i = 0; i < network->contact_count; i++)
         yk_network_contact_impulse(network, i, r + first[i]);
 
@@ -443,7 +443,7 @@ void yk_network_take_impulses(const yk_network *network, const yk_contact_proble
         joints[i] = network->joints[i].impulse;
 }
 
-/* Three components in a frame, to their lane in global axes. */
+/* Three components in a frame, to the contact's lane in global axes. */
 static void put_frame(const yk_vec3 frame[3], const double *r, lane_vectors *lanes, uint32_t lane)
 {
     yk_vec3 v = yk_v3(0, 0, 0);
@@ -466,7 +466,7 @@ void yk_network_set_impulse(yk_network *network, size_t contact, const double *r
         return;
     }
 
-    /* Frames of round contacts are found, not kept. */
+    /* Frames of round contacts are computed when needed, not stored. */
     uint32_t lane = at.index % LANES;
     yk_vec3 frame[3];
     lane_frame(network, at, frame);

@@ -1,58 +1,59 @@
-/* The order of work: who may be solved at the same time as whom.
+/* The order of work: contacts that can be solved at the same time.
  *
  *   nodes       0 ... 127 | 128 ... 255 | ...      blocks of consecutive nodes, neighbours in space
- *   contacts    each goes to the block of its lower node that moves
- *   blocks      coloured greedily: blocks of one colour touch no common node
- *   in a block  contacts are dealt into open groups of four: the first open group that has neither
- *               of the two nodes takes it. For every node a mask of 64 bits says which open groups
- *               it is in, so a contact finds its group with one find-first-set
- *   strands     the contacts of a block are dealt in two halves, whose groups then take turns.
- *               Groups dealt one after the other have nodes in common, and each would wait for the
- *               velocities that the one before makes; the halves are apart in space, so the
- *               processor works on two groups at the same time
+ *   contacts    each is assigned to the block of its lower moving node
+ *   blocks      colored greedily: blocks of one color share no node
+ *   in a block contacts are assigned to open groups of four: the first open group that contains
+ *   neither of the two nodes. For every node a mask of 64 bits has the open groups that contain it,
+ *   so that a contact finds its group with one find-first-set operation
+ *   strands     the contacts of a block are assigned in two halves, whose groups then alternate.
+ *               Groups filled one after another have common nodes, so each would wait for the
+ *               velocities of the one before; the halves are apart in space, so that the processor
+ *               works on two groups at the same time
  *
- * Blocks of one colour are dealt at the same time too, in the order in which they are solved.
+ * Blocks of one color are also assigned at the same time, in the order in which they are solved.
  *
- * Contacts of nodes that very many contacts share (a container that moves freely) would chain all
- * blocks together; they form the tail, which one thread works off after the colours. */
+ * Contacts of nodes that very many contacts share (a freely moving container) would connect all
+ * blocks; they form the tail, which one thread solves after the colors. */
 #include <string.h>
 
 #include "contact/network_data.h"
 
 enum {
     BLOCK_NODES = 128,
-    ONE_BLOCK_NODES = 2048, /* up to here one block: threads would only wait for each other */
+    /* up to this number there is only one block: threads would mainly wait for each other */
+    ONE_BLOCK_NODES = 2048,
     OPEN_GROUPS = 64,
     COLOURS_MAX = 64,
-    CROWDED = 200 /* contacts of a node, above which they go to the tail */
+    CROWDED = 200 /* number of contacts of a node above which they go to the tail */
 };
 
-/* Which nodes of a contact move. */
+/* Moving nodes of a contact. */
 enum { NOBODY, ONLY_A, ONLY_B, BOTH };
 
 typedef struct dealt_group {
     uint32_t contact[LANES];
     uint32_t fill;
-    uint32_t place; /* among the groups of its kind and block */
+    uint32_t place; /* index among the groups of its kind and block */
 } dealt_group;
 
 typedef struct plan {
     yk_network *network;
     const yk_pair *pairs;
     size_t count, node_blocks;
-    uint32_t *owner;       /* per contact: block, node_blocks for the tail */
+    uint32_t *owner;       /* per contact: block, or node_blocks for the tail */
     uint32_t *order;       /* contacts sorted by block */
     uint32_t *begin;       /* of each block in order; node_blocks + 2 */
-    uint32_t *number;      /* of the block at each position of the network's blocks */
-    uint64_t *open_mask;   /* per node: open groups that it is in */
+    uint32_t *number;      /* number of the block at each position in the network */
+    uint64_t *open_mask;   /* per node: open groups that contain it */
     uint32_t *degree;      /* per node */
-    uint64_t *colour_mask; /* per node: colours that touch it */
+    uint64_t *colour_mask; /* per node: colors that touch it */
     uint8_t *colour;       /* per block */
-    uint8_t *who;          /* per contact: which of its nodes move */
-    dealt_group *dealt;    /* those of a block from its first contact on, at most one each */
+    uint8_t *who;          /* per contact: its moving nodes */
+    dealt_group *dealt;    /* groups of a block, from its first contact on, at most one each */
 } plan;
 
-/* One piece of memory for all arrays of the plan, kept for the next time. */
+/* One allocation for all arrays of the plan, reused for the next plan. */
 static bool reserve_plan(plan *p)
 {
     yk_network *network = p->network;
@@ -75,7 +76,7 @@ static bool reserve_plan(plan *p)
         {(void **)&p->dealt, p->count * sizeof *p->dealt},
     };
 
-    /* Each begins with a cache line. */
+    /* Each array begins at a cache line. */
     size_t total = 0;
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++) {
         parts[i].bytes = (parts[i].bytes + 63) / 64 * 64;
@@ -97,12 +98,14 @@ static bool reserve_plan(plan *p)
     return true;
 }
 
-/* Contacts to blocks: that of the lower node that moves, or the tail where a node is crowded. */
+/* Assigns contacts to blocks: that of the lower moving node, or the tail if a node has too many
+ * contacts. */
 static void assign_blocks(plan *p)
 {
-    /* Who moves, and how many contacts each node shares with another that moves. */
+    /* Moving nodes of each contact, and number of contacts of each node with another moving node. */
     for (size_t i = 0; i < p->count; i++) {
-        /* Both sides count: what shares a node that moves cannot be solved at the same time. */
+        /* Both sides count, because contacts that share a moving node cannot be solved at the same
+         * time. */
         const yk_pair *pair = &p->pairs[i];
         bool a = node_is_dynamic(p->network, pair->a);
         bool b = node_is_dynamic(p->network, pair->b);
@@ -120,14 +123,14 @@ static void assign_blocks(plan *p)
         }
     }
 
-    /* The home of each contact. */
+    /* The block of each contact. */
     for (size_t i = 0; i < p->count; i++) {
         const yk_pair *pair = &p->pairs[i];
         p->owner[i] = 0;
         if (p->node_blocks == 1)
             continue;
 
-        /* Nodes near each other in number are near each other in space. */
+        /* Nodes with similar numbers are near each other in space. */
         int32_t home = pair->a;
         bool both = p->who[i] == BOTH;
         if (p->who[i] == ONLY_B || (both && pair->b < pair->a))
@@ -135,12 +138,12 @@ static void assign_blocks(plan *p)
 
         p->owner[i] = (uint32_t)home / BLOCK_NODES;
 
-        /* A node with very many contacts would chain all blocks together. */
+        /* A node with very many contacts would connect all blocks. */
         if (both && (p->degree[pair->a] > CROWDED || p->degree[pair->b] > CROWDED))
             p->owner[i] = (uint32_t)p->node_blocks;
     }
 
-    /* Sorted by block, stable; block k is order[begin[k]] to order[begin[k + 1]]. */
+    /* Sort by block, stable; block k is order[begin[k]] to order[begin[k + 1]]. */
     uint32_t *end = p->begin + 1;
     for (size_t i = 0; i < p->count; i++)
         end[p->owner[i]]++;
@@ -157,7 +160,7 @@ static void assign_blocks(plan *p)
 
 /* Dealing into groups -------------------------------------------------------------------------- */
 
-/* Which slots a contact of two or of one node that moves goes to. */
+/* Slots for contacts with two moving nodes, or with one. */
 static uint8_t kind_of(const plan *p, uint32_t contact)
 {
     if (p->who[contact] == NOBODY)
@@ -169,7 +172,7 @@ static uint8_t kind_of(const plan *p, uint32_t contact)
     return p->who[contact] == BOTH ? SLOT_PAIR : SLOT_SINGLE;
 }
 
-/* The nodes of a contact, the one that moves first. */
+/* The nodes of a contact, the moving one first. */
 static void nodes_in_order(const plan *p, uint32_t contact, int32_t *a, int32_t *b)
 {
     /* A contact with one node that moves is seen from that one. */
@@ -184,7 +187,7 @@ static void nodes_in_order(const plan *p, uint32_t contact, int32_t *a, int32_t 
     *b = pair->b;
 }
 
-/* The nodes of a group that is closed are free for other groups of its slot. */
+/* The nodes of a closed group are available for other groups in its slot. */
 static void free_nodes(plan *p, const dealt_group *group, uint64_t slot_bit)
 {
     for (uint32_t lane = 0; lane < group->fill; lane++) {
@@ -197,12 +200,12 @@ static void free_nodes(plan *p, const dealt_group *group, uint64_t slot_bit)
     }
 }
 
-/* Deals those of the contacts [begin, end) of the order that are of one kind into groups from
- * `next` on; returns the place after the last one. */
+/* Assigns the contacts [begin, end) of the order that are of one kind to groups from `next` on;
+ * returns the end of the groups. */
 static dealt_group *deal_strand(plan *p, uint32_t begin, uint32_t end, uint8_t kind,
                                 dealt_group *next)
 {
-    dealt_group open[OPEN_GROUPS]; /* those without contacts are not open */
+    dealt_group open[OPEN_GROUPS]; /* unused slots are not open */
     uint64_t open_slots = 0;
     int newest = OPEN_GROUPS - 1;
 
@@ -211,7 +214,7 @@ static dealt_group *deal_strand(plan *p, uint32_t begin, uint32_t end, uint8_t k
         if (kind_of(p, i) != kind)
             continue;
 
-        /* Groups that one of its nodes is in are not for it. */
+        /* Exclude groups that contain one of its nodes. */
         int32_t a;
         int32_t b;
         nodes_in_order(p, i, &a, &b);
@@ -220,8 +223,8 @@ static dealt_group *deal_strand(plan *p, uint32_t begin, uint32_t end, uint8_t k
         if (both)
             busy |= p->open_mask[b];
 
-        /* Into the first open group that is for it, else into a new one in the slot of the oldest:
-         * slots are opened in turn, so the oldest is the one after the newest. */
+        /* Use the first suitable open group, otherwise a new one in the slot of the oldest: slots
+         * are opened in turn, so the oldest is the one after the newest. */
         uint64_t fit = open_slots & ~busy;
         int slot = (newest + 1) % OPEN_GROUPS;
         if (fit)
@@ -249,7 +252,7 @@ static dealt_group *deal_strand(plan *p, uint32_t begin, uint32_t end, uint8_t k
         }
     }
 
-    /* What is left open, oldest first. */
+    /* Close the remaining groups, oldest first. */
     for (int k = 0; k < OPEN_GROUPS; k++) {
         int slot = (newest + 1 + k) % OPEN_GROUPS;
         uint64_t bit = UINT64_C(1) << slot;
@@ -262,8 +265,8 @@ static dealt_group *deal_strand(plan *p, uint32_t begin, uint32_t end, uint8_t k
     return next;
 }
 
-/* Deals the contacts of one kind of a block in two strands, whose groups take turns; returns the
- * place after the last one. */
+/* Assigns the contacts of one kind of a block in two strands, whose groups alternate; returns the
+ * end of the groups. */
 static dealt_group *deal_kind(plan *p, size_t number, uint8_t kind, dealt_group *first)
 {
     uint32_t begin = p->begin[number];
@@ -272,7 +275,7 @@ static dealt_group *deal_kind(plan *p, size_t number, uint8_t kind, dealt_group 
     dealt_group *second = deal_strand(p, begin, middle, kind, first);
     dealt_group *last = deal_strand(p, middle, end, kind, second);
 
-    /* Where one strand has come to its end the other goes on alone. */
+    /* After the end of one strand, the other continues alone. */
     uint32_t length[2] = {(uint32_t)(second - first), (uint32_t)(last - second)};
     uint32_t both = length[0] < length[1] ? length[0] : length[1];
     for (uint32_t k = 0; k < length[0]; k++)
@@ -282,8 +285,8 @@ static dealt_group *deal_kind(plan *p, size_t number, uint8_t kind, dealt_group 
     return last;
 }
 
-/* Deals the contacts of one block, one kind after the other, so that each has the slots for itself;
- * and counts: the ends in the network's block are numbers yet. */
+/* Assigns the contacts of one block, one kind after another, so that each can use all slots; the
+ * ends in the network's block are counts at this stage. */
 static void deal_block(yk_network *network, size_t position, void *user)
 {
     plan *p = user;
@@ -314,8 +317,7 @@ static void deal_block(yk_network *network, size_t position, void *user)
 
 /* Writing the groups --------------------------------------------------------------------------- */
 
-/* Puts a dealt group at its place in the network. Lanes that are not used have nodes without mass,
- * and zeros. */
+/* Writes a group to its place in the network. Unused lanes have nodes without mass, and zeros. */
 static void write_group(const plan *p, const dealt_group *from, uint8_t kind, uint32_t dummy,
                         size_t place)
 {
@@ -367,8 +369,7 @@ static void write_group(const plan *p, const dealt_group *from, uint8_t kind, ui
 static void write_kind(const plan *p, size_t number, uint8_t kind, const dealt_group *from,
                        uint32_t begin, uint32_t end)
 {
-    /* The dummies of a block are two nodes of its own, so that blocks at work at the same time
-     * share none. */
+    /* The dummy nodes of a block are two of its own, so that concurrent blocks share none. */
     uint32_t dummy = (uint32_t)(p->network->node_count + 2 * number);
     for (uint32_t k = 0; k < end - begin; k++)
         write_group(p, &from[k], kind, dummy, begin + from[k].place);
@@ -387,8 +388,8 @@ static void write_block(yk_network *network, size_t position, void *user)
     from += b->single_end - b->single_begin;
     write_kind(p, number, SLOT_ROLLING, from, b->rolling_begin, b->rolling_end);
 
-    /* Those without a group: general ones in the order of the pairs, and those of which nobody
-     * moves. */
+    /* Contacts without a group: general ones in the order of the pairs, and those without a moving
+     * node. */
     uint32_t general = b->general_begin;
     for (uint32_t k = p->begin[number]; k < p->begin[number + 1]; k++) {
         uint32_t i = p->order[k];
@@ -427,7 +428,7 @@ static void number_groups(yk_network *network)
     }
 }
 
-/* Memory for groups and general contacts, kept from step to step. */
+/* Allocates groups and general contacts; the memory is reused in later steps. */
 static bool reserve_groups(yk_network *network)
 {
     yk_context *context = network->context;
@@ -449,7 +450,7 @@ static bool reserve_groups(yk_network *network)
     if (!network->soft)
         return true;
 
-    /* Softness of round contacts, where the network was made for it. */
+    /* Softness of round contacts, if the network was created for it. */
     if (!yk_array_reserve(context, &network->pair_softness_array, network->pair_groups + 1, row) ||
         !yk_array_reserve(context, &network->single_softness_array, network->single_groups + 1,
                           row))
@@ -463,7 +464,7 @@ static bool reserve_groups(yk_network *network)
 
 /* Colours -------------------------------------------------------------------------------------- */
 
-/* Colours of the nodes that move in the contacts of a block; adds one to them. */
+/* Colors of the moving nodes in the contacts of a block; adds one to them. */
 static uint64_t visit_nodes(plan *p, size_t number, uint64_t add)
 {
     uint64_t seen = 0;
@@ -482,15 +483,15 @@ static uint64_t visit_nodes(plan *p, size_t number, uint64_t add)
     return seen;
 }
 
-/* Colours of blocks, and the order of blocks by colour, the tail last. */
+/* Colors of blocks, and the order of blocks by color, the tail last. */
 static void colour_blocks(plan *p)
 {
     yk_network *network = p->network;
     uint32_t *start = network->colour_start;
     size_t colours = 1;
 
-    /* A block takes, of the colours that nothing near it has, the one with the least work yet: all
-     * colours should keep all threads busy. */
+    /* A block takes the unused color with the least work so far, so that all colors occupy all
+     * threads. */
     size_t contacts[COLOURS_MAX] = {0};
     p->colour[0] = 0;
     for (size_t k = 0; p->node_blocks > 1 && k < p->node_blocks; k++) {
@@ -512,8 +513,8 @@ static void colour_blocks(plan *p)
             colours = colour + 1;
     }
 
-    /* Where 64 colours do not suffice, blocks of the last one may be in each other's way, and
-     * every one becomes a colour of its own. */
+    /* If 64 colors are not enough, blocks of the last color may share nodes, so each becomes a
+     * color of its own. */
     size_t blocks = 0;
     size_t count = 0;
     for (size_t c = 0; c < colours; c++) {
@@ -527,7 +528,7 @@ static void colour_blocks(plan *p)
         }
     }
 
-    /* The tail is a colour of one block. */
+    /* The tail is a color with one block. */
     size_t tail = p->node_blocks;
     if (p->begin[tail + 1] > p->begin[tail]) {
         start[count++] = (uint32_t)blocks;
@@ -539,9 +540,9 @@ static void colour_blocks(plan *p)
     network->block_count = blocks;
 }
 
-/* Cuts the blocks of each colour into one stretch per thread, of about as many contacts each. Blocks
- * that follow each other are near each other, so that a thread has its part of space in all colours,
- * and in all sweeps. */
+/* Divides the blocks of each color into one range per thread, with about the same number of
+ * contacts. Consecutive blocks are near each other, so that a thread has the same region of space
+ * in all colors and all sweeps. */
 static void share_colours(const plan *p)
 {
     yk_network *network = p->network;
@@ -555,7 +556,7 @@ static void share_colours(const plan *p)
         for (uint32_t k = first; k < end; k++)
             total += p->begin[p->number[k] + 1] - p->begin[p->number[k]];
 
-        /* The m-th stretch ends with the block in which its part of the contacts ends. */
+        /* Range m ends with the block that contains the end of its share of the contacts. */
         size_t sum = 0;
         uint32_t k = first;
         for (size_t m = 0; m < members; m++) {
@@ -599,7 +600,7 @@ yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t coun
         return yk_fail(context, YK_ERROR_ARGUMENT, "contact network: %zu contacts are too many",
                        count);
 
-    /* Memory, but for the groups, whose number is not known yet. */
+    /* Allocate everything except the groups, whose number is not known yet. */
     plan p = {.network = network, .pairs = pairs, .count = count, .node_blocks = 1};
     if (nodes > ONE_BLOCK_NODES)
         p.node_blocks = (nodes + BLOCK_NODES - 1) / BLOCK_NODES;
@@ -608,7 +609,7 @@ yk_status yk_network_plan(yk_network *network, const yk_pair *pairs, size_t coun
     if (network->pool && p.node_blocks > 1)
         network->members = yk_pool_threads(network->pool);
 
-    /* Every block of the last colour may become a colour of its own. */
+    /* Every block of the last color may become a color of its own. */
     size_t blocks = p.node_blocks + COLOURS_MAX + 2;
     size_t members = (size_t)network->members;
     if (!reserve_plan(&p) ||

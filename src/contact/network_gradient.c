@@ -1,11 +1,11 @@
-/* Accelerated projected gradient on a network, without W (Mazhar, Heyn, Negrut, Tasora 2015; see
- * solver.c for the method).
+/* Accelerated projected gradient on a network, without W (Mazhar, Heyn, Negrut, Tasora 2015;
+ * solver.c describes the method).
  *
- * The gradient at a point y is the contacts' velocity when the nodes have the velocities that
- * belong to y. These are linear in y, so the extrapolated point takes its nodes' velocities from
- * those of the last two iterates, and one pass over the contacts per iteration does all: read the
- * velocities of y, project, add the change to the velocities of the next iterate. A second pass,
- * which reads only, finds the Lipschitz test and the direction of the momentum.
+ * The gradient at a point y is the velocity at the contacts for the node velocities that belong to
+ * y. These are linear in y, so those of the extrapolated point follow from those of the last two
+ * iterates, and one pass over the contacts per iteration is sufficient: read the velocities of y,
+ * project, add the change to the velocities of the next iterate. A second pass, which only reads,
+ * evaluates the Lipschitz test and the direction of the momentum.
  *
  * The metric of a contact is the mean of its own diagonal of W: 48 bytes more per contact and 128
  * per node. */
@@ -18,13 +18,13 @@
 typedef struct descent {
     bool coulomb;
     double lipschitz, theta, beta;
-    size_t node_count; /* with those of lanes that are not used */
-    /* velocities that belong to y and to the last iterate; those of network->nodes to the next */
+    size_t node_count; /* including those of unused lanes */
+    /* velocities for y and for the last iterate; network->nodes has those of the next */
     yk_network_node *of_y, *of_r;
     lane_vectors *pair_y, *pair_next, *single_y, *single_next;
     double *general_y, *general_next; /* YK_CONTACT_DIM_MAX each */
     double *joint_y, *joint_next;
-    double sums[3]; /* of the last measuring pass: |d|^2, d W d, momentum */
+    double sums[3]; /* of the last evaluation: |d|^2, d W d, momentum */
 } descent;
 
 /* The step of round contacts ------------------------------------------------------------------- */
@@ -33,12 +33,12 @@ typedef struct descent {
 YK_INLINE void descend_four(const descent *s, const yk_v4 *n, yk_v4 mu, yk_v4 metric,
                             four_soft soft, yk_v4 *u, yk_v4 bias, const yk_v4 *y, yk_v4 *next)
 {
-    /* Softness gives way with y. */
+    /* Softness adds a velocity proportional to y. */
     add_yield(soft, n, y, dot(n, y), u);
     yk_v4 along = dot(n, u);
     yk_v4 normal = along + bias;
 
-    /* The lift mu |u_T| makes the convex cone Coulomb's. */
+    /* The lift mu |u_T| turns the convex cone into Coulomb's law. */
     if (s->coulomb) {
         yk_v4 slide2 = yk_v4_set(0);
         for (int k = 0; k < 3; k++) {
@@ -48,7 +48,7 @@ YK_INLINE void descend_four(const descent *s, const yk_v4 *n, yk_v4 mu, yk_v4 me
         normal += mu * square_root(slide2);
     }
 
-    /* In the metric of the contact, as sweeps do. */
+    /* In the metric of the contact, as in sweeps. */
     yk_v4 stiff = metric * yk_v4_set(s->lipschitz);
     four_soft none = {yk_v4_set(0), yk_v4_set(0)};
     solve_four(false, 1, n, mu, stiff, stiff, none, u, normal, y, next);
@@ -68,7 +68,7 @@ YK_INLINE void descend_pairs(yk_network *network, const descent *s, uint32_t beg
         load_lanes(&s->pair_y[g], y);
         pair_velocity(&a, &b, n, u);
 
-        /* The step, in the mean of the contact's own diagonal of W. */
+        /* The step, with the mean of the contact's own diagonal of W. */
         four_soft soft = load_softness(network->pair_softness, g);
         yk_v4 metric =
             a.linear[3] + b.linear[3] + yk_v4_set(2. / 3) * (a.angular[3] + b.angular[3]);
@@ -95,7 +95,7 @@ YK_INLINE void descend_singles(yk_network *network, const descent *s, uint32_t b
     for (uint32_t g = begin; g < end; g++) {
         const single_group *group = &network->singles[g];
 
-        /* Velocities at y; the surface has the bias in it. */
+        /* Velocities at y; the velocity of the surface includes the bias. */
         four_nodes a;
         yk_v4 n[3], y[3], u[3], surface[3], next[3], change[3];
         load_nodes(s->of_y, group->a, &a);
@@ -202,8 +202,8 @@ static void descend_block(yk_network *network, size_t index, void *user)
 
 /* Lipschitz test and momentum ------------------------------------------------------------------ */
 
-/* Adds to sums: metric |d|^2, d W d, metric (y - next) . (next - r) with d = next - y; `soft` is
- * that of the rows, of three at most. */
+/* Adds to sums: metric |d|^2, d W d, metric (y - next) . (next - r) with d = next - y; `soft`
+ * contains the softness of at most three rows. */
 static void add_sums(double metric, const double *soft, int dim, const double *y,
                      const double *next, const double *r, const double *change_of_u, double sums[3])
 {
@@ -215,7 +215,7 @@ static void add_sums(double metric, const double *soft, int dim, const double *y
     }
 }
 
-/* Velocity of a round contact from the velocities of its nodes, without bias or motion of a
+/* Velocity at a round contact from the velocities of its nodes, without bias or motion of a
  * surface. */
 static yk_vec3 round_velocity(const yk_network_node *nodes, int32_t a, int32_t b, yk_vec3 n)
 {
@@ -224,7 +224,7 @@ static yk_vec3 round_velocity(const yk_network_node *nodes, int32_t a, int32_t b
     if (b >= 0) {
         v = yk_v3_sub(v, nodes[b].velocity);
 
-        /* The spins of both spheres move the point of contact. */
+        /* The spins of both spheres move the contact point. */
         spin = yk_v3_add(spin, nodes[b].spin);
     }
 
@@ -235,7 +235,7 @@ static void sum_lane(const yk_network *network, const descent *s, int32_t a, int
                      const lane_vectors *normal, const soft_group *soft, const lane_vectors *y,
                      const lane_vectors *next, const lane_vectors *r, double sums[3])
 {
-    /* How the step changes the velocity. */
+    /* Change of the velocity by the step. */
     yk_vec3 n = yk_v3(normal->c[0][lane], normal->c[1][lane], normal->c[2][lane]);
     yk_vec3 now = round_velocity(network->nodes, a, b, n);
     yk_vec3 u = yk_v3_sub(now, round_velocity(s->of_y, a, b, n));
@@ -249,7 +249,7 @@ static void sum_lane(const yk_network *network, const descent *s, int32_t a, int
     }
     double metric = mass + 2. / 3 * spin_mass;
     double creep = 0;
-    double more = 0; /* softness of the normal beyond that of the tangents */
+    double more = 0; /* softness of the normal in addition to that of the tangents */
     if (soft) {
         metric += fmax(soft->normal[lane], soft->tangent[lane]);
         creep = soft->tangent[lane];
@@ -351,7 +351,7 @@ static void step(yk_network *network, descent *s)
 {
     size_t bytes = s->node_count * sizeof *s->of_y;
 
-    /* L is tried a little smaller each time, and enlarged until the test holds. */
+    /* L is first reduced a little, and increased until the test is satisfied. */
     s->lipschitz *= 0.95;
     for (int tries = 0; tries < 60; tries++) {
         memcpy(network->nodes, s->of_y, bytes);
@@ -377,7 +377,7 @@ static void step(yk_network *network, descent *s)
         s->lipschitz *= 1.6;
     }
 
-    /* Nesterov's sequence of factors, from its beginning where the momentum leads uphill. */
+    /* Nesterov's sequence of factors, restarted if the momentum leads uphill. */
     double square = s->theta * s->theta;
     double theta = (-square + s->theta * sqrt(square + 4)) / 2;
     s->beta = s->theta * (1 - s->theta) / (square + theta);
@@ -411,7 +411,7 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
         return yk_fail(network->context, YK_ERROR_ARGUMENT,
                        "contact: the gradient method takes pairs that resist rolling as general");
 
-    /* Lanes that are not used have two nodes per block of the plan. */
+    /* Unused lanes have two nodes per block of the plan. */
     size_t dummies = 2 * (network->node_count / 64 + 4);
     descent s = {.lipschitz = 1, .theta = 1};
     s.coulomb = options->friction_model == YK_FRICTION_COULOMB;
@@ -431,7 +431,7 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
                        "contact network: no memory for the gradient of %zu contacts",
                        network->contact_count);
 
-    /* One piece of memory for the impulses of y and of the next iterate. */
+    /* One allocation for the impulses of y and of the next iterate. */
     double *at = network->gradient_array.data;
     s.pair_y = (lane_vectors *)at;
     s.pair_next = (lane_vectors *)(at += pairs);
@@ -469,7 +469,7 @@ yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_option
     memcpy(s.of_y, network->nodes, s.node_count * sizeof *s.of_y);
     memcpy(s.of_r, network->nodes, s.node_count * sizeof *s.of_r);
 
-    /* Steps, with a look at the violation after each interval. */
+    /* Steps, with an evaluation of the violation after each interval. */
     while (report->iterations < limit && !yk_context_should_stop(network->context)) {
         step(network, &s);
         report->iterations++;

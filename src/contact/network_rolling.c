@@ -1,15 +1,15 @@
 /* Round contacts with spinning and rolling friction, four at a time.
  *
- * As in network_spheres.c the lever arms are along the normal, so that the problem of one contact is
- * all but diagonal in its own frame. With spins s = radius * angular velocity, k = radius^2 /
+ * As in network_spheres.c the lever arms are along the normal, so that the problem of one contact
+ * is nearly diagonal in its own frame. With spins s = radius * angular velocity, k = radius^2 /
  * inertia and the relative rotation w = sa / ra - sb / rb,
  *
- *   dN = 1/ma + 1/mb,   dT = dN + ka + kb,   dR = ka / ra^2 + kb / rb^2      of normal, sliding, rotation
+ *   dN = 1/ma + 1/mb, dT = dN + ka + kb, dR = ka / ra^2 + kb / rb^2 of normal, sliding, rotation
  *
- * and sliding and rolling are coupled by ka / ra - kb / rb alone: not at all between equal spheres.
- * A step of each contact is one in the metric diag(dN, dT, dT, dR, dR, dR), enlarged where the
- * coupling would let steps grow (Gershgorin's bound of the eigenvalues exceeds two), and projected
- * on the cone in that metric (cone.h); network_general.c has the same step for one contact. */
+ * and sliding and rolling are coupled by ka / ra - kb / rb only, which is zero for equal spheres. A
+ * step of a contact uses the metric diag(dN, dT, dT, dR, dR, dR), enlarged if the coupling could
+ * make steps grow (Gershgorin's bound of the eigenvalues exceeds two), and is projected on the cone
+ * in that metric (cone.h). network_general.c has the same step for one contact. */
 #include "contact/network_simd.h"
 
 /* Four impulses in their frames: normal part, sliding vector, spinning part, rolling vector. */
@@ -20,7 +20,8 @@ typedef struct four_impulses {
     yk_v4 roll[3];
 } four_impulses;
 
-/* A force and a torque, or a velocity and a rotation, cut into their parts along and across n. */
+/* Splits a force and a torque, or a velocity and a rotation, into their parts along and
+ * perpendicular to n. */
 YK_INLINE void split(const yk_v4 *n, const yk_v4 *force, const yk_v4 *torque, four_impulses *f)
 {
     f->normal = dot(n, force);
@@ -36,7 +37,7 @@ YK_INLINE yk_v4 magnitude(yk_v4 x)
     return yk_v4_max(x, -x);
 }
 
-/* limit / length where that is below one: what is left of friction at its limit. */
+/* limit / length, at most one: the factor that reduces friction to its limit. */
 YK_INLINE yk_v4 cut(yk_v4 limit, yk_v4 length)
 {
     const yk_v4 one = yk_v4_set(1);
@@ -44,17 +45,18 @@ YK_INLINE yk_v4 cut(yk_v4 limit, yk_v4 length)
     return yk_v4_select(length > limit, ratio, one);
 }
 
-/* The projection on the cones with friction `mu` of their groups (sliding, spinning, rolling), in
- * the metric whose roots over that of the normal are `root`. Lengths in the impulses sqrt(metric)
- * p, in which the metric is Euclidean; the normal is the root top / bottom that yk_cone_project
- * finds, by walking up the pieces of its function: a group is dropped when the root lies above its
- * kink. There are three groups, so that nothing changes after three looks. */
+/* The projection on the cones with the friction coefficients `mu` of their groups (sliding,
+ * spinning, rolling), in the metric whose roots relative to that of the normal are `root`. Lengths
+ * in the impulses sqrt(metric) p, in which the metric is Euclidean. The normal is the root top /
+ * bottom, as in yk_cone_project(), which is found by walking up the pieces of its function: a group
+ * is dropped if the root lies above its kink. There are three groups, so that three passes are
+ * enough. */
 YK_INLINE void project(bool coulomb, const yk_v4 mu[3], const yk_v4 root[3], four_impulses *f)
 {
     const yk_v4 zero = yk_v4_set(0);
     const yk_v4 one = yk_v4_set(1);
 
-    /* Lengths of what friction resists: sliding, spinning, rolling. */
+    /* Lengths of the friction impulses: sliding, spinning, rolling. */
     yk_v4 slide = square_root(dot(f->slide, f->slide));
     yk_v4 spin = magnitude(f->spin);
     yk_v4 roll = square_root(dot(f->roll, f->roll));
@@ -72,7 +74,7 @@ YK_INLINE void project(bool coulomb, const yk_v4 mu[3], const yk_v4 root[3], fou
             bottom += slope[g] * slope[g];
         }
 
-        /* Groups whose kinks lie below it are dropped. */
+        /* Drop the groups with kinks below it. */
         for (int look = 0; look < 3; look++) {
             yk_v4 less = zero;
             yk_v4 fewer = zero;
@@ -90,7 +92,7 @@ YK_INLINE void project(bool coulomb, const yk_v4 mu[3], const yk_v4 root[3], fou
         f->normal = yk_v4_max(top, zero) / bottom;
     }
 
-    /* Friction up to its limits. */
+    /* Limit the friction. */
     yk_v4 slide_left = cut(mu[0] * f->normal, slide);
     yk_v4 roll_left = cut(mu[2] * f->normal, roll);
     f->spin *= cut(mu[1] * f->normal, spin);
@@ -108,14 +110,14 @@ void yk_rolling_prepare(yk_network *s)
             const yk_network_node *a = &s->nodes[group->a[k]];
             const yk_network_node *b = &s->nodes[group->b[k]];
 
-            /* See the head of the file; ka, kb over the radii here. */
+            /* See the header comment; here ka, kb are divided by the radii. */
             double ka = a->spin_inverse_mass * group->inverse_length_a[k];
             double kb = b->spin_inverse_mass * group->inverse_length_b[k];
             double dn = a->inverse_mass + b->inverse_mass;
             double dt = dn + a->spin_inverse_mass + b->spin_inverse_mass;
             double dr = ka * group->inverse_length_a[k] + kb * group->inverse_length_b[k];
 
-            /* Lanes that are not used, and spheres that nothing rotates, make no step. */
+            /* Unused lanes, and spheres that cannot rotate, make no step. */
             group->step_n[k] = 0;
             group->step_t[k] = 0;
             group->step_r[k] = 0;
@@ -124,7 +126,7 @@ void yk_rolling_prepare(yk_network *s)
             if (!(dn > 0) || !(dr > 0))
                 continue;
 
-            /* Gershgorin's bound is 1 + coupling; steps cannot grow below two. */
+            /* Gershgorin's bound is 1 + coupling; below two, steps cannot grow. */
             double coupling = fabs(ka - kb) / sqrt(dt * dr);
             double enlarged = fmax(1, (1 + coupling) / 1.9);
             group->step_n[k] = 1 / (enlarged * dn);
@@ -136,7 +138,7 @@ void yk_rolling_prepare(yk_network *s)
     }
 }
 
-/* Velocity and rotation of a relative to b; the bias is in the velocity of the surface. */
+/* Velocity and rotation of a relative to b; the velocity of the surface includes the bias. */
 YK_INLINE void relative_motion(const rolling_group *group, const four_nodes *a, const four_nodes *b,
                                const yk_v4 *n, yk_v4 *u, yk_v4 *w)
 {
@@ -186,8 +188,8 @@ YK_INLINE void sweep_rolling(yk_network *s, uint32_t begin, uint32_t end, bool c
         load_lanes(&group->torque, t);
         relative_motion(group, &a, &b, n, u, w);
 
-        /* A step in the metric along the normal, across it, and of the rotation: p - u / d is cut
-         * into its parts, and each contact projected by itself. */
+        /* A step in the metric along the normal, perpendicular to it, and of the rotation: p - u /
+         * d is split into its parts, and each contact is projected separately. */
         yk_v4 step_n = omega * yk_v4_load(group->step_n);
         yk_v4 step_t = omega * yk_v4_load(group->step_t);
         yk_v4 step_r = omega * yk_v4_load(group->step_r);
@@ -208,7 +210,7 @@ YK_INLINE void sweep_rolling(yk_network *s, uint32_t begin, uint32_t end, bool c
         const yk_v4 root[3] = {yk_v4_load(group->root_t), root_r, root_r};
         project(coulomb, mu, root, &next);
 
-        /* The nodes feel the change at once. */
+        /* Update the nodes immediately. */
         for (int k = 0; k < 3; k++) {
             yk_v4 new_p = next.normal * n[k] + next.slide[k];
             yk_v4 new_t = next.spin * n[k] + next.roll[k];
@@ -263,7 +265,7 @@ void yk_rolling_apply(yk_network *s, const block *b)
         load_lanes(&group->impulse, p);
         load_lanes(&group->torque, t);
 
-        /* Warm start: the velocities that these impulses make. */
+        /* Initial guess: the velocities caused by these impulses. */
         kick_rolling(group, n, p, t, &x, &y);
         store_nodes(s->nodes, group->a, &x);
         store_nodes(s->nodes, group->b, &y);
@@ -278,8 +280,8 @@ void yk_rolling_clear(yk_network *s, const block *b)
     }
 }
 
-/* The natural map with one rho for all components, as yk_cone_natural_map has it; rotations count
- * as velocities at the radius of a, torques as impulses there. */
+/* The natural map with one rho for all components, as in yk_cone_natural_map(); rotations count as
+ * velocities at the radius of a, torques as impulses there. */
 void yk_rolling_residual(const yk_network *s, const block *b, bool coulomb, double rho,
                          double partial[3])
 {
@@ -298,7 +300,7 @@ void yk_rolling_residual(const yk_network *s, const block *b, bool coulomb, doub
         load_lanes(&group->torque, t);
         relative_motion(group, &x, &y, n, u, w);
 
-        /* One unit for all: rotations as velocities, torques as impulses at the radius. */
+        /* Common units: rotations as velocities, torques as impulses at the radius. */
         yk_v4 curvature = yk_v4_load(group->inverse_length_a);
         yk_v4 radius = one / curvature;
         for (int k = 0; k < 3; k++) {
@@ -340,7 +342,7 @@ void yk_rolling_residual(const yk_network *s, const block *b, bool coulomb, doub
             sum += slide * slide + roll * roll;
         }
 
-        /* Squares in units of velocity, as the other kinds of contacts give them. */
+        /* Squares in units of velocity, as for the other kinds of contacts. */
         for (int lane = 0; lane < LANES; lane++) {
             double violation = sum[lane] / (rho * rho);
             partial[0] = partial[0] > violation ? partial[0] : violation;
@@ -357,7 +359,7 @@ void yk_rolling_diagonal(const yk_network *s, const block *b, double partial[3])
             const yk_network_node *x = &s->nodes[group->a[k]];
             const yk_network_node *y = &s->nodes[group->b[k]];
 
-            /* dN + 2 dT of the contact; lanes that are not used have no mass. */
+            /* dN + 2 dT of the contact; unused lanes have no mass. */
             double dn = x->inverse_mass + y->inverse_mass;
             partial[1] += 3 * dn + 2 * (x->spin_inverse_mass + y->spin_inverse_mass);
             if (dn > 0)

@@ -6,7 +6,7 @@
 #include "contact/network_data.h"
 #include "math/simd.h"
 
-/* Rows of four numbers to columns. */
+/* Transposes rows of four numbers to columns. */
 YK_INLINE void transpose(yk_v4 *r)
 {
     /* Pairs of rows, then pairs of pairs. */
@@ -63,7 +63,7 @@ YK_INLINE void load_lanes(const lane_vectors *from, yk_v4 *v)
         v[k] = yk_v4_load(from->c[k]);
 }
 
-/* How four contacts yield, along the normal and across it. */
+/* Softness of four contacts, along the normal and perpendicular to it. */
 typedef struct four_soft {
     yk_v4 normal, tangent;
 } four_soft;
@@ -81,7 +81,7 @@ YK_INLINE yk_v4 dot(const yk_v4 *a, const yk_v4 *b)
     return a[0] * b[0] + a[1] * b[1] + a[2] * b[2];
 }
 
-/* Adds to u what gives way under p; p_normal = n . p. */
+/* Adds the velocity by softness under p to u; p_normal = n . p. */
 YK_INLINE void add_yield(four_soft soft, const yk_v4 *n, const yk_v4 *p, yk_v4 p_normal, yk_v4 *u)
 {
     yk_v4 along = (soft.normal - soft.tangent) * p_normal;
@@ -118,8 +118,8 @@ YK_INLINE void single_velocity(const four_nodes *a, const yk_v4 *surface, const 
         u[k] = a->linear[k] - surface[k] + rotation[k];
 }
 
-/* The new impulses of four contacts, by the formulas at the head of network_spheres.c; u_normal has
- * the bias in it. dn, dt: of the nodes; soft: to be added to them. */
+/* The new impulses of four contacts, by the formulas in the header of network_spheres.c; u_normal
+ * includes the bias. dn, dt: of the nodes; soft: to be added to them. */
 YK_INLINE void solve_four(bool coulomb, double relaxation_factor, const yk_v4 *n, yk_v4 mu,
                           yk_v4 dn, yk_v4 dt, four_soft soft, const yk_v4 *u, yk_v4 u_normal,
                           const yk_v4 *p, yk_v4 *next)
@@ -131,7 +131,7 @@ YK_INLINE void solve_four(bool coulomb, double relaxation_factor, const yk_v4 *n
     yk_v4 p_normal = dot(n, p);
     yk_v4 along = dot(n, u);
 
-    /* Over-relaxed softness takes part in the step. */
+    /* The over-relaxed step includes softness. */
     if (relaxation_factor != 1) {
         dn += soft.normal * (one - omega);
         dt += soft.tangent * (one - omega);
@@ -139,7 +139,7 @@ YK_INLINE void solve_four(bool coulomb, double relaxation_factor, const yk_v4 *n
         soft.tangent *= omega;
     }
 
-    /* a along the normal, b across it. */
+    /* a along the normal, b perpendicular to it. */
     yk_v4 b[3];
     yk_v4 a = dn * p_normal - omega * u_normal;
     yk_v4 out = dt * p_normal - omega * along;
@@ -149,19 +149,18 @@ YK_INLINE void solve_four(bool coulomb, double relaxation_factor, const yk_v4 *n
     yk_v4 hard_n = dn + soft.normal;
     yk_v4 hard_t = dt + soft.tangent;
 
-    /* Without friction a contact that would have to pull is inside the degenerate cone: not below
-     * zero. */
+    /* Without friction, the normal impulse must not become negative. */
     yk_v4 press = yk_v4_max(a, zero);
     yk_mask4 inside = length * hard_n <= mu * press * hard_t;
 
-    /* The normal impulse is top / bottom, sticking or sliding. */
+    /* The normal impulse is top / bottom, for sticking and for sliding. */
     yk_v4 top = coulomb ? press : yk_v4_max(a + mu * length, zero);
     yk_v4 bottom = coulomb ? hard_n : hard_n + mu * mu * hard_t;
     top = yk_v4_select(inside, press, top);
     bottom = yk_v4_max(yk_v4_select(inside, hard_n, bottom), least);
     yk_v4 normal = top / bottom;
 
-    /* What is left of b: over dT where it sticks, the limit of friction where it slides. */
+    /* Factor of b: 1 / dT if sticking, the limit of friction if sliding. */
     yk_v4 fraction = yk_v4_select(inside, one, mu * top) /
                      yk_v4_max(yk_v4_select(inside, hard_t, bottom * length), least);
     for (int k = 0; k < 3; k++)
@@ -171,7 +170,7 @@ YK_INLINE void solve_four(bool coulomb, double relaxation_factor, const yk_v4 *n
 /* Adds an impulse to the nodes of four pairs. */
 YK_INLINE void kick_pair(const yk_v4 *n, const yk_v4 *change, four_nodes *a, four_nodes *b)
 {
-    /* Forces are opposite to each other, torques are not: arms and forces both change sign. */
+    /* Forces are opposite to each other, torques are not, because arms and forces both change sign. */
     yk_v4 rotation[3];
     cross(n, change, rotation);
 

@@ -7,16 +7,16 @@
  *   a = dN p_N - u_N,   b = dT p_T - u_T        (vectors in global axes)
  *
  *   sticking or pressed   |b| dN <= mu a dT :  p_N = a / dN,  p_T = b / dT
- *   sliding, convex cone                       p_N = max(0, a + mu |b|) / (dN + mu^2 dT),  p_T = mu p_N b / |b|
- *   sliding, Coulomb                           p_N = max(0, a) / dN,                       p_T = mu p_N b / |b|
+ *   sliding, convex cone p_N = max(0, a + mu |b|) / (dN + mu^2 dT), p_T = mu p_N b / |b|
+ *   sliding, Coulomb                           p_N = max(0, a) / dN, p_T = mu p_N b / |b|
  *
- * softness adds to dN, creep to dT, in the denominators only. Over-relaxation scales u. Nodes are
- * loaded as whole cache lines and transposed in registers. */
+ * Softness is added to dN, creep to dT, in the denominators only. Over-relaxation scales u. Nodes
+ * are loaded as whole cache lines and transposed in registers. */
 #include "contact/network_simd.h"
 
 /* Sweeps --------------------------------------------------------------------------------------- */
 
-/* Nodes are found through indices, which the processor cannot guess: ask for them some groups
+/* Nodes are accessed through indices, which the processor cannot predict: prefetch them some groups
  * ahead. */
 enum { AHEAD = 6 };
 
@@ -32,7 +32,7 @@ YK_INLINE void sweep_pairs(yk_network *s, uint32_t begin, uint32_t end, bool cou
     for (uint32_t g = begin; g < end; g++) {
         pair_group *group = &s->pairs[g];
 
-        /* Indices of groups to come, so that their nodes are on the way. */
+        /* Indices of later groups, to prefetch their nodes. */
         if (g + AHEAD < end) {
             fetch_nodes(s->nodes, group[AHEAD].a);
             fetch_nodes(s->nodes, group[AHEAD].b);
@@ -47,7 +47,7 @@ YK_INLINE void sweep_pairs(yk_network *s, uint32_t begin, uint32_t end, bool cou
         load_lanes(&group->impulse, p);
         pair_velocity(&a, &b, n, u);
 
-        /* The new impulses, each contact by itself. */
+        /* The new impulses of each contact. */
         yk_v4 dn = a.linear[3] + b.linear[3];
         yk_v4 dt = dn + a.angular[3] + b.angular[3];
         four_soft soft = load_softness(s->pair_softness, g);
@@ -61,7 +61,7 @@ YK_INLINE void sweep_pairs(yk_network *s, uint32_t begin, uint32_t end, bool cou
             yk_v4_store(group->impulse.c[k], next[k]);
         }
 
-        /* The nodes feel the change at once. */
+        /* Update the nodes immediately. */
         kick_pair(n, change, &a, &b);
         store_nodes(s->nodes, group->a, &a);
         store_nodes(s->nodes, group->b, &b);
@@ -83,7 +83,7 @@ YK_INLINE void sweep_singles(yk_network *s, uint32_t begin, uint32_t end, bool c
         load_lanes(&group->velocity, surface);
         single_velocity(&a, surface, n, u);
 
-        /* As for pairs; the bias is in the velocity of the surface. */
+        /* As for pairs; the velocity of the surface includes the bias. */
         yk_v4 dn = a.linear[3];
         yk_v4 dt = dn + a.angular[3];
         four_soft soft = load_softness(s->single_softness, g);
@@ -172,20 +172,20 @@ void yk_round_clear(yk_network *s, const block *b)
 
 /* Residual ------------------------------------------------------------------------------------- */
 
-/* Squares of the natural map in the metric 1 / rho, as velocities: the step of solve_four with
- * dn = dt = 1 / rho. */
+/* Squares of the natural map in the metric 1 / rho, as velocities: the step of solve_four() with dn
+ * = dt = 1 / rho. */
 YK_INLINE yk_v4 measure_four(bool coulomb, double rho, const yk_v4 *n, yk_v4 mu, four_soft soft,
                              yk_v4 *u, yk_v4 u_normal, const yk_v4 *p)
 {
     yk_v4 along = dot(n, u);
     yk_v4 p_normal = dot(n, p);
 
-    /* What is soft gives way. */
+    /* Add the velocity by softness. */
     add_yield(soft, n, p, p_normal, u);
     u_normal += soft.normal * p_normal;
     along += soft.normal * p_normal;
 
-    /* The lift mu |u_T| makes the convex cone Coulomb's. */
+    /* The lift mu |u_T| turns the convex cone into Coulomb's law. */
     if (coulomb) {
         yk_v4 slide2 = yk_v4_set(0);
         for (int k = 0; k < 3; k++) {
@@ -283,7 +283,7 @@ void yk_round_diagonal(const yk_network *s, const block *b, double partial[3])
             const yk_network_node *x = &s->nodes[group->a[k]];
             const yk_network_node *y = &s->nodes[group->b[k]];
 
-            /* dN + 2 dT of the contact; lanes that are not used have no mass. */
+            /* dN + 2 dT of the contact; unused lanes have no mass. */
             double dn = x->inverse_mass + y->inverse_mass;
             partial[1] += 3 * dn + 2 * (x->spin_inverse_mass + y->spin_inverse_mass);
             if (dn > 0)

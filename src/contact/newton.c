@@ -1,5 +1,5 @@
 /* Semismooth Newton steps on the natural map (Alart, Curnier 1991; Christensen, Klarbring, Pang,
- * Stroemberg 1998), the factors that they need (order of elimination and index of the numbers of W,
+ * Stroemberg 1998), the factors that they need (order of elimination and index of the entries of W,
  * then the supernodal LU of math), and proximal point iterations around them (Rockafellar 1976;
  * Acary, Bremond, Huber 2018). */
 #include "contact/newton.h"
@@ -15,7 +15,7 @@
 struct yk_factor {
     yk_context *context;
     yk_supernodal *lu;
-    size_t *index; /* of each number of W in the factors */
+    size_t *index; /* position of each entry of W in the factors */
 };
 
 yk_status yk_factor_create(yk_context *context, const yk_block_matrix *w, yk_factor **factor)
@@ -27,7 +27,7 @@ yk_status yk_factor_create(yk_context *context, const yk_block_matrix *w, yk_fac
 
     made->context = context;
 
-    /* Block rows are the vertices of the pattern, in the order of minimum degree. */
+    /* Block rows are the vertices of the pattern; order of minimum degree. */
     int blocks = w->block_rows;
     int *order = yk_allocate(context, (size_t)blocks, sizeof *order);
     int *size = yk_allocate(context, (size_t)blocks, sizeof *size);
@@ -52,7 +52,7 @@ yk_status yk_factor_create(yk_context *context, const yk_block_matrix *w, yk_fac
     yk_free(context, size);
     yk_free(context, order);
 
-    /* One index per number. */
+    /* One index per entry. */
     size_t count = 0;
     for (int i = 0; i < w->block_rows; i++) {
         size_t dim = (size_t)(w->first[i + 1] - w->first[i]);
@@ -73,7 +73,7 @@ yk_status yk_factor_create(yk_context *context, const yk_block_matrix *w, yk_fac
         return status;
     }
 
-    /* Where each number of W goes in the factors. */
+    /* Position of each entry of W in the factors. */
     for (int i = 0; i < w->block_rows; i++) {
         for (int k = w->start[i]; k < w->start[i + 1]; k++) {
             int j = w->column[k];
@@ -113,7 +113,7 @@ void yk_factor_compute(yk_factor *factor, const yk_block_matrix *w, const double
             const double *block = w->value + w->offset[k];
             const size_t *index = factor->index + w->offset[k];
 
-            /* One block of L W; where L is the identity, of W. */
+            /* One block of L W (of W if L is the identity). */
             for (int r = 0; left && r < dim; r++) {
                 const double *row = left + offset[i] + r * dim;
                 for (int c = 0; c < columns; c++) {
@@ -143,9 +143,9 @@ void yk_factor_solve(yk_factor *factor, double *b)
 
 /* Newton's method ------------------------------------------------------------------------------ */
 
-/* Relative to the mean of the diagonal of W: the trace of the identity, and the least pivot. What
- * W does not determine is determined by the trace, with an error of rounding divided by it; what
- * it takes from the rest is refined away. */
+/* Relative to the mean of the diagonal of W: the regularizing multiple of the identity, and the
+ * smallest pivot. The regularization determines the components that W does not, with an error of
+ * rounding divided by it; iterative refinement removes its effect on the others. */
 static const double TRACE = 1e-10;
 static const double LEAST_PIVOT = 1e-18;
 
@@ -159,7 +159,7 @@ yk_status yk_newton_create(yk_context *context, const yk_contact_problem *proble
     *newton = (yk_newton){.problem = problem, .friction = friction};
     newton->mean = yk_contact_mean_diagonal(problem);
 
-    /* The block diagonals L and R hold a square per block row. */
+    /* The block diagonals L and R store a square per block row. */
     newton->block_offset = yk_allocate(context, blocks + 1, sizeof *newton->block_offset);
     if (!newton->block_offset)
         return YK_ERROR_MEMORY;
@@ -191,7 +191,7 @@ yk_status yk_newton_create(yk_context *context, const yk_contact_problem *proble
         return status;
     }
 
-    /* Any rho gives the natural map the same zeros; the contact's own scale makes the steps of
+    /* The natural map has the same zeros for any rho; the contact's own scale makes the steps of
      * all contacts comparable. */
     for (int i = 0; i < problem->contact_count; i++) {
         int dim = w->first[i + 1] - w->first[i];
@@ -216,7 +216,7 @@ void yk_newton_destroy(yk_context *context, yk_newton *newton)
     *newton = (yk_newton){0};
 }
 
-/* R += L times a diagonal: the same number everywhere, and the softness where there is one. */
+/* R += L times a diagonal: a constant, and the softness if there is any. */
 static void add_to_right(yk_newton *newton, double number, const double *softness)
 {
     const yk_block_matrix *w = &newton->problem->w;
@@ -245,7 +245,7 @@ void yk_newton_factor(yk_newton *newton)
     const yk_contact_problem *problem = newton->problem;
     const double *left = newton->left_is_identity ? NULL : newton->left;
 
-    /* The refinements are without the trace. */
+    /* The refinements are without the regularization. */
     add_to_right(newton, TRACE * newton->mean, problem->softness);
     yk_factor_compute(newton->factor, &problem->w, left, newton->right, newton->block_offset,
                       LEAST_PIVOT * newton->mean);
@@ -263,7 +263,7 @@ void yk_newton_solve(yk_newton *newton, int refinements)
     yk_factor_solve(newton->factor, newton->step);
 
     for (int pass = 0; pass < refinements; pass++) {
-        /* remainder = rhs - (L W + R) step; R has the softness in it. */
+        /* remainder = rhs - (L W + R) step; R includes the softness. */
         yk_contact_multiply(problem, newton->step, newton->remainder);
         for (int i = 0; i < w->block_rows; i++) {
             int first = w->first[i];
@@ -273,7 +273,7 @@ void yk_newton_solve(yk_newton *newton, int refinements)
             const double *step = newton->step + first;
             double *remainder = newton->remainder + first;
 
-            /* W times the step, without the softness that R has. */
+            /* W times the step, without the softness that R contains. */
             double moved[YK_CONTACT_DIM_MAX];
             for (int k = 0; k < dim; k++) {
                 moved[k] = remainder[k];
@@ -301,7 +301,7 @@ void yk_newton_solve(yk_newton *newton, int refinements)
     }
 }
 
-/* The natural map of the contacts linearised, and the bilateral rows, which are equations of W
+/* The linearized natural map of the contacts, and the bilateral rows, which are equations of W
  * alone; then the step. */
 static void newton_step(yk_newton *newton, const double *r, const double *u)
 {
@@ -346,7 +346,7 @@ int yk_newton_iterate(yk_newton *newton, double tolerance, double gain, int limi
         newton_step(newton, r, u);
         steps++;
 
-        /* The step is halved until the residual falls. */
+        /* Halve the step until the residual decreases. */
         bool found = false;
         double part = 1;
         do {
@@ -365,7 +365,7 @@ int yk_newton_iterate(yk_newton *newton, double tolerance, double gain, int limi
         memcpy(r, newton->trial, bytes);
         memcpy(u, newton->trial_u, bytes);
 
-        /* Where it falls slowly another method does better. */
+        /* If the decrease is slow, another method is better. */
         if (*residual > gain * before)
             break;
     }
@@ -373,9 +373,9 @@ int yk_newton_iterate(yk_newton *newton, double tolerance, double gain, int limi
     return steps;
 }
 
-/* Full steps without a line search, through iterates that are worse: where contacts change
- * between sticking, sliding and parting, the way down may lead up. Gives up when the residual is
- * a thousand times that of the start. */
+/* Full steps without a line search, through worse iterates: if contacts change between sticking,
+ * sliding and separating, the residual may have to increase first. Gives up if the residual is a
+ * thousand times that of the start. */
 static int iterate_undamped(yk_newton *newton, double tolerance, int limit, double *r, double *u,
                             double *residual)
 {
@@ -394,7 +394,7 @@ static int iterate_undamped(yk_newton *newton, double tolerance, int limit, doub
         for (int k = 0; k < rows; k++)
             newton->trial[k] += newton->step[k];
 
-        /* Worse ones are gone through, the best is kept. */
+        /* Continue from worse iterates, but keep the best. */
         now =
             yk_contact_residual(newton->problem, newton->friction, newton->trial, newton->trial_u);
         if (!(now < *residual))
@@ -413,17 +413,17 @@ static const double ALPHA_LEAST = 1e-9;
 
 enum {
     STEP_LIMIT = 40,     /* Newton steps for one proximal step */
-    UNDAMPED_LIMIT = 15, /* of them without a line search, where those with one fail */
-    STALL_LIMIT = 250,   /* Newton steps in which the best residual must fall by the gain below */
-    FEW_STEPS = 4,       /* Newton steps after which alpha may fall, and may not stay */
+    UNDAMPED_LIMIT = 15, /* number of them without a line search, if those with one fail */
+    /* Newton steps within which the best residual must decrease by the gain below */
+    STALL_LIMIT = 250,
+    FEW_STEPS = 4, /* if fewer Newton steps are sufficient, alpha may decrease */
     MANY_STEPS = 10
 };
 static const double INNER_GAIN = 0.1;
 static const double OUTER_GAIN = 0.7;
 
-/* Coulomb problems are not monotone: the iterates may circle around a solution or drift past it.
- * Which strategy gets there differs from problem to problem, so each is tried in turn, from the
- * best iterate so far. */
+/* Coulomb problems are not monotone: the iterates may cycle around a solution or drift past it. The
+ * best strategy depends on the problem, so each is tried in turn, from the best iterate so far. */
 static const struct {
     double momentum;
     bool undamped;
@@ -478,15 +478,15 @@ void yk_proximal_destroy(yk_context *context, yk_proximal *p)
     *p = (yk_proximal){0};
 }
 
-/* One proximal step from r, whose residual is `now`; returns that of the result, which is r again
- * where it failed. */
+/* One proximal step from r, whose residual is `now`. Returns the residual of the result; if the
+ * step failed, r is unchanged. */
 static double proximal_step(yk_proximal *p, yk_newton *newton, int limit, double now, double *r,
                             double *u, int *steps)
 {
     const yk_contact_problem *problem = p->problem;
     int rows = problem->row_count;
 
-    /* The centre y is ahead of r in the direction of the last change. */
+    /* The center y is extrapolated from r in the direction of the last change. */
     double ratio = fmin(p->momentum, p->age / (p->age + 3.0));
     for (int k = 0; k < rows; k++)
         p->centre[k] = r[k] + ratio * (r[k] - p->last[k]);
@@ -504,7 +504,7 @@ static double proximal_step(yk_proximal *p, yk_newton *newton, int limit, double
         p->shifted.q[k] = problem->q[k] - added * p->centre[k];
     }
 
-    /* Newton's method on the shifted problem, without a line search where that gains too little. */
+    /* Newton's method on the shifted problem, without a line search if that gains too little. */
     newton->problem = &p->shifted;
     double residual = yk_contact_residual(&p->shifted, newton->friction, r, u);
     double goal = INNER_GAIN * residual;
@@ -527,7 +527,7 @@ static double proximal_step(yk_proximal *p, yk_newton *newton, int limit, double
         p->age = 0;
     }
 
-    /* The next alpha, by the trouble that Newton had. */
+    /* The next alpha, from the convergence of Newton's method. */
     if (!solved) {
         p->alpha *= 4;
     } else if (*steps <= FEW_STEPS) {
@@ -536,7 +536,7 @@ static double proximal_step(yk_proximal *p, yk_newton *newton, int limit, double
         p->alpha *= 1.5;
     }
 
-    /* What made it much worse is taken back. */
+    /* Undo an iteration that increased the residual strongly. */
     if (isfinite(next) && (solved || next <= 3 * now))
         return next;
 
@@ -554,9 +554,9 @@ int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int
     memcpy(p->best, r, bytes);
     memcpy(p->best_u, u, bytes);
 
-    /* All strategies in turn, until none of them gains. */
+    /* All strategies in turn, until none of them reduces the residual. */
     int total = 0;
-    int in_vain = 0; /* strategies since the last that gained */
+    int in_vain = 0; /* strategies since the last success */
     for (int attempt = 0; best > tolerance && total < limit; attempt++, in_vain++) {
         if (in_vain == STRATEGIES || yk_context_should_stop(p->context))
             break;
@@ -565,8 +565,7 @@ int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int
         p->undamped = strategies[strategy].undamped;
         p->age = 0;
 
-        /* Iterates that drift slowly go on from where they are, those that went astray from the
-         * best. */
+        /* Iterates that drift slowly continue from the present one, others from the best. */
         if (attempt == 0 || now > 4 * best) {
             p->alpha = strategies[strategy].alpha;
             memcpy(r, p->best, bytes);
@@ -575,7 +574,7 @@ int yk_proximal_iterate(yk_proximal *p, yk_newton *newton, double tolerance, int
 
         memcpy(p->last, r, bytes);
 
-        /* Proximal steps, as long as the best residual falls. */
+        /* Proximal steps, as long as the best residual decreases. */
         double milestone = best;
         int mark = total;
         while (best > tolerance && total < limit && total - mark < STALL_LIMIT) {

@@ -1,5 +1,5 @@
-/* Contact problems in assembled form: memory, checks, products with W, the residual; and those in
- * the velocities of bodies, condensed to their contacts. */
+/* Contact problems in assembled form: memory, checks, products with W, the residual; and problems
+ * in the velocities of bodies, condensed to their contacts. */
 #include "contact/problem.h"
 
 #include <math.h>
@@ -48,7 +48,7 @@ yk_status yk_contact_problem_create(yk_context *context, int block_rows, int con
         return YK_ERROR_MEMORY;
     }
 
-    /* Blocks stand one after the other, row by row. */
+    /* Blocks are stored row by row. */
     for (int i = 0; i < block_rows; i++)
         w->first[i + 1] = w->first[i] + dims[i];
 
@@ -81,7 +81,7 @@ yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contac
     yk_status status = YK_ERROR_MEMORY;
 
     if (dims && first && start && columns) {
-        /* The pattern: blocks that have something in them, and their mirror images. */
+        /* The pattern: nonzero blocks, and their transposes. */
         for (size_t i = 0; i < blocks; i++) {
             dims[i] = i < (size_t)contact_count ? dim : 1;
             first[i + 1] = first[i] + dims[i];
@@ -103,7 +103,7 @@ yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contac
                                            columns, problem);
     }
 
-    /* The numbers of these blocks, and what stands beside W. */
+    /* The values of these blocks, and the other arrays. */
     for (int i = 0; status == YK_OK && i < (int)blocks; i++) {
         for (int k = start[i]; k < start[i + 1]; k++) {
             double *value = problem->w.value + problem->w.offset[k];
@@ -129,7 +129,7 @@ yk_status yk_contact_problem_from_dense(yk_context *context, int dim, int contac
     return status;
 }
 
-/* Number of the first block in a row whose column is at least `column`, or of the last block. */
+/* Index of the first block in a row whose column is at least `column`, or of the last block. */
 static int find_block(const yk_block_matrix *w, int row, int column)
 {
     int low = w->start[row];
@@ -146,7 +146,7 @@ static int find_block(const yk_block_matrix *w, int row, int column)
     return low;
 }
 
-/* The block of row `row` of a problem by its entries, and which of the block's rows it is. */
+/* The block row of an entry's row, and the row inside the block. */
 static int block_of(const yk_contact_entries *entries, int row, int *within)
 {
     int contact_rows = entries->dim * entries->contact_count;
@@ -182,7 +182,7 @@ yk_status yk_contact_problem_from_entries(yk_context *context, const yk_contact_
     yk_status status = YK_ERROR_MEMORY;
 
     if (keys && start && columns && dims) {
-        /* Blocks with entries, those opposite to them, and the diagonal, row after row. */
+        /* Nonzero blocks, their transposes, and the diagonal, row after row. */
         size_t count = 0;
         for (size_t i = 0; i < blocks; i++)
             keys[count++] = (uint64_t)i << 32 | (uint64_t)i;
@@ -237,8 +237,8 @@ yk_status yk_contact_problem_from_entries(yk_context *context, const yk_contact_
             if (entries->mu_roll)
                 problem->mu_roll[i] = entries->mu_roll[i];
 
-            /* A row that nothing acts on has the mean of the others on its diagonal, so that it
-             * changes no measure of W. */
+            /* A row without effect gets the mean of the others on its diagonal, so that it does not
+             * change the scale of W. */
             if (entries->dim != 5)
                 continue;
             double *own = problem->w.value + problem->w.offset[find_block(&problem->w, i, i)];
@@ -264,7 +264,7 @@ yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem
     size_t contacts = (size_t)problem->contact_count;
     size_t rows = (size_t)problem->row_count;
 
-    /* Sizes of the blocks; columns rise, and the diagonal is one of them. */
+    /* Sizes of the blocks; columns are ascending, and contain the diagonal. */
     for (int i = 0; i < w->block_rows; i++) {
         int dim = w->first[i + 1] - w->first[i];
         bool known = dim >= 1 && dim <= 6 && (i >= problem->contact_count || dim != 5);
@@ -290,7 +290,7 @@ yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem
                            "contact problem: block row %d has no diagonal block", i);
     }
 
-    /* W is symmetric, so that blocks stand on both sides of the diagonal. */
+    /* W is symmetric, so blocks exist on both sides of the diagonal. */
     size_t values = 0;
 
     for (int i = 0; i < w->block_rows; i++) {
@@ -307,7 +307,7 @@ yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem
         }
     }
 
-    /* All numbers are finite, and some not negative. */
+    /* All numbers are finite, and some nonnegative. */
     const struct {
         const char *name;
         const double *numbers;
@@ -327,8 +327,8 @@ yk_status yk_contact_problem_check(yk_context *context, const yk_contact_problem
             if (isfinite(numbers[k]) && !(arrays[i].non_negative && numbers[k] < 0))
                 continue;
 
-            /* One that is not finite comes of a run that went wrong, not of who posed the
-             * problem. */
+            /* A number that is not finite results from a failed run, not from an invalid
+             * description. */
             yk_status status = YK_ERROR_ARGUMENT;
             if (!isfinite(numbers[k]))
                 status = YK_ERROR_NOT_FINITE;
@@ -353,7 +353,7 @@ static void multiply_block_row(const yk_block_matrix *w, int i, const double *x,
         const double *block = w->value + w->offset[k];
         const double *from = x + w->first[j];
 
-        /* By far the most frequent size, with the sums that the loops below would make. */
+        /* The most frequent size, with the same order of summation as the loops below. */
         if (rows == 3 && columns == 3) {
             y[0] += block[0] * from[0] + block[1] * from[1] + block[2] * from[2];
             y[1] += block[3] * from[0] + block[4] * from[1] + block[5] * from[2];
@@ -373,7 +373,7 @@ void yk_contact_multiply(const yk_contact_problem *problem, const double *x, dou
     for (int i = 0; i < problem->w.block_rows; i++)
         multiply_block_row(&problem->w, i, x, y + problem->w.first[i]);
 
-    /* Soft rows give way: (W + C) x. */
+    /* Soft rows: (W + C) x. */
     for (int r = 0; problem->softness && r < problem->row_count; r++)
         y[r] += problem->softness[r] * x[r];
 }
@@ -432,7 +432,7 @@ double yk_contact_residual_of(const yk_contact_problem *problem, yk_friction_mod
     for (int k = first[problem->contact_count]; k < problem->row_count; k++)
         sum += u[k] * u[k];
 
-    /* Relative to q, where there is one. */
+    /* Relative to q, unless q is zero. */
     double scale = 0;
     for (int k = 0; k < problem->row_count; k++)
         scale += problem->q[k] * problem->q[k];
@@ -471,7 +471,7 @@ static yk_status factor_mass(yk_context *context, const yk_entry_matrix *m, yk_s
     int *index = yk_allocate(context, m->count + 1, sizeof *index);
     yk_status status = YK_ERROR_MEMORY;
 
-    /* The pattern, in which entries that are given twice share a place. */
+    /* The pattern, in which repeated entries share a place. */
     if (entries && index) {
         for (size_t k = 0; k < m->count; k++)
             entries[k] = (yk_sparse_entry){m->entry[k].row, m->entry[k].column};
@@ -497,15 +497,15 @@ static yk_status factor_mass(yk_context *context, const yk_entry_matrix *m, yk_s
     return status;
 }
 
-/* Columns of H and G one behind the other: those of column j are entry[start[j]] to
- * entry[start[j + 1] - 1]. The arrays come with zeros: two starts more than columns. */
+/* Columns of H and G one after another: those of column j are entry[start[j]] to entry[start[j + 1]
+ * - 1]. The arrays are zero initially; they have two more starts than columns. */
 static void join_columns(const yk_global_problem *global, size_t *start, yk_matrix_entry *entry)
 {
     const yk_entry_matrix *parts[2] = {&global->h, &global->g};
     int columns = global->h.columns + global->g.columns;
 
-    /* Counted two further on, so that the starts are in their position once the columns are
-     * filled. */
+    /* Counts have an offset of two, so that the starts are in their final position once the columns
+     * are filled. */
     const int shift[2] = {0, global->h.columns};
     for (int p = 0; p < 2; p++) {
         for (size_t k = 0; k < parts[p]->count; k++)
@@ -514,7 +514,7 @@ static void join_columns(const yk_global_problem *global, size_t *start, yk_matr
     for (int c = 2; c <= columns + 1; c++)
         start[c] += start[c - 1];
 
-    /* Entries into their columns, those of G behind those of H. */
+    /* Sort the entries into their columns, those of G after those of H. */
     for (int p = 0; p < 2; p++) {
         for (size_t k = 0; k < parts[p]->count; k++) {
             yk_matrix_entry e = parts[p]->entry[k];
@@ -533,7 +533,7 @@ static double column_product(const size_t *start, const yk_matrix_entry *entry, 
     return sum;
 }
 
-/* W and q, column by column. W is kept where it is not zero. */
+/* W and q, column by column. Only nonzero entries of W are stored. */
 static yk_status condense(yk_context *context, const yk_global_problem *global, yk_sparse *mass,
                           const size_t *start, const yk_matrix_entry *entry,
                           yk_contact_problem *problem)
@@ -566,7 +566,7 @@ static yk_status condense(yk_context *context, const yk_global_problem *global, 
             x[entry[k].row] += entry[k].value;
         yk_sparse_solve(mass, x);
 
-        /* Room for a whole column of W, then what of it is not zero. */
+        /* Memory for a whole column of W, then its nonzero entries. */
         if (!w || count + rows > capacity) {
             capacity = 2 * capacity + rows;
             yk_matrix_entry *larger = yk_reallocate(context, w, capacity, sizeof *w);
@@ -610,7 +610,7 @@ yk_status yk_global_condense(yk_context *context, const yk_global_problem *globa
 {
     *problem = (yk_contact_problem){0};
 
-    /* Sizes that fit each other. */
+    /* Check the sizes. */
     const yk_entry_matrix *m = &global->m;
     const yk_entry_matrix *h = &global->h;
     const yk_entry_matrix *g = &global->g;

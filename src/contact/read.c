@@ -1,15 +1,15 @@
-/* Reads problems of the collections. Files are whitespace-separated numbers; which follow each
- * other is said in read.h. Matrices are as NumericsMatrix writes them:
+/* Reads problems of the collections. Files contain numbers separated by white space; read.h
+ * describes their order. Matrices have the format of NumericsMatrix:
  *
  *   <matrix>   storage size0 size1, then
  *   storage 0  size0 size1, values column-major
- *   storage 1  blocks block_rows block_columns, cumulative row sizes, cumulative column sizes, filled1 filled2,
- *              index1[filled1] (row starts), index2[filled2] (block columns), then each block's number and values
- *              column-major
- *   storage 2  as CSparse prints: lines up to one with `nnz: count`, then for each column
- *              `col j : locations a to b` and b - a + 1 lines `row : value`; or, where that line
- *              says `triplet:`, lines `row column : value`; after a first line `3` what is printed
- *              as columns are rows */
+ *   storage 1  blocks block_rows block_columns, cumulative row sizes, cumulative column sizes,
+ *              filled1 filled2, index1[filled1] (row starts), index2[filled2] (block columns), then
+ *              each block's number and values column-major
+ *   storage 2  as printed by CSparse: lines up to one with `nnz: count`, then for each column `col
+ *              j : locations a to b` and b - a + 1 lines `row : value`; or, if that line contains
+ *              `triplet:`, lines `row column : value`; after a first line `3` printed columns are
+ *              rows */
 #include "contact/read.h"
 
 #include <math.h>
@@ -26,7 +26,7 @@ typedef struct reader {
     yk_context *context;
     const char *name;
     const char *at, *begin, *end; /* *end is a terminating zero */
-    yk_status status;             /* the first thing that went wrong; later reads return 0 */
+    yk_status status;             /* first error; later reads return 0 */
 } reader;
 
 static reader reader_of(yk_context *context, const char *name, const char *text, size_t length)
@@ -35,14 +35,13 @@ static reader reader_of(yk_context *context, const char *name, const char *text,
         .context = context, .name = name, .at = text, .begin = text, .end = text + length};
 }
 
-/* Notes the first thing that is wrong, with its location; all functions below do nothing after
- * it. */
+/* Stores the first error with its location; all functions below do nothing after it. */
 static void refuse(reader *in, const char *what)
 {
     if (in->status != YK_OK)
         return;
 
-    /* Lines are counted when something is wrong, not while reading. */
+    /* Lines are counted only after an error. */
     int line = 1;
 
     for (const char *c = in->begin; c < in->at; c++)
@@ -58,7 +57,7 @@ static void skip_space(reader *in)
         in->at++;
 }
 
-/* `what` is named in errors. */
+/* `what` is used in messages. */
 static double read_number(reader *in, const char *what)
 {
     if (in->status != YK_OK)
@@ -73,7 +72,7 @@ static double read_number(reader *in, const char *what)
         return 0;
     }
 
-    /* The text ends with a zero, so that the number ends there at the latest. */
+    /* The text is terminated by a zero, so the number ends there at the latest. */
     char *after;
     double value = yk_text_number(in->at, &after);
     if (after == in->at || after > in->end || !isfinite(value)) {
@@ -88,7 +87,7 @@ static double read_number(reader *in, const char *what)
 
 static int read_integer(reader *in, int low, int high, const char *what)
 {
-    /* Whole numbers may be written as any number is. */
+    /* Integers may be written like any number. */
     double value = read_number(in, what);
     if (in->status != YK_OK)
         return low;
@@ -104,10 +103,10 @@ static int read_integer(reader *in, int low, int high, const char *what)
     return (int)value;
 }
 
-/* A count of things of which each takes at least `bytes` bytes of the rest of the file. */
+/* A count of items, each of which needs at least `bytes` bytes of the rest of the file. */
 static int read_count(reader *in, int low, size_t bytes, const char *what)
 {
-    /* A damaged count is refused before memory is taken for it. */
+    /* Reject a damaged count before memory is allocated for it. */
     size_t rest = (size_t)(in->end - in->at) / bytes + 1;
     int value = read_integer(in, low, 100000000, what);
 
@@ -140,7 +139,7 @@ static void read_vector(reader *in, double *values, int count, const char *what)
         values[i] = read_number(in, what);
 }
 
-/* Whether another number follows, not the end or a remark; false after a mistake. */
+/* Whether another number follows, and not the end or a comment; false after an error. */
 static bool more_follows(reader *in)
 {
     if (in->status != YK_OK)
@@ -158,7 +157,7 @@ static int block_size(const int *end, int i)
     return end[i] - (i > 0 ? end[i - 1] : 0);
 }
 
-/* Memory for this many entries in all. */
+/* Allocates this number of entries in total. */
 static void reserve_entries(reader *in, yk_entry_matrix *m, size_t count)
 {
     m->entry = reserve(in, count, sizeof *m->entry);
@@ -178,10 +177,10 @@ static void read_dense_values(reader *in, yk_entry_matrix *m, int row, int colum
     }
 }
 
-/* Cumulative sizes: rising and ending at `total`. */
+/* Cumulative sizes: ascending, ending at `total`. */
 static void read_ends(reader *in, int *end, int count, int total)
 {
-    /* Each block has a row at least. */
+    /* Each block has at least one row. */
     int last = 0;
     for (int i = 0; i < count && in->status == YK_OK; i++) {
         last = read_integer(in, last + 1, total, "the end of a block row or column");
@@ -198,13 +197,13 @@ static void read_blocks(reader *in, yk_entry_matrix *m)
     int block_rows = read_count(in, 0, 2, "the number of block rows");
     int block_columns = read_count(in, 0, 2, "the number of block columns");
 
-    /* Where block rows and columns end. */
+    /* Ends of block rows and columns. */
     int *row_end = reserve(in, (size_t)block_rows, sizeof *row_end);
     int *column_end = reserve(in, (size_t)block_columns, sizeof *column_end);
     read_ends(in, row_end, block_rows, m->rows);
     read_ends(in, column_end, block_columns, m->columns);
 
-    /* Row starts, which rise to the number of blocks, and the columns of the blocks. */
+    /* Row starts, which ascend to the number of blocks, and the columns of the blocks. */
     int starts = read_count(in, 0, 2, "the number of row starts");
     int filled = read_count(in, 0, 2, "the number of blocks in rows");
     if (starts != block_rows + 1 || filled != blocks)
@@ -223,7 +222,7 @@ static void read_blocks(reader *in, yk_entry_matrix *m)
     for (int k = 0; k < filled && in->status == YK_OK; k++)
         column[k] = read_integer(in, 0, block_columns - 1, "a block column");
 
-    /* Each block once, and how many values they have together. */
+    /* Each block once, and their total number of values. */
     size_t total = 0;
     for (int i = 0; i < block_rows && in->status == YK_OK; i++) {
         for (int k = start[i]; k < start[i + 1]; k++) {
@@ -234,7 +233,7 @@ static void read_blocks(reader *in, yk_entry_matrix *m)
         }
     }
 
-    /* Each value takes a byte at least: a damaged size is refused before memory is taken. */
+    /* Each value needs at least one byte: reject a damaged size before memory is allocated. */
     if (total > (size_t)(in->end - in->at))
         refuse(in, "the blocks are larger than the rest of the file can hold");
     reserve_entries(in, m, total);
@@ -276,7 +275,7 @@ static void expect_word(reader *in, const char *word)
     refuse(in, message);
 }
 
-/* One entry; its column is read where it is not known (-1). */
+/* One entry; its column is read if it is unknown (-1). */
 static void read_entry(reader *in, yk_entry_matrix *m, int column)
 {
     int row = read_integer(in, 0, m->rows - 1, "the row of an entry");
@@ -290,7 +289,7 @@ static void read_entry(reader *in, yk_entry_matrix *m, int column)
 
 static void read_entries(reader *in, yk_entry_matrix *m)
 {
-    /* The head is prose of the library that printed it; two words of it are relied on. */
+    /* The header is text of the library that printed it; only two words of it are used. */
     const char *mark = strstr(in->at, "nnz:");
     const char *triplet = strstr(in->at, "triplet:");
     if (!mark) {
@@ -339,7 +338,7 @@ static void read_entries(reader *in, yk_entry_matrix *m)
     if (in->status != YK_OK || !by_rows)
         return;
 
-    /* What was printed as columns are rows. */
+    /* Printed columns are rows. */
     int rows = m->rows;
     m->rows = m->columns;
     m->columns = rows;
@@ -367,7 +366,7 @@ static void read_matrix(reader *in, yk_entry_matrix *m)
         return;
     }
 
-    /* Dense: the sizes once more, then the values. */
+    /* Dense: the sizes again, then the values. */
     int rows = read_integer(in, 0, 100000000, "the number of rows");
     int columns = read_integer(in, 0, 100000000, "the number of columns");
     if (rows != m->rows || columns != m->columns)
@@ -378,7 +377,7 @@ static void read_matrix(reader *in, yk_entry_matrix *m)
     reserve_entries(in, m, values);
     read_dense_values(in, m, 0, 0, rows, columns);
 
-    /* Zeros make no blocks. */
+    /* Zero blocks are not stored. */
     size_t kept = 0;
     for (size_t k = 0; in->status == YK_OK && k < m->count; k++)
         if (m->entry[k].value != 0)
@@ -388,7 +387,7 @@ static void read_matrix(reader *in, yk_entry_matrix *m)
 
 /* Contact problems ----------------------------------------------------------------------------- */
 
-/* Whether what follows is the head of a matrix of this size. */
+/* Whether the header of a matrix of this size follows. */
 static bool matrix_follows(const reader *in, int rows, int columns)
 {
     reader ahead = *in;
@@ -406,7 +405,7 @@ static bool matrix_follows(const reader *in, int rows, int columns)
     return true;
 }
 
-/* How many words there are to the end of the file. */
+/* Number of words up to the end of the file. */
 static size_t words_left(const reader *in)
 {
     size_t count = 0;
@@ -453,8 +452,9 @@ yk_status yk_contact_parse(yk_context *context, const char *name, const char *te
     int rows = p.dim * p.contact_count;
     read_matrix(&in, &p.m);
 
-    /* A second matrix makes the problem one of the velocities of bodies: <H> q b mu. Where M is of
-     * the size of W, the vectors of a problem with W might begin like it, but are fewer. */
+    /* If a second matrix follows, the problem is one in the velocities of bodies: <H> q b mu. If M
+     * has the size of W, the vectors of a problem with W might look like the header of a matrix,
+     * but are shorter. */
     bool fits = p.m.rows == rows && p.m.columns == rows;
     size_t most = (size_t)rows + (size_t)p.contact_count * (p.dim == 5 ? 2 : 1) + 1;
     bool global = in.status == YK_OK && matrix_follows(&in, p.m.rows, rows) &&

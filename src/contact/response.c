@@ -13,21 +13,21 @@
 #include "contact/newton.h"
 #include "math/sparse.h"
 
-/* Softness relative to a row's own W, see the header. Rows of slipping contacts that depend on
- * each other but for the directions of friction would otherwise become levers of any length; a
- * refinement takes its effect out again where rows do not contradict each other. */
+/* Softness relative to a row's own W, see the header. Rows of slipping contacts that are dependent
+ * except for the directions of friction would otherwise act as extremely long levers. A refinement
+ * removes its effect if rows do not contradict each other. */
 static const double CONTACT_TRACE = 1e-8;
 static const double JOINT_TRACE = 1e-11;
 
-/* W by blocks where it has at most this many per part. */
+/* W is stored by blocks if it has at most this number per part. */
 enum { BLOCKS_PER_PART = 32 };
 
-/* Rows are scaled to numbers near one; a pivot this small is rounding. */
+/* Rows are scaled to numbers near one; a smaller pivot is a rounding error. */
 static const double SMALLEST_PIVOT = 1e-14;
 
 enum { RESPONSE_OPEN, RESPONSE_CLOSED, RESPONSE_CAUGHT /* closed by a review: it sticks */ };
 
-/* A contact or joint that takes part. */
+/* A contact or joint that is part of the equations. */
 typedef struct response_part {
     uint32_t element;
     int32_t side[2]; /* slots of its nodes, or -1 */
@@ -35,8 +35,8 @@ typedef struct response_part {
     int32_t dim;
 } response_part;
 
-/* Its equations: for both sides the coefficients G of its rows, and -M^-1 D of its unknowns,
- * which are scaled with the masses that they move; C. */
+/* Its equations: for both sides the coefficients G of its rows, and -M^-1 D of its unknowns, which
+ * are scaled with the moved masses; C. */
 typedef struct response_coefficients {
     double rows[2][YK_CONTACT_DIM_MAX][6];
     double columns[2][YK_CONTACT_DIM_MAX][6];
@@ -56,7 +56,7 @@ struct yk_response {
     int slot_count, row_count;
     double *right;  /* six per slot, then one per row; solutions too */
     double *biases; /* per row */
-    double *traces; /* per row: softness that is not the model's */
+    double *traces; /* per row: softness that is not part of the model */
     double *refinement;
     yk_incidence incidence;   /* parts on each slot */
     const int32_t (*ends)[2]; /* slots of each part */
@@ -65,9 +65,9 @@ struct yk_response {
     double *diagonal;
     size_t *diagonal_offset;
     yk_factor *factor;
-    yk_sparse *matrix; /* where W would have too many blocks */
+    yk_sparse *matrix; /* if W would have too many blocks */
     int *entry_index;
-    /* The pattern that factor or matrix were made for. */
+    /* The pattern for which factor or matrix were created. */
     response_part *last_parts;
     size_t last_part_count;
     int last_slot_count;
@@ -75,7 +75,7 @@ struct yk_response {
         right_array, bias_array, trace_array, refinement_array, incidence_array, block_index_array,
         block_offset_array, block_value_array, block_diagonal_array, last_parts_array, entry_array,
         entry_index_array;
-    int closed_count; /* contacts that take part */
+    int closed_count; /* closed contacts in the equations */
 };
 
 yk_status yk_response_create(yk_context *context, yk_response **response)
@@ -130,7 +130,7 @@ static void own_diagonal(const yk_network *network, const element *e, double *w)
                     yk_v3_dot(spin, node_spin_response(network, node, spin));
         }
 
-        /* Between nodes that do not move any number will do. */
+        /* If no node moves, any number is valid. */
         if (!(w[k] > 0))
             w[k] = 1;
     }
@@ -141,8 +141,8 @@ static yk_cone cone_of(const element *e)
     return (yk_cone){.dim = e->dim, .mu = {e->mu, e->mu_spin, e->mu_roll}};
 }
 
-/* The last impulse of a contact in the step that is asked for, and its velocity as the nodes move
- * now. */
+/* The last impulse of a contact, scaled to the requested step, and its velocity with the present
+ * motion of the nodes. */
 static void point_of(const yk_network *network, const yk_response_def *def, size_t contact,
                      const element *e, yk_held_point *at)
 {
@@ -160,7 +160,7 @@ static void point_of(const yk_network *network, const yk_response_def *def, size
                     yk_v3_dot(e->spin[side][k], node->spin);
         }
 
-        /* Softness gives way with the impulse, and adds to W. */
+        /* Softness adds a velocity proportional to the impulse, and is added to W. */
         at->r[k] *= def->impulse_scale;
         at->softness[k] = e->softness[k];
         at->u[k] = rate + e->softness[k] * at->r[k];
@@ -181,7 +181,7 @@ static int32_t island_of(int32_t *group, int32_t node)
     return node;
 }
 
-/* The slot of a node, a new one where it has none. */
+/* The slot of a node; assigns a new one if it has none. */
 static int32_t slot_of(yk_response *response, int32_t node)
 {
     if (node < 0)
@@ -195,8 +195,8 @@ static int32_t slot_of(yk_response *response, int32_t node)
     return response->slot[node];
 }
 
-/* The islands that closed contacts and joints make of the nodes, and the parts on those that are
- * asked for. */
+/* The islands of nodes connected by closed contacts and joints, and the parts on those that are
+ * requested. */
 static void choose_parts(yk_response *response, const yk_response_def *def)
 {
     const yk_network *network = response->network;
@@ -222,7 +222,7 @@ static void choose_parts(yk_response *response, const yk_response_def *def)
         group[first] = island_of(group, e.node[1]);
     }
 
-    /* The roots of islands that are asked for have the first slots. */
+    /* The roots of requested islands have the first slots. */
     response->slot_count = 0;
     response->part_count = 0;
     response->row_count = 0;
@@ -231,7 +231,7 @@ static void choose_parts(yk_response *response, const yk_response_def *def)
         slot_of(response, island_of(group, def->nodes[i]));
     int islands = response->slot_count;
 
-    /* Parts bring the other nodes in, and those that nothing moves. */
+    /* Parts add the other nodes, including those that do not move. */
     for (size_t i = 0; i < count; i++) {
         bool contact = i < network->contact_count;
         if (contact && !response->closed[i])
@@ -261,7 +261,7 @@ static void choose_parts(yk_response *response, const yk_response_def *def)
         response->closed_count += contact;
     }
 
-    /* Nodes that are asked for have one, whatever touches them. */
+    /* Requested nodes have a slot even if nothing touches them. */
     for (int i = 0; i < def->node_count; i++)
         slot_of(response, def->nodes[i]);
 }
@@ -278,7 +278,7 @@ static void put_six(double *six, yk_vec3 linear, yk_vec3 angular)
     six[5] = angular.z;
 }
 
-/* The equations of a part: those of the law that it keeps, with its unknowns scaled. */
+/* The equations of a part: those of its law, with scaled unknowns. */
 static void fill_part(yk_response *response, const yk_response_def *def, size_t index)
 {
     const yk_network *network = response->network;
@@ -299,7 +299,7 @@ static void fill_part(yk_response *response, const yk_response_def *def, size_t 
     memset(&law, 0, sizeof law);
     memset(biases, 0, (size_t)e.dim * sizeof *biases);
     if (contact) {
-        /* Closed by a review it sticks, else it lies on the piece that r and u show. */
+        /* If a review closed it, it sticks; otherwise r and u determine its piece. */
         yk_held_point here;
         yk_cone cone = cone_of(&e);
         point_of(network, def, p->element, &e, &here);
@@ -309,7 +309,7 @@ static void fill_part(yk_response *response, const yk_response_def *def, size_t 
             yk_held_law_of(&cone, def->friction, &here, &law);
         }
     } else {
-        /* Rows of a joint hold, unless the impulse is at a bound: it stays there. */
+        /* The rows of a joint hold, unless the impulse is at a bound, where it remains. */
         size_t joint = p->element - network->contact_count;
         const yk_joint_row *rows = network->joints + network->joint_blocks[joint].first;
         for (int k = 0; k < e.dim; k++) {
@@ -324,7 +324,7 @@ static void fill_part(yk_response *response, const yk_response_def *def, size_t 
         }
     }
 
-    /* b = rates times what the rows do without the nodes, and C with its trace. */
+    /* b = rates times the velocities of the rows without the nodes, and C with its regularization. */
     double trace = contact ? CONTACT_TRACE : JOINT_TRACE;
     for (int k = 0; k < e.dim; k++) {
         for (int l = 0; l < e.dim; l++)
@@ -340,7 +340,7 @@ static void fill_part(yk_response *response, const yk_response_def *def, size_t 
         int32_t node = e.node[side];
         double inverse_mass = network->nodes[node].inverse_mass;
 
-        /* Rows of the element, and what unit impulses along them do to the node. */
+        /* Rows of the element, and the change of the node's velocities by unit impulses along them. */
         double direct[YK_CONTACT_DIM_MAX][6];
         double kick[YK_CONTACT_DIM_MAX][6];
         for (int k = 0; k < e.dim; k++) {
@@ -353,7 +353,7 @@ static void fill_part(yk_response *response, const yk_response_def *def, size_t 
             put_six(kick[k], yk_v3_scale(inverse_mass, linear), rotation);
         }
 
-        /* Rows of the law, and its unknowns scaled with the masses that they move. */
+        /* Rows of the law, and its unknowns scaled with the moved masses. */
         memset(c->rows[side], 0, sizeof c->rows[side]);
         memset(c->columns[side], 0, sizeof c->columns[side]);
         for (int k = 0; k < e.dim; k++) {
@@ -379,7 +379,7 @@ static yk_status out_of_memory(const yk_response *response)
 
 static bool same_pattern(const yk_response *response)
 {
-    /* There is one, of as many nodes and parts, */
+    /* There is a pattern with the same number of nodes and parts, */
     if (!response->matrix && !response->factor)
         return false;
     if (response->slot_count != response->last_slot_count)
@@ -398,7 +398,7 @@ static bool same_pattern(const yk_response *response)
     return true;
 }
 
-/* Nothing of the last pattern is left, so that a failure on the way to the next leaves none. */
+/* Remove the last pattern completely, so that a failure before the next one leaves none. */
 static yk_status forget_pattern(yk_response *response)
 {
     yk_factor_destroy(response->factor);
@@ -423,7 +423,7 @@ static void remember_pattern(yk_response *response)
 
 /* By blocks ------------------------------------------------------------------------------------ */
 
-/* Blocks that W would have, some counted twice. */
+/* Number of blocks that W would have; some are counted twice. */
 static size_t count_blocks(const yk_response *response)
 {
     size_t count = response->part_count;
@@ -465,7 +465,7 @@ static yk_status analyse_blocks(yk_response *response)
     response->diagonal_offset = w->offset + blocks;
     response->diagonal = response->block_diagonal_array.data;
 
-    /* Row by row: the parts that share a slot, and where their blocks stand. */
+    /* Row by row: the parts that share a slot, and the places of their blocks. */
     int *mark = w->column + blocks;
     size_t offset = 0;
     size_t diagonal = 0;
@@ -490,9 +490,9 @@ static yk_status analyse_blocks(yk_response *response)
         diagonal += (size_t)(dim * dim);
     }
 
-    /* Order and pattern of the factors, which the next factorisation may need again. */
+    /* Order and pattern of the factors, which the next factorization may reuse. */
     status = yk_factor_create(context, w, &response->factor);
-    /* The order of elimination serves as long as the same parts touch the same nodes. */
+    /* The order of elimination is valid as long as the same parts touch the same nodes. */
     if (status == YK_OK)
         remember_pattern(response);
     return status;
@@ -513,7 +513,7 @@ static yk_status factor_blocks(yk_response *response)
         const response_coefficients *a = &response->coefficients[i];
 
         for (int n = w->start[i]; n < w->start[i + 1]; n++) {
-            /* What part i feels of another through the nodes that both are on. */
+            /* Influence of another part on part i through the nodes that both share. */
             const response_part *q = &response->parts[w->column[n]];
             const response_coefficients *b = &response->coefficients[w->column[n]];
             double *value = w->value + w->offset[n];
@@ -538,7 +538,7 @@ static yk_status factor_blocks(yk_response *response)
             }
         }
 
-        /* Softness and traces. */
+        /* Softness and regularization. */
         int dim = p->dim;
         double *diagonal = response->diagonal + response->diagonal_offset[i];
         memset(diagonal, 0, (size_t)(dim * dim) * sizeof *diagonal);
@@ -546,7 +546,7 @@ static yk_status factor_blocks(yk_response *response)
             diagonal[k * (dim + 1)] = a->softness[k];
     }
 
-    /* Pivots that are rounding are moved away from zero. */
+    /* Pivots that are rounding errors are increased. */
     yk_factor_compute(response->factor, w, NULL, response->diagonal, response->diagonal_offset,
                       SMALLEST_PIVOT);
     return YK_OK;
@@ -558,7 +558,7 @@ static yk_status factor_sparse(yk_response *response)
 {
     int velocities = 6 * response->slot_count;
     if (!response->matrix || !same_pattern(response)) {
-        /* Another pattern: entries are listed anew. */
+        /* For another pattern, list the entries again. */
         yk_context *context = response->context;
         size_t size = (size_t)velocities + (size_t)response->row_count;
         size_t most = size + 24 * (size_t)response->row_count;
@@ -602,7 +602,7 @@ static yk_status factor_sparse(yk_response *response)
         remember_pattern(response);
     }
 
-    /* Entries in the order in which the pattern lists them. */
+    /* Values in the order of the pattern. */
     double *values = yk_sparse_values(response->matrix);
     const int *index = response->entry_index;
     memset(values, 0, yk_sparse_nonzeros(response->matrix) * sizeof *values);
@@ -624,21 +624,21 @@ static yk_status factor_sparse(yk_response *response)
             values[*index++] += c->softness[k];
     }
 
-    /* Pivots of an earlier factorisation would be cheaper, but then the bits would depend on what
-     * came before. */
+    /* Pivots of an earlier factorization would be cheaper, but then the bits would depend on
+     * previous calls. */
     return yk_sparse_factor(response->matrix, NULL);
 }
 
 /* All together --------------------------------------------------------------------------------- */
 
-/* The parts on the islands that are asked for, and their equations factored. */
+/* The parts on the requested islands, and their factored equations. */
 static yk_status factor_islands(yk_response *response, const yk_response_def *def)
 {
     choose_parts(response, def);
     for (size_t i = 0; i < response->part_count; i++)
         fill_part(response, def, i);
 
-    /* Parts on each slot: starts, lists, and the slots of each part in one piece of memory. */
+    /* Parts on each slot: starts, lists, and the slots of each part in one allocation. */
     size_t slots = (size_t)response->slot_count;
     size_t parts = response->part_count;
     size_t size = slots + 2 + 4 * parts;
@@ -655,7 +655,7 @@ static yk_status factor_islands(yk_response *response, const yk_response_def *de
     response->ends = (const int32_t(*)[2])ends;
     yk_incidence_list(slots, parts, response->ends, &response->incidence);
 
-    /* The form that has fewer numbers. */
+    /* The form with fewer numbers. */
     response->by_blocks = count_blocks(response) <= BLOCKS_PER_PART * parts;
     if (parts == 0)
         return YK_OK;
@@ -673,7 +673,7 @@ yk_status yk_response_factor(yk_response *response, yk_network *network, const y
     if (status != YK_OK)
         return status;
 
-    /* Memory for all that could take part. */
+    /* Memory for all possible parts. */
     size_t nodes = network->node_count;
     size_t parts = network->contact_count + network->joint_block_count;
     size_t rows = YK_CONTACT_DIM_MAX * parts;
@@ -706,7 +706,7 @@ yk_status yk_response_factor(yk_response *response, yk_network *network, const y
     response->biases = response->bias_array.data;
     response->traces = response->trace_array.data;
 
-    /* Which contacts are closed at the last solution. */
+    /* Contacts that are closed in the last solution. */
     for (size_t i = 0; i < network->contact_count; i++) {
         element e;
         yk_network_element(network, i, &e);
@@ -728,19 +728,19 @@ yk_status yk_response_review(yk_response *response, const yk_response_def *def, 
     const yk_network *network = response->network;
     *changed = false;
 
-    /* A contact that pulls opens; the traces of softness leave a little of that where contacts
-     * share a load. */
+    /* A contact with a pulling force opens. The regularization causes small pulling forces if
+     * contacts share a load. */
     const double *z = response->right + 6 * (size_t)response->slot_count;
     double largest = 0;
 
-    /* What presses most. */
+    /* The largest pressing force. */
     for (size_t i = 0; i < response->part_count; i++) {
         const response_part *p = &response->parts[i];
         if (p->element < network->contact_count && z[p->first] > largest)
             largest = z[p->first];
     }
 
-    /* What pulls more than the traces explain. */
+    /* Contacts that pull more than the regularization explains. */
     for (size_t i = 0; i < response->part_count; i++) {
         const response_part *p = &response->parts[i];
         if (p->element >= network->contact_count || z[p->first] >= -1e-6 * largest)
@@ -749,8 +749,8 @@ yk_status yk_response_review(yk_response *response, const yk_response_def *def, 
         *changed = true;
     }
 
-    /* An open one whose bodies approach closes: with the solution for nodes that take part, with
-     * the present velocity of others. */
+    /* An open contact whose bodies approach closes: judged by the solution for nodes that are part
+     * of it, by the present velocity of others. */
     for (size_t i = 0; i < network->contact_count; i++) {
         if (response->closed[i] != RESPONSE_OPEN)
             continue;
@@ -765,7 +765,7 @@ yk_status yk_response_review(yk_response *response, const yk_response_def *def, 
             if (node < 0)
                 continue;
 
-            /* The velocity of the solution, where there is one. */
+            /* The velocity of the solution, if there is one. */
             yk_vec3 linear = def->present[node].velocity;
             yk_vec3 spin = def->present[node].spin;
             int32_t slot = response->slot[node];
@@ -802,7 +802,7 @@ void yk_response_begin_free(yk_response *response)
 {
     double *right = response->right;
 
-    /* Velocities without impulses, and what the rows are to do. */
+    /* Velocities without impulses, and right-hand sides of the rows. */
     for (int i = 0; i < response->slot_count; i++, right += 6) {
         const yk_network_node *node = &response->network->nodes[response->nodes[i]];
         put_six(right, node->velocity, node->spin);
@@ -836,7 +836,7 @@ void yk_response_push(yk_response *response, int32_t node, yk_vec3 impulse, yk_v
 
 static void solve(yk_response *response, double *right)
 {
-    /* Nothing touches the nodes: velocities are as they are. */
+    /* Nothing touches the nodes: velocities do not change. */
     if (response->part_count == 0)
         return;
     if (!response->by_blocks) {
@@ -883,8 +883,8 @@ void yk_response_solve(yk_response *response)
     solve(response, response->right);
 }
 
-/* A second solution for what the trace of softness left open in the rows; that of joints leaves
- * nothing that counts. */
+/* A second solution removes the effect of the regularization on the rows; the regularization of
+ * joints has no notable effect. */
 void yk_response_solve_refined(yk_response *response)
 {
     int first = 6 * response->slot_count;
@@ -895,7 +895,7 @@ void yk_response_solve_refined(yk_response *response)
     if (response->closed_count == 0)
         return;
 
-    /* What the trace took of each row. */
+    /* The velocity by the regularization of each row. */
     memset(left, 0, (size_t)first * sizeof *left);
     for (int i = 0; i < response->row_count; i++)
         left[first + i] = response->traces[i] * right[first + i];

@@ -1,6 +1,7 @@
-/* One interface to all solvers of assembled problems, and the shorter ones: block Gauss-Seidel (Jean
- * 1999; Tasora, Anitescu 2011), the accelerated projected gradient (Nesterov 1983; Mazhar, Heyn,
- * Negrut, Tasora 2015; O'Donoghue, Candes 2015) and pivoting for box friction (rim (15), (27)). */
+/* One interface to all solvers of assembled problems, and the shorter ones: block Gauss-Seidel
+ * (Jean 1999; Tasora, Anitescu 2011), the accelerated projected gradient (Nesterov 1983; Mazhar,
+ * Heyn, Negrut, Tasora 2015; O'Donoghue, Candes 2015) and pivoting for pyramid friction (Peiret et
+ * al. 2020, equations 15 and 27). */
 #include "contact/solver.h"
 
 #include <math.h>
@@ -22,8 +23,8 @@ yk_contact_options yk_contact_options_default(void)
 
 /* Block Gauss-Seidel --------------------------------------------------------------------------- */
 
-/* Block Gauss-Seidel: one contact after the other takes the impulse that its own conditions ask
- * for, all others held (Jean 1999; Tasora, Anitescu 2011), by an exact local solution or by one
+/* Block Gauss-Seidel: each contact in turn gets the impulse that satisfies its own conditions, with
+ * all others held (Jean 1999; Tasora, Anitescu 2011), by an exact local solution or by one
  * projected step. Bilateral blocks are solved exactly. */
 
 static void sweep_contact(const yk_contact_problem *problem, yk_friction_model friction,
@@ -34,7 +35,7 @@ static void sweep_contact(const yk_contact_problem *problem, yk_friction_model f
     int first = problem->w.first[i];
     double *own = r + first;
 
-    /* The velocity as it is, and the contact's own W. */
+    /* The present velocity, and the contact's own W. */
     double u[YK_CONTACT_DIM_MAX];
     double w[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
     yk_contact_block_row(problem, i, r, u);
@@ -42,7 +43,7 @@ static void sweep_contact(const yk_contact_problem *problem, yk_friction_model f
     for (int k = 0; problem->softness && k < dim; k++)
         w[k * dim + k] += problem->softness[first + k];
 
-    /* The exact solution begins with the velocity without this contact. */
+    /* The exact solution needs the velocity without this contact. */
     double next[YK_CONTACT_DIM_MAX];
     memcpy(next, own, (size_t)dim * sizeof *next);
     if (exact) {
@@ -76,7 +77,7 @@ void yk_gauss_seidel_sweeps(const yk_contact_problem *problem, yk_friction_model
         for (int i = 0; i < contacts; i++)
             sweep_contact(problem, friction, relaxation_factor, exact_local, i, r);
 
-        /* The rows of a joint, with a trace of the diagonal for redundant ones. */
+        /* The rows of a joint, with a small regularization for redundant ones. */
         for (int i = contacts; i < problem->w.block_rows; i++) {
             int first = starts[i];
             int dim = starts[i + 1] - first;
@@ -111,7 +112,7 @@ yk_status yk_contact_solve_gauss_seidel(yk_context *context, const yk_contact_pr
     int interval = options->check_interval > 0 ? options->check_interval : 1;
     double residual = yk_contact_residual(problem, options->friction_model, r, u);
 
-    /* The residual costs as much as a sweep, so that it is found after each interval only. */
+    /* The residual costs as much as a sweep, so it is evaluated after each interval only. */
     while (residual > options->tolerance && report->iterations < limit &&
            !yk_context_should_stop(context)) {
         int left = limit - report->iterations;
@@ -142,13 +143,13 @@ yk_status yk_contact_solve_gauss_seidel(yk_context *context, const yk_contact_pr
 
 /* Accelerated projected gradient (Nesterov 1983; Mazhar, Heyn, Negrut, Tasora 2015) for
  *
- *   minimise  r W r / 2 + (q + lift) r   over the cones, bilateral rows free
+ *   minimize  r W r / 2 + (q + lift) r   over the cones, bilateral rows free
  *
- * in the metric of the diagonal blocks' means, which makes light and heavy bodies alike. The
- * Lipschitz constant L is found by backtracking; as the objective is quadratic the test is d W d
- * <= L |d|^2 for the step d, and the product W d serves for the gradient as well, so an iteration
- * costs one product. Momentum restarts when it points uphill (O'Donoghue, Candes 2015). With
- * Coulomb friction the lift mu |u_T| follows the iterates. */
+ * in the metric of the means of the diagonal blocks, which scales light and heavy bodies equally.
+ * The Lipschitz constant L is found by backtracking. The objective is quadratic, so the test is d W
+ * d <= L |d|^2 for the step d, and the product W d is used for the gradient too: an iteration costs
+ * one product. Momentum restarts if it points uphill (O'Donoghue, Candes 2015). With Coulomb
+ * friction the lift mu |u_T| is updated with the iterates. */
 typedef struct gradient {
     const yk_contact_problem *problem;
     yk_friction_model friction;
@@ -167,7 +168,7 @@ static void gradient_step(gradient *s)
     const int *first = problem->w.first;
     int blocks = problem->w.block_rows;
 
-    /* L is tried a little smaller each time, and enlarged until the test below holds. */
+    /* L is first reduced a little, and increased until the test below is satisfied. */
     s->lipschitz *= 0.95;
     for (int tries = 0; tries < 60; tries++) {
         /* The projected step of every block in its own metric. */
@@ -186,7 +187,7 @@ static void gradient_step(gradient *s)
 
         yk_contact_multiply(problem, s->next, s->wnext);
 
-        /* d W d <= L |d|^2 for d = next - y, but for rounding. */
+        /* d W d <= L |d|^2 for d = next - y, within rounding errors. */
         double energy = 0;
         double length = 0;
         for (int i = 0; i < blocks; i++) {
@@ -202,7 +203,7 @@ static void gradient_step(gradient *s)
         s->lipschitz *= 1.6;
     }
 
-    /* The momentum leads uphill where the step from y to next and the progress from r to next
+    /* The momentum leads uphill if the step from y to next and the progress from r to next
      * disagree. */
     double uphill = 0;
     for (int i = 0; i < blocks; i++) {
@@ -210,7 +211,7 @@ static void gradient_step(gradient *s)
             uphill += s->metric[i] * (s->y[k] - s->next[k]) * (s->next[k] - s->r[k]);
     }
 
-    /* Nesterov's sequence of factors, from its beginning where the momentum leads uphill. */
+    /* Nesterov's sequence of factors, restarted if the momentum leads uphill. */
     double square = s->theta * s->theta;
     double theta = (-square + s->theta * sqrt(square + 4)) / 2;
     double beta = s->theta * (1 - s->theta) / (square + theta);
@@ -220,7 +221,8 @@ static void gradient_step(gradient *s)
         beta = 0;
     }
 
-    /* y ahead of next in the direction of the last change; W y follows from W r and W next. */
+    /* y is extrapolated from next in the direction of the last change; W y follows from W r and W
+     * next. */
     for (int k = 0; k < problem->row_count; k++) {
         s->y[k] = s->next[k] + beta * (s->next[k] - s->r[k]);
         s->wy[k] = s->wnext[k] + beta * (s->wnext[k] - s->wr[k]);
@@ -252,7 +254,7 @@ yk_status yk_contact_solve_gradient(yk_context *context, const yk_contact_proble
     gradient s = {
         .problem = problem, .friction = options->friction_model, .lipschitz = 1, .theta = 1};
 
-    /* One piece of memory for the six vectors, the metric and the lift. */
+    /* One allocation for the six vectors, the metric and the lift. */
     size_t rows = (size_t)problem->row_count;
     size_t blocks = (size_t)w->block_rows;
     size_t contacts = (size_t)problem->contact_count;
@@ -292,7 +294,7 @@ yk_status yk_contact_solve_gradient(yk_context *context, const yk_contact_proble
     memcpy(s.y, s.r, bytes);
     memcpy(s.wy, s.wr, bytes);
 
-    /* Steps may go up: the best iterate is kept. */
+    /* The residual may increase: keep the best iterate. */
     int limit = options->max_iterations > 0 ? options->max_iterations : 10000;
     double rho = 1 / mean;
     double best = residual_of_iterate(&s, rho, u);
@@ -323,13 +325,14 @@ yk_status yk_contact_solve_gradient(yk_context *context, const yk_contact_proble
 
 /* Pivoting ------------------------------------------------------------------------------------- */
 
-/* Box friction as a sequence of mixed linear complementarity problems: friction is bounded by mu
- * times the normal impulse of the last problem, rim (15); a few Gauss-Seidel sweeps give the
- * first. The active and tight sets of rim (27) settle after a few problems, and so do the bounds
- * when friction does not change the normal impulses too much. */
+/* Pyramid friction as a sequence of mixed linear complementarity problems: friction is bounded by
+ * mu times the normal impulse of the last problem (Peiret et al. 2020, equation 15); a few
+ * Gauss-Seidel sweeps give the first one. The active and tight sets (equation 27) become constant
+ * after a few problems, and so do the bounds if the influence of friction on the normal impulses is
+ * not too large. */
 
-/* Solves problem after problem, from the normal impulses of r, until the bounds settle. `pull` is a
- * trace of the identity on M, which draws to the last impulses. */
+/* Solves problem after problem, from the normal impulses of r, until the bounds converge. `pull` is
+ * a multiple of the identity added to M, which pulls the solution towards the last impulses. */
 static yk_status iterate_bounds(yk_context *context, const yk_contact_problem *problem,
                                 const yk_contact_options *options, double pull, yk_mlcp *mlcp,
                                 double *z, double *r, double *u, yk_contact_report *report)
@@ -352,7 +355,7 @@ static yk_status iterate_bounds(yk_context *context, const yk_contact_problem *p
             }
         }
 
-        /* The pull towards the last impulses selects one of many where W is singular. */
+        /* The pull towards the last impulses selects one of many solutions if W is singular. */
         for (int k = 0; k < problem->row_count; k++)
             mlcp->q[k] = problem->q[k] - pull * r[k];
 
@@ -364,7 +367,7 @@ static yk_status iterate_bounds(yk_context *context, const yk_contact_problem *p
 
         memcpy(r, z, (size_t)problem->row_count * sizeof *r);
 
-        /* Bounds that have settled show as a residual that is met. */
+        /* Converged bounds show as a residual within the tolerance. */
         residual = yk_contact_residual(problem, YK_FRICTION_PYRAMID, r, u);
         if (options->residual_history && report->history_count < options->residual_history_capacity)
             options->residual_history[report->history_count++] = residual;
@@ -412,7 +415,7 @@ yk_status yk_contact_solve_pivot(yk_context *context, const yk_contact_problem *
             }
         }
 
-        /* Small beside W, but enough to make M positive definite. */
+        /* Small compared with W, but enough to make M positive definite. */
         double pull = 1e-6 * yk_contact_mean_diagonal(problem);
         for (size_t row = 0; row < n; row++) {
             double soft = 0;
@@ -421,7 +424,7 @@ yk_status yk_contact_solve_pivot(yk_context *context, const yk_contact_problem *
             mlcp.m[row * n + row] += pull + soft;
         }
 
-        /* No bounds, but for the normals. */
+        /* No bounds, except for the normals. */
         for (size_t row = 0; row < n; row++)
             mlcp.lower[row] = -INFINITY;
         for (int i = 0; i < problem->contact_count; i++)
@@ -440,23 +443,24 @@ yk_status yk_contact_solve_pivot(yk_context *context, const yk_contact_problem *
 
 /* All methods ---------------------------------------------------------------------------------- */
 
-/* Sweeps before the accurate method takes over, as many at a time, and at most. */
+/* Sweeps before the interior-point method is used: per round, and in total. */
 enum { SWEEPS = 10, SWEEPS_MAX = 100 };
 
-/* Whether sweeps that took the residual from `before` to `after` will meet the tolerance within
- * those that are left. */
+/* Whether sweeps that reduced the residual from `before` to `after` will reach the tolerance within
+ * the remaining number. */
 static bool sweeps_will_do(double before, double after, double tolerance, int sweeps_left)
 {
     if (!(after < before))
         return false;
 
-    /* Linear convergence: the rate of the last round is that of the next ones. */
+    /* Linear convergence: assume the rate of the last round. */
     double rounds = log(tolerance / after) / log(after / before);
     return rounds * SWEEPS <= sweeps_left;
 }
 
-/* A few sweeps are often enough for loose tolerances; the accurate method wins soon below, and
- * wherever sweeps converge slowly, so that a loose tolerance costs no more than a tight one. */
+/* A few sweeps are often enough for loose tolerances. The interior-point method is faster for
+ * smaller ones, and if sweeps converge slowly, so that a loose tolerance never costs more than a
+ * tight one. */
 static yk_status solve_automatic(yk_context *context, const yk_contact_problem *problem,
                                  const yk_contact_options *options, double *r, double *u,
                                  yk_contact_report *report)
@@ -466,7 +470,7 @@ static yk_status solve_automatic(yk_context *context, const yk_contact_problem *
     if (options->max_iterations > 0 && options->max_iterations < limit)
         limit = options->max_iterations;
 
-    /* Sweeps, as long as their rate of convergence promises the tolerance within the limit. */
+    /* Sweeps, as long as their rate of convergence will reach the tolerance within the limit. */
     if (options->tolerance >= 1e-4) {
         part.check_interval = SWEEPS;
         part.relaxation_factor = 1;
@@ -485,7 +489,7 @@ static yk_status solve_automatic(yk_context *context, const yk_contact_problem *
                                                   limit - report->iterations)));
     }
 
-    /* The accurate method, which makes its own start; the limit is that of all steps together. */
+    /* The interior-point method, which makes its own initial guess; the limit includes all steps. */
     int sweeps = report->iterations;
     part.max_iterations = options->max_iterations;
     if (options->max_iterations > 0) {
@@ -501,7 +505,7 @@ static yk_status solve_automatic(yk_context *context, const yk_contact_problem *
     yk_status status = yk_contact_solve_accurate(context, problem, &part, r, u, report);
     report->iterations += sweeps;
 
-    /* Box friction of small problems by pivoting. */
+    /* Pyramid friction of small problems by pivoting. */
     if (status != YK_NOT_CONVERGED || options->friction_model != YK_FRICTION_PYRAMID ||
         problem->row_count > YK_PIVOT_ROWS_MAX)
         return status;
@@ -537,7 +541,7 @@ yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *proble
     double start = yk_clock_seconds();
     *report = (yk_contact_report){.method = options->method};
 
-    /* Options and problem as they are given. */
+    /* Check options and problem. */
     if (!(options->relaxation_factor > 0 && options->relaxation_factor < 2))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "contact: the relaxation factor is %g, it must lie between 0 and 2",
@@ -558,14 +562,14 @@ yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *proble
     if (status != YK_OK)
         return status;
 
-    /* From zero, or from what the caller knows. */
+    /* Start from zero, or from the caller's values. */
     size_t rows = (size_t)problem->row_count;
     if (!options->warm_start)
         memset(r, 0, rows * sizeof *r);
     if (rows == 0)
         return YK_OK;
 
-    /* The velocities are found even where nobody asks for them. */
+    /* Compute the velocities even if the caller does not request them. */
     double *own_u = u;
     if (!own_u)
         own_u = yk_allocate(context, rows, sizeof *own_u);
@@ -577,7 +581,7 @@ yk_status yk_contact_solve(yk_context *context, const yk_contact_problem *proble
         yk_free(context, own_u);
     report->seconds = yk_clock_seconds() - start;
 
-    /* The impulses of a solver that was stopped are not a solution. */
+    /* The impulses of an aborted solver are not a solution. */
     if (yk_context_should_stop(context))
         return yk_fail(context, YK_ERROR_ABORTED, "contact: stopped after %d iterations",
                        report->iterations);

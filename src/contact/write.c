@@ -1,5 +1,5 @@
-/* Writes contact problems as the collections store them (read.h), and brings those with joints to
- * that form. */
+/* Writes contact problems in the format of the collections (read.h), after eliminating joints if
+ * necessary. */
 #include "contact/write.h"
 
 #include <errno.h>
@@ -60,7 +60,7 @@ yk_status yk_contact_write(yk_context *context, const char *path, const yk_conta
         return yk_fail(context, YK_ERROR_FILE, "'%s' cannot be written: %s", path, strerror(errno));
     }
 
-    /* The head, and where the blocks are (storage 1). */
+    /* The header, and the places of the blocks (storage 1). */
     int blocks = w->start[contacts];
     fprintf(file, "%d\n%d\n1\n%d\n%d\n%d\n%d\n%d\n", dim, contacts, problem->row_count,
             problem->row_count, blocks, contacts, contacts);
@@ -70,7 +70,7 @@ yk_status yk_contact_write(yk_context *context, const char *path, const yk_conta
     write_integers(file, w->start, contacts + 1);
     write_integers(file, w->column, blocks);
 
-    /* Their values by columns, softness on the diagonal. */
+    /* Their values by columns, with softness on the diagonal. */
     for (int i = 0; i < contacts; i++) {
         for (int k = w->start[i]; k < w->start[i + 1]; k++) {
             const double *value = w->value + w->offset[k];
@@ -120,7 +120,7 @@ yk_status yk_contact_eliminate_joints(yk_context *context, const yk_contact_prob
             "contact: joints are eliminated from problems of at most %d rows, here are %zu",
             ROWS_MAX, all);
 
-    /* Rows of contacts come first, those of joints behind them. */
+    /* Rows of contacts come first, then those of joints. */
     size_t n = (size_t)rows, b = (size_t)joints;
     double *dense = yk_allocate(context, all * all + 1, sizeof *dense);
     double *own = yk_allocate(context, b * b + 1, sizeof *own);
@@ -134,7 +134,7 @@ yk_status yk_contact_eliminate_joints(yk_context *context, const yk_contact_prob
         status = YK_ERROR_MEMORY;
 
     if (status == YK_OK) {
-        /* All of W, softness on its diagonal. */
+        /* All of W, with softness on its diagonal. */
         for (int i = 0; i < w->block_rows; i++) {
             for (int k = w->start[i]; k < w->start[i + 1]; k++) {
                 int j = w->column[k];
@@ -149,7 +149,7 @@ yk_status yk_contact_eliminate_joints(yk_context *context, const yk_contact_prob
         for (size_t k = 0; problem->softness && k < all; k++)
             dense[k * all + k] += problem->softness[k];
 
-        /* The block of the joints, with a trace of its diagonal for redundant ones. */
+        /* The block of the joints, with a small regularization for redundant ones. */
         double largest = 0;
         for (size_t k = n; k < all; k++)
             largest = fmax(largest, dense[k * all + k]);
@@ -172,7 +172,7 @@ yk_status yk_contact_eliminate_joints(yk_context *context, const yk_contact_prob
                 yk_lu_solve(joints, own, pivot, column);
         }
 
-        /* The Schur complement W_ii - W_ib W_bb^-1 W_bi, and q likewise. */
+        /* The Schur complement W_ii - W_ib W_bb^-1 W_bi, and q accordingly. */
         for (size_t i = 0; i < n; i++) {
             const double *coupling = dense + i * all + n;
             for (size_t j = 0; j < n; j++)
