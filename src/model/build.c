@@ -1,4 +1,4 @@
-/* Subsystems from their sections, and the coupled system from the scenario. */
+/* Builds the subsystems from their sections, and the coupled system from the scenario. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -22,7 +22,7 @@ void *yk_builder_take(yk_builder *builder, size_t bytes)
 
 yk_status yk_builder_error(yk_builder *builder, const yk_node *node, const char *format, ...)
 {
-    /* What is wrong is not the scenario where memory has run out. */
+    /* A lack of memory is not an error of the scenario. */
     if (yk_last_status(builder->store->context) == YK_ERROR_MEMORY)
         return YK_ERROR_MEMORY;
 
@@ -62,7 +62,7 @@ yk_status yk_builder_function_of(yk_builder *builder, const yk_node *node,
 {
     *function = (yk_time_function){0};
 
-    /* A constant needs no expression, and zero no function at all. */
+    /* A constant needs no expression, and zero no function. */
     if (node->value_count == 1) {
         if (node->value == 0)
             return YK_OK;
@@ -105,7 +105,7 @@ yk_status yk_builder_expression(yk_builder *builder, const yk_node *node,
     if (!entry)
         return YK_ERROR_MEMORY;
 
-    /* Parameters are known to all; which variables there are is the caller's to say. */
+    /* Parameters are known everywhere; the caller passes the variables. */
     yk_scope scope = *builder->scope;
     scope.variables = variables;
     scope.variable_count = count;
@@ -138,7 +138,7 @@ const char *yk_builder_output(yk_builder *builder, const char *path)
     if (path[0] == '/')
         return path;
 
-    /* Relative paths are seen from the folder of the scenario, wherever the program was started. */
+    /* Relative paths start at the folder of the scenario, wherever the program was started. */
     size_t folder = strlen(builder->folder);
     size_t rest = strlen(path);
     char *whole = yk_store_take(builder->store, folder + rest + 1);
@@ -150,7 +150,7 @@ const char *yk_builder_output(yk_builder *builder, const char *path)
     return whole;
 }
 
-/* `whole`: where it is from the present folder. */
+/* `whole`: path relative to the present folder. */
 static const char *add_input(yk_builder *builder, const char *path, const char *whole, bool code)
 {
     yk_scenario_input *input = yk_store_take(builder->store, sizeof *input);
@@ -168,7 +168,7 @@ const char *yk_builder_file(yk_builder *builder, const char *path)
     return add_input(builder, path, yk_builder_output(builder, path), false);
 }
 
-/* Code runs with all rights, wherever it is. */
+/* Loaded code has all rights of the process, wherever the file is. */
 static yk_status add_code(yk_builder *builder, const yk_node *node, const char *whole,
                           const char **path)
 {
@@ -188,7 +188,7 @@ yk_status yk_builder_code(yk_builder *builder, const yk_node *node, const char *
 
 yk_status yk_builder_library(yk_builder *builder, const yk_node *node, const char **path)
 {
-    /* A name without a slash is looked for by the loader, in its own folders. */
+    /* The loader searches a name without a slash in its own folders. */
     if (strchr(node->text, '/'))
         return yk_builder_code(builder, node, path);
     return add_code(builder, node, node->text, path);
@@ -227,12 +227,12 @@ const yk_names *yk_builder_names(yk_builder *builder, const yk_node *collection)
         first = collection->first;
     }
 
-    /* A collection that is absent has no names, and a reference to it gets a message. */
+    /* A missing collection has no names, and a reference to it gets a message. */
     yk_names *names = yk_store_take(builder->store, sizeof *names + count * sizeof *names->entries);
     if (!names)
         return NULL;
 
-    /* In their order; sorting keeps the index with the name. */
+    /* In the order of the collection; sorting keeps the index with the name. */
     for (const yk_node *item = first; item; item = item->next) {
         names->entries[names->count].name = yk_node_name(item);
         names->entries[names->count].index = names->count;
@@ -260,7 +260,7 @@ int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *r
             high = middle - 1;
     }
 
-    /* It is not there: the message has the nearest name, or all. */
+    /* Not found: the message suggests the nearest name, or lists all. */
     const char *list[YK_SUGGESTED_MAX];
     int count = 0;
     if (also)
@@ -276,7 +276,7 @@ int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *r
 
 /* Subsystems ----------------------------------------------------------------------------------- */
 
-/* Whether an interface joins the subsystem to another: schemes that merge make one of both. */
+/* Whether an interface connects the subsystem with another; schemes that merge make one of both. */
 static bool is_joined(const yk_scenario *scenario, const char *name)
 {
     const yk_node *list = yk_node_get(scenario->root, "interfaces");
@@ -298,8 +298,8 @@ static bool is_joined(const yk_scenario *scenario, const char *name)
     return false;
 }
 
-/* Steps of a subsystem in a macro step: `substeps` as written, as many as keep its steps within
- * `max_substep`, or as many as the scheme usually takes of this subsystem. */
+/* Steps of a subsystem per macro step: `substeps` as written, the number that keeps its steps
+ * within `max_substep`, or the number that the scheme recommends for this subsystem. */
 static int read_substeps(yk_scenario *scenario, const yk_node *node, const yk_subsystem *subsystem)
 {
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
@@ -307,14 +307,15 @@ static int read_substeps(yk_scenario *scenario, const yk_node *node, const yk_su
     const yk_node *max_substep = yk_node_get(node, "max_substep");
     const yk_node *substeps = yk_node_get(node, "substeps");
 
-    /* What the scheme asks for; without interfaces there is nothing to couple. */
+    /* The scheme's recommendation; without interfaces there is no coupling. */
     int usual = 1;
     int fewest = 1;
     bool joined = yk_node_get(scenario->root, "interfaces");
     if (joined && subsystem && scheme->ops->default_substeps)
         usual = scheme->ops->default_substeps(scheme->options, subsystem, &fewest);
 
-    /* By the longest step. A quotient that misses a whole number by rounding is that number. */
+    /* From the longest step. A quotient that differs from a whole number by rounding errors is that
+     * number. */
     if (max_substep) {
         double step = scenario->info.step;
         double count = ceil(step / max_substep->value - 1e-9);
@@ -325,7 +326,7 @@ static int read_substeps(yk_scenario *scenario, const yk_node *node, const yk_su
             yk_node_error(diagnostics, max_substep,
                           "is more than a million times in time.step = %g s", step);
 
-        /* Not fewer than the scheme takes by itself. */
+        /* At least the recommendation of the scheme. */
         count = fmax(count, usual);
         return count < 1e6 ? (int)count : 1;
     }
@@ -343,14 +344,15 @@ static int read_substeps(yk_scenario *scenario, const yk_node *node, const yk_su
     return (int)substeps->value;
 }
 
-/* The first of the subsystems that interfaces join to each one, directly or through others. */
+/* The first of the subsystems that interfaces connect with each one, directly or through others. */
 static void find_leaders(const yk_scenario *scenario, const char *const *names, int count,
                          int *leader)
 {
     for (int i = 0; i < count; i++)
         leader[i] = i;
 
-    /* Each interface lets both sides agree, until all do. Sides are written as "subsystem.port". */
+    /* Each interface gives both sides the smaller one, until nothing changes. Sides are written as
+     * "subsystem.port". */
     const yk_node *list = yk_node_get(scenario->root, "interfaces");
     bool readable = list && list->kind != YK_NODE_SCALAR;
     for (bool changed = readable; changed;) {
@@ -379,8 +381,8 @@ static void find_leaders(const yk_scenario *scenario, const char *const *names, 
     }
 }
 
-/* Which processes have the subsystems: those that the scenario names, or as the hosts decide. NULL:
- * all are here, or the status of the resolver says why not. */
+/* The process of each subsystem: as in the scenario, or as the placement decides. NULL: all are in
+ * this process, or the resolver has an error status. */
 static int *place_subsystems(yk_scenario *scenario, const yk_node *list)
 {
     const yk_subsystem_placement *hosts = scenario->builder.hosts;
@@ -394,7 +396,7 @@ static int *place_subsystems(yk_scenario *scenario, const yk_node *list)
     const char **names = yk_resolver_take(r, size * sizeof *names);
     unsigned traits = yk_scheme_traits(&scenario->info.scheme);
 
-    /* Parts of a merged system may be on several ranks, which then have copies of them. */
+    /* Parts of a merged system may be on several ranks, which then have copies of the whole. */
     if (traits & YK_SCHEME_DISTRIBUTES_PARTS) {
         scenario->copies = yk_resolver_take(r, size * sizeof *scenario->copies);
         scenario->served = yk_resolver_take(r, size * sizeof *scenario->served);
@@ -403,7 +405,7 @@ static int *place_subsystems(yk_scenario *scenario, const yk_node *list)
     if (r->status != YK_OK)
         return NULL;
 
-    /* A section without a name keeps its index; its mistake is reported by the schema. */
+    /* A section without a name keeps its index; the schema reports the error. */
     int count = 0;
     for (const yk_node *node = list->first; node; node = node->next, count++) {
         names[count] = yk_node_name(node);
@@ -413,7 +415,7 @@ static int *place_subsystems(yk_scenario *scenario, const yk_node *list)
 
     find_leaders(scenario, names, count, leader);
 
-    /* The rank that the section names; -1 leaves it to the hosts. */
+    /* The rank in the section; -1: the placement decides. */
     int index = 0;
     for (const yk_node *node = list->first; node; node = node->next, index++) {
         const yk_node *rank = yk_node_get(node, "mpi_rank");
@@ -421,14 +423,15 @@ static int *place_subsystems(yk_scenario *scenario, const yk_node *list)
         if (rank && rank->valid)
             ranks[index] = (int)rank->value;
 
-        /* There must be one of that number, which another start may have. */
+        /* The rank must exist; another start may have more ranks. */
         if (ranks[index] >= hosts->rank_count) {
             yk_node_error(r->diagnostics, rank, "there are %d ranks, 0 to %d", hosts->rank_count,
                           hosts->rank_count - 1);
             ranks[index] = 0;
         }
 
-        /* What a scheme makes one subsystem of is in one process, or its first part is. */
+        /* Subsystems that a scheme merges are in one process, unless the scheme distributes their
+         * parts. */
         if (!(traits & YK_SCHEME_MERGES) || !is_joined(scenario, names[index]))
             continue;
         if (traits & YK_SCHEME_DISTRIBUTES_PARTS && leader[index] != index)
@@ -463,7 +466,7 @@ static void label_own_units(yk_resolver *r, yk_node *node, const char *length, c
         label_own_units(r, child, length, mass);
 }
 
-/* Makes the subsystem of a valid section, by a kind of the library or by a solver from outside, or
+/* Builds the subsystem of a valid section, by a kind of the library or by an external solver, or
  * its stand-in if another process computes it. */
 static void build_one(yk_scenario *scenario, int index, const yk_node *node, int rank)
 {
@@ -472,12 +475,12 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node, int
     yk_builder *builder = &scenario->builder;
     yk_subsystem **subsystem = &scenario->subsystems[index];
 
-    /* The subsystem itself, by a kind of the library or by a solver from outside. */
+    /* The subsystem itself, by a kind of the library or by an external solver. */
     int errors_before = yk_diagnostics_error_count(diagnostics);
     int outside = node->choice - yk_solver_kind_count;
     bool elsewhere = hosts && rank != hosts->rank;
 
-    /* Parts of what is merged and spread are everywhere: each rank makes the whole of them. */
+    /* Parts of a merged and distributed system are on all ranks: each rank builds the whole. */
     if (scenario->copies && is_joined(scenario, yk_node_name(node)))
         elsewhere = false;
     yk_status status = YK_OK;
@@ -486,7 +489,7 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node, int
     else
         scenario->solvers[index] = scenario->extensions.solvers[outside]->name;
 
-    /* A scenario with mistakes needs nobody else. */
+    /* After an error in the scenario no partner is needed. */
     if (elsewhere && (!hosts->create_proxy || errors_before > 0))
         return;
     if (elsewhere)
@@ -499,7 +502,7 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node, int
     scenario->info.has_impacts = builder->impacts;
     scenario->info.partners = builder->partners;
 
-    /* Builders report mistakes at their locations; what else fails is reported at the section. */
+    /* Builders report errors at their locations; other failures are reported at the section. */
     bool reported = yk_diagnostics_error_count(diagnostics) > errors_before;
     if (status == YK_ERROR_MEMORY)
         scenario->resolver.status = status;
@@ -528,13 +531,13 @@ static void build_one(yk_scenario *scenario, int index, const yk_node *node, int
 
     scenario->transforms[index] = transform;
 
-    /* Steps; those of merged subsystems are the same for all. */
+    /* Steps. Those of merged subsystems are equal. */
     int substeps = read_substeps(scenario, node, *subsystem);
     scenario->substeps[index] = substeps;
     if (units || pose || substeps > 1)
         scenario->placed = true;
 
-    /* The number of steps does not reach a subsystem that is merged with others. */
+    /* The number of steps has no effect for a subsystem that is merged with others. */
     const yk_node *named = yk_node_get(node, "substeps");
     bool merges = yk_scheme_traits(&scenario->info.scheme) & YK_SCHEME_MERGES;
     if (merges && named && named->value > 1 && is_joined(scenario, yk_node_name(node)))
@@ -562,7 +565,7 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
 
     scenario->ranks = place_subsystems(scenario, list);
 
-    /* A section with mistakes keeps its index, without a subsystem. */
+    /* A section with errors keeps its index, without a subsystem. */
     yk_scenario_info *info = &scenario->info;
     for (const yk_node *node = list->first; node && r->status == YK_OK; node = node->next) {
         const char *name = yk_node_name(node);
@@ -573,7 +576,7 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
             build_one(scenario, index, node, scenario->ranks ? scenario->ranks[index] : 0);
     }
 
-    /* What users see of them. */
+    /* Names for the user. */
     info->subsystem_names = scenario->names;
     info->subsystem_solvers = scenario->solvers;
     info->subsystems = scenario->subsystems;
@@ -602,7 +605,7 @@ static yk_system_description describe(const yk_scenario *scenario)
         .on_failure = info->on_failure,
     };
 
-    /* Where nothing is placed, no transform stands between the subsystems and the system. */
+    /* If nothing is placed, there are no transforms between the subsystems and the system. */
     if (scenario->placed) {
         def.transforms = scenario->transforms;
         def.substeps = scenario->substeps;
@@ -618,7 +621,7 @@ void yk_scenario_make_copies(yk_scenario *scenario)
     if (!scenario->copies || yk_diagnostics_error_count(r->diagnostics) > 0)
         return;
 
-    /* Rank 0 has something stand for those of the others, which have them themselves. */
+    /* Rank 0 has stand-ins for the subsystems of the other ranks. */
     const yk_system_description def = describe(scenario);
     const yk_node *node = yk_node_get(scenario->root, "subsystems")->first;
     for (int i = 0; i < scenario->info.subsystem_count; i++, node = node->next) {
@@ -636,7 +639,7 @@ void yk_scenario_make_copies(yk_scenario *scenario)
         else if (!hosts->create_proxy && is_here)
             status = yk_system_make_copy(scenario->context, &def, i, copy);
 
-        /* Rank 0 reports what others could not make, by their messages. */
+        /* Rank 0 reports the failures of other ranks with their messages. */
         if (status == YK_ERROR_MEMORY || !hosts->create_proxy)
             r->status = status;
         else if (YK_FAILED(status))
@@ -647,7 +650,7 @@ void yk_scenario_make_copies(yk_scenario *scenario)
         scenario->served[i] = *copy;
     }
 
-    /* Other ranks than 0 serve the copies that they have made. */
+    /* Other ranks serve the copies that they have made. */
     if (!hosts->create_proxy)
         scenario->info.subsystems = scenario->served;
 }

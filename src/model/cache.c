@@ -1,10 +1,11 @@
-/* What loading a scenario took long to find, kept for the next load of the same process. */
+/* A cache of data that are expensive to compute while loading a scenario, for the next load in the
+ * same process. */
 #include "model/registry.h"
 
 #include <pthread.h>
 #include <string.h>
 
-/* Bytes that are kept at most: a sweep over thousands of packings shall not fill the memory. */
+/* Largest total size (bytes): a sweep over thousands of packings must not fill the memory. */
 static const size_t KEPT_MAX = (size_t)256 << 20;
 
 typedef struct entry {
@@ -14,7 +15,7 @@ typedef struct entry {
     size_t size;
 } entry;
 
-/* Loads may run in several threads, each with its own context; this has one too. */
+/* Loads may run in several threads, each with its own context; the cache has a context too. */
 struct yk_cache {
     yk_context *context;
     pthread_mutex_t lock; /* guards the list and the context */
@@ -24,7 +25,7 @@ struct yk_cache {
 
 yk_cache *yk_cache_create(void)
 {
-    /* A context of its own: those of the loads may be gone when the cache is destroyed. */
+    /* A context of its own, because those of the loads may be destroyed before the cache. */
     yk_context_def def = yk_context_default();
     def.thread_count = 1;
     def.log = NULL;
@@ -55,7 +56,7 @@ void yk_cache_destroy(yk_cache *cache)
     if (!cache)
         return;
 
-    /* The context goes last: it holds the memory of all. */
+    /* The context is destroyed last, because it has the memory of all entries. */
     yk_context *context = cache->context;
     for (entry *e = cache->first, *next; e; e = next) {
         next = e->next;
@@ -82,7 +83,7 @@ bool yk_cache_recall(yk_cache *cache, const char *key, void *data, size_t size)
 
     pthread_mutex_lock(&cache->lock);
 
-    /* A key that is known with another size is not what was meant. */
+    /* A known key with another size is not the requested entry. */
     const entry *e = find(cache, key);
     bool found = e && e->size == size;
     if (found)
@@ -97,7 +98,7 @@ void yk_cache_keep(yk_cache *cache, const char *key, const void *data, size_t si
     if (!cache)
         return;
 
-    /* Another thread may have found the same in the meantime: the first one stays. */
+    /* Another thread may have stored the same entry: the first one is kept. */
     yk_context *context = cache->context;
     pthread_mutex_lock(&cache->lock);
     entry *e = NULL;
@@ -108,7 +109,7 @@ void yk_cache_keep(yk_cache *cache, const char *key, const void *data, size_t si
         e->data = yk_allocate(context, size, 1);
     }
 
-    /* Without memory nothing is kept: the next load takes as long again. */
+    /* Without memory nothing is stored, and the next load computes the data again. */
     if (e && (!e->key || !e->data)) {
         release(context, e);
         e = NULL;

@@ -1,4 +1,5 @@
-/* What a scenario records: names such as tip.position.x to numbers of the running system. */
+/* The recorded channels of a scenario: converts names such as tip.position.x to places in the
+ * running system. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -22,7 +23,7 @@ typedef struct request {
     bool found;
 } request;
 
-/* Words for messages about what could stand in a place. */
+/* Words that are valid in a place, for messages. */
 enum { CANDIDATES_MAX = 256 };
 typedef struct candidates {
     const char *words[CANDIDATES_MAX + 1];
@@ -71,7 +72,7 @@ static const char *after(const char *text, const char *word)
     return NULL;
 }
 
-/* Narrows the row of `size` doubles to the component that is named; nothing to do for "". */
+/* Restricts the row of `size` doubles to the named component; "" means all of them. */
 static bool pick_component(request *q, const char *component, int size)
 {
     q->row.components = size;
@@ -93,7 +94,7 @@ static bool pick_component(request *q, const char *component, int size)
         return true;
     }
 
-    /* It is none of them. */
+    /* The component is invalid. */
     if (c.count)
         report_unknown(q, "component", component, &c);
     else
@@ -155,7 +156,7 @@ static const yk_port *port_at(const yk_scenario *scenario, int subsystem, int po
     return &ports[port];
 }
 
-/* "force", "gap_position": of the first side of an interface, or of both. */
+/* "force", "gap_position": of the first side of an interface, or of both sides. */
 static void read_of_interface(request *q, int interface, const char *text)
 {
     /* Quantities of the port on the wrench side. */
@@ -166,7 +167,7 @@ static void read_of_interface(request *q, int interface, const char *text)
     if (match_quantity(q, text, subsystem, port, kind))
         return;
 
-    /* How far its sides are apart ... */
+    /* The gaps of its sides ... */
     candidates c = {.count = 0};
     add_quantities(&c, kind);
     for (int i = 0; i < 4; i++) {
@@ -183,7 +184,7 @@ static void read_of_interface(request *q, int interface, const char *text)
         return;
     }
 
-    /* ... and what it makes of energy. */
+    /* ... and the energy that it creates. */
     add_candidate(&c, "energy_created");
     if (strcmp(text, "energy_created") == 0) {
         q->row.components = 1;
@@ -199,9 +200,10 @@ static void read_of_subsystem(request *q, int subsystem, const char *text)
 {
     const yk_subsystem *object = q->scenario->info.subsystems[subsystem];
     if (!object)
-        return; /* its section has mistakes of its own */
+        return; /* its section has errors of its own */
 
-    /* The port with the longest name that fits: the name of another may begin with it. */
+    /* The port with the longest matching name, because the name of another port may be a prefix of
+     * it. */
     candidates c = {.count = 0};
     const yk_port *ports;
     const char *beyond = NULL;
@@ -242,7 +244,7 @@ static void read_of_subsystem(request *q, int subsystem, const char *text)
         return;
     }
 
-    /* What else it offers. */
+    /* Channels of the subsystem itself. */
     const yk_channel *channels;
     int channel_count = 0;
     if (object->ops->channels)
@@ -260,8 +262,8 @@ static void read_of_subsystem(request *q, int subsystem, const char *text)
         return;
     }
 
-    /* Nothing fits. Where a port does, its quantity is wrong or missing, unless the whole is more
-     * like the name of a channel. */
+    /* Nothing matches. If a port matches, its quantity is wrong or missing, unless the text is more
+     * similar to the name of a channel. */
     if (port < 0) {
         if (object->ops->energy)
             add_candidate(&c, "energy");
@@ -278,7 +280,7 @@ static void read_of_subsystem(request *q, int subsystem, const char *text)
         return;
     }
 
-    /* A quantity that the port does not have, or none at all. */
+    /* The port does not have this quantity, or no quantity is given. */
     candidates own = {.count = 0};
     add_quantities(&own, ports[port].kind);
     if (beyond[0] && !yk_word_meant(beyond, own.words) && yk_word_meant(text, c.words))
@@ -290,7 +292,7 @@ static void read_of_subsystem(request *q, int subsystem, const char *text)
                       "is a port; add a quantity, such as .position or .force");
 }
 
-/* An interface or a wire that was given but has mistakes of its own. */
+/* An interface or a wire that exists but has errors. */
 static bool is_broken(const yk_scenario *scenario, const char *section, const char *name)
 {
     for (const yk_node *item = yk_node_items(scenario->root, section); item; item = item->next) {
@@ -313,7 +315,7 @@ static bool offers_channel(const yk_subsystem *subsystem, const char *name)
     return false;
 }
 
-/* What stands before the first dot is an interface, a subsystem, a wire or the coupling. */
+/* The text before the first dot is an interface, a subsystem, a wire or the coupling. */
 static void read_name(request *q, const char *text)
 {
     yk_scenario *scenario = q->scenario;
@@ -328,7 +330,7 @@ static void read_name(request *q, const char *text)
         return;
     }
 
-    /* Longer names fit no owner: those of the schema have at most 60 characters. */
+    /* Longer names cannot be owners: names have at most 60 characters. */
     char owner[64];
     snprintf(owner, sizeof owner, "%s", text);
     owner[strcspn(owner, ".")] = '\0';
@@ -346,7 +348,7 @@ static void read_name(request *q, const char *text)
         return;
     }
 
-    /* Whose name it is; those that it is not are listed in the message. */
+    /* The owner of the name. The message lists the valid ones. */
     candidates c = {.count = 0};
     for (int i = 0; i < info->interface_count; i++) {
         if (strcmp(scenario->interfaces[i].name, owner) == 0) {
@@ -387,11 +389,11 @@ static void read_name(request *q, const char *text)
         return;
     }
 
-    /* An owner with mistakes of its own has a message already. */
+    /* An owner with errors has a message already. */
     if (is_broken(scenario, "interfaces", owner) || is_broken(scenario, "wires", owner))
         return;
 
-    /* Wires are offered only where the scenario has some. */
+    /* Suggest wires only if the scenario has some. */
     const char *what = "interface or subsystem";
     if (info->wire_count > 0)
         what = "interface, subsystem or wire";
@@ -401,8 +403,7 @@ static void read_name(request *q, const char *text)
 
 /* The list ------------------------------------------------------------------------------------- */
 
-/* The name as records have it, "tip.position.x"; "tip.position.x" is the same. NULL when out of
- * memory. */
+/* The name in records, "tip.position.x". NULL: memory is missing. */
 static const char *record_name(yk_scenario *scenario, const char *name)
 {
     if (!strchr(name, ':'))
@@ -439,7 +440,7 @@ static void add_channel(yk_scenario *scenario, const char *name, const yk_node *
     if (!q.found)
         return;
 
-    /* Where it is found, what it is called, and how long a sample has become. */
+    /* Its place, its name, and the new length of a sample. */
     yk_scenario_info *info = &scenario->info;
     scenario->rows[info->channel_count] = q.row;
     scenario->channels[info->channel_count++] =
@@ -457,7 +458,7 @@ static bool reserve(yk_scenario *scenario, int count)
     return scenario->rows && scenario->channels;
 }
 
-/* Adds "owner.port.what", or "owner.what" where there is no port (""). */
+/* Adds "owner.port.what", or "owner.what" if there is no port (""). */
 static void add_made(yk_scenario *scenario, const char *owner, const char *port, const char *what)
 {
     size_t bytes = strlen(owner) + strlen(port) + strlen(what) + 3;
@@ -465,7 +466,7 @@ static void add_made(yk_scenario *scenario, const char *owner, const char *port,
     if (!name)
         return;
 
-    /* It lives as long as the scenario: records point to it. */
+    /* The name lives as long as the scenario, because records point to it. */
     if (port[0])
         snprintf(name, bytes, "%s.%s.%s", owner, port, what);
     else
@@ -474,10 +475,10 @@ static void add_made(yk_scenario *scenario, const char *owner, const char *port,
     add_channel(scenario, name, scenario->root);
 }
 
-/* All ports, energies and interface errors: what a first look at a scenario needs. */
+/* The default channels: all ports, energies and gaps of interfaces. */
 static void add_defaults(yk_scenario *scenario)
 {
-    /* At most so many; a subsystem with mistakes leaves none. */
+    /* Upper bound; a subsystem with errors adds none. */
     const yk_scenario_info *info = &scenario->info;
 
     /* Four gaps and an energy of each interface; one value of each wire; the iterations. */
@@ -511,7 +512,7 @@ static void add_defaults(yk_scenario *scenario)
     }
 
     for (int i = 0; i < info->interface_count; i++) {
-        /* Gaps of each interface, and what it makes of energy. */
+        /* Gaps of each interface, and the energy that it creates. */
         const yk_interface_def *def = &scenario->interfaces[i];
         const yk_port *port = port_at(scenario, def->wrench_subsystem, def->wrench_port);
         for (int k = 0; k < 4; k++)
@@ -521,7 +522,7 @@ static void add_defaults(yk_scenario *scenario)
         add_made(scenario, def->name, "", "energy_created");
     }
 
-    /* What the coupling takes for a step. */
+    /* Iterations of the coupling per step. */
     if (info->interface_count > 0)
         add_made(scenario, "coupling", "", "iteration_count");
 
@@ -568,7 +569,7 @@ void yk_scenario_read_channels(yk_scenario *scenario)
     if (!record || record->kind != YK_NODE_MAP)
         return;
 
-    /* How often, and where to: the file's name gives the format. */
+    /* Interval and file; the name of the file determines the format. */
     const yk_node *file = yk_node_get(record, "file");
     if (record->valid) {
         info->record_interval = yk_node_integer(record, "every");
@@ -585,7 +586,7 @@ void yk_scenario_read_channels(yk_scenario *scenario)
         }
     }
 
-    /* What: the channels that are named, or the default. */
+    /* Channels: those that are named, or the default. */
     const yk_node *channels = yk_node_get(record, "channels");
     if (channels && channels->kind == YK_NODE_LIST && channels->count <= YK_CHANNELS_MAX) {
         if (!reserve(scenario, channels->count))
@@ -603,7 +604,7 @@ void yk_scenario_read_channels(yk_scenario *scenario)
     if (r->status != YK_OK)
         return;
 
-    /* Memory for the largest channel of a subsystem, which is read as a whole. */
+    /* Buffer for the largest channel of a subsystem, which is read as a whole. */
     int largest = 0;
     for (int i = 0; i < info->channel_count; i++)
         if (scenario->rows[i].channel_size > largest)

@@ -1,7 +1,7 @@
-/* From the option rows of schemes to the keys of a scenario, and back to their option structs.
+/* Conversion of the option rows of schemes to keys of a scenario, and of values to option structs.
  *
- * Keys of other schemes than the chosen one are checked like any other but not used, so that one
- * line changes the scheme. */
+ * Keys of schemes other than the chosen one are checked like any other but not used, so that the
+ * scheme can be changed in one line. */
 #include "model/scenario.h"
 
 #include <math.h>
@@ -11,7 +11,7 @@
 
 const yk_scheme_ops *yk_schemes_at(const yk_extensions *extensions, int number)
 {
-    /* Those of the library are counted first. */
+    /* Schemes of the library come first. */
     int count = 0;
     while (yk_scheme_at(count))
         count++;
@@ -34,7 +34,7 @@ const yk_scheme_ops *yk_schemes_find(const yk_extensions *extensions, const char
 
 /* The section ---------------------------------------------------------------------------------- */
 
-/* What a key means in every scheme: "tight, index1: ...; relaxed: ...". */
+/* The meaning of a key in every scheme: "tight, index1: ...; relaxed: ...". */
 static const char *describe_key(yk_store *store, const yk_extensions *extensions, const char *key,
                                 bool with_defaults)
 {
@@ -47,7 +47,7 @@ static const char *describe_key(yk_store *store, const yk_extensions *extensions
         if (!row)
             continue;
 
-        /* Schemes that say the same are named together, where the first of them comes. */
+        /* Schemes with the same meaning are listed together, at the place of the first. */
         bool said = false;
         for (int k = 0; k < i; k++) {
             const yk_option *earlier = yk_scheme_find_option(yk_schemes_at(extensions, k), key);
@@ -57,7 +57,7 @@ static const char *describe_key(yk_store *store, const yk_extensions *extensions
         if (said)
             continue;
 
-        /* "`tight`, `index1`: what it means (`default`)" */
+        /* "`tight`, `index1`: meaning (`default`)" */
         if (text.length > 0)
             yk_text_add(context, &text, "; ");
 
@@ -83,7 +83,8 @@ static const char *describe_key(yk_store *store, const yk_extensions *extensions
     return kept;
 }
 
-/* The default that all schemes have for a key; NULL: they differ, or it follows from others. */
+/* The default that all schemes share for a key; NULL: they differ, or the default depends on other
+ * options. */
 static const char *common_fallback(const yk_extensions *extensions, const char *key)
 {
     const char *common = NULL;
@@ -93,7 +94,7 @@ static const char *common_fallback(const yk_extensions *extensions, const char *
         if (!row)
             continue;
 
-        /* A default that follows from other options is no common one. */
+        /* A default that depends on other options is not a common one. */
         if (row->has_derived_default || !row->default_text)
             return NULL;
         if (common && strcmp(common, row->default_text) != 0)
@@ -105,8 +106,8 @@ static const char *common_fallback(const yk_extensions *extensions, const char *
     return common;
 }
 
-/* Appends the keys of all schemes, each once and as the chosen one has it: those of other schemes
- * are checked too. Returns how many there are then, or -1 when out of memory. */
+/* Appends the keys of all schemes, each once and as in the chosen scheme; those of other schemes
+ * are checked too. Returns the new count, or -1 if memory is missing. */
 static int add_option_fields(yk_store *store, const yk_extensions *extensions,
                              const yk_scheme_ops *chosen, int count, yk_option *fields)
 {
@@ -128,7 +129,7 @@ static int add_option_fields(yk_store *store, const yk_extensions *extensions,
             if (chosen)
                 continue;
 
-            /* As documentation. */
+            /* For the documentation. */
             field->default_text = common_fallback(extensions, row->key);
             field->description = describe_key(store, extensions, row->key, !field->default_text);
             if (!field->description)
@@ -139,7 +140,7 @@ static int add_option_fields(yk_store *store, const yk_extensions *extensions,
     return count;
 }
 
-/* What may stand under on_failure. In the order of yk_on_failure. */
+/* Keys of on_failure, in the order of yk_on_failure. */
 static const yk_option no_fields[] = {{0}};
 static const yk_option_section stop_section = {"stop", "The run ends with the error.", no_fields};
 static const yk_option halve_fields[] = {
@@ -178,7 +179,7 @@ const yk_option_section *yk_coupling_section(yk_store *store, const yk_extension
     if (!section || !second || !fields || !second_fields || !words || !policies)
         return NULL;
 
-    /* The key `scheme`, with a word for each. */
+    /* The key `scheme`, with a word for each scheme. */
     for (size_t i = 0; i < scheme_count; i++) {
         ops = yk_schemes_at(extensions, (int)i);
         words[i] = (yk_option_choice){ops->name, ops->description};
@@ -189,7 +190,7 @@ const yk_option_section *yk_coupling_section(yk_store *store, const yk_extension
     fields[0].default_text = words[0].name;
     fields[0].choices = words;
 
-    /* A scheme to fall back to has the same keys in a section of its own. */
+    /* A fallback scheme has the same keys in its own section. */
     second_fields[0] = fields[0];
     second_fields[0].default_text = NULL;
     second_fields[0].required = true;
@@ -224,7 +225,7 @@ const yk_option_section *yk_coupling_section(yk_store *store, const yk_extension
             "the findings of the run",
     };
 
-    /* Behind the two keys that do not depend on the scheme. */
+    /* After the two keys that do not depend on the scheme. */
     if (add_option_fields(store, extensions, chosen, 2, fields) < 0)
         return NULL;
 
@@ -239,8 +240,7 @@ const yk_option_section *yk_coupling_section(yk_store *store, const yk_extension
 
 /* Values --------------------------------------------------------------------------------------- */
 
-/* The options of a scheme as they are written in a section, and what follows from them; NULL: its
- * defaults. */
+/* The options of a scheme as written in a section, and those derived from them; NULL: its defaults. */
 static char *read_scheme(yk_scenario *scenario, const yk_scheme_ops *ops, const yk_node *section,
                          yk_scheme_def *def)
 {
@@ -265,11 +265,12 @@ static char *read_scheme(yk_scenario *scenario, const yk_scheme_ops *ops, const 
         return options;
     }
 
-    /* Defaults that follow from other options see what the user has chosen. */
+    /* Defaults that depend on other options need those of the user. */
     if (ops->derive)
         ops->derive(options, written);
 
-    /* A finer run of the same scenario has finer tolerances, those that it does not name too. */
+    /* A refined run of the same scenario has smaller tolerances, including those that are not
+     * written. */
     for (const yk_option *row = ops->options; row && row->key; row++) {
         bool named = written >> (row - ops->options) & 1;
         bool refines = row->kind == YK_OPTION_NUMBER && row->refinement_exponent != 0;
@@ -282,18 +283,18 @@ static char *read_scheme(yk_scenario *scenario, const yk_scheme_ops *ops, const 
         memcpy(options + row->offset, &value, sizeof value);
     }
 
-    /* Runs whose difference counts must not differ by what iterations leave. */
+    /* If runs are compared, their difference must not be caused by the residuals of iterations. */
     if (scenario->builder.to_rounding && ops->tighten_tolerances)
         ops->tighten_tolerances(options);
 
-    /* What does not fit together is the scheme's to say. */
+    /* The scheme checks the combination of its options. */
     if (yk_scheme_validate(scenario->context, def) != YK_OK)
         yk_node_error(r->diagnostics, section, "%s", yk_last_message(scenario->context));
 
     return options;
 }
 
-/* What happens where a step fails. */
+/* The failure policy. */
 static void read_failure_policy(yk_scenario *scenario, const yk_node *section)
 {
     yk_failure_policy *policy = &scenario->info.on_failure;
@@ -325,7 +326,7 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
                           "need a scheme: 'coupling' is missing, as in coupling: {scheme: "
                           "explicit}");
 
-    /* The chosen scheme; its defaults where nothing is written. */
+    /* The chosen scheme, or its defaults if nothing is written. */
     if (coupling && !coupling->valid)
         coupling = NULL;
     int chosen = coupling ? yk_node_choice(coupling, "scheme") : 0;
@@ -341,7 +342,7 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
     if (r->status != YK_OK)
         return;
 
-    /* Solvers are to leave less than repetitions resolve. */
+    /* The solvers' residuals must be smaller than the repetitions resolve. */
     const yk_scheme_def *second = &scenario->info.on_failure.fallback_scheme;
     unsigned traits = yk_scheme_traits(&scenario->info.scheme);
     if (second->ops)
@@ -350,7 +351,7 @@ void yk_scenario_read_coupling(yk_scenario *scenario)
     scenario->builder.repeats = repeats || scenario->info.step_control.relative_tolerance > 0;
 }
 
-/* The subsystems that a scheme's options name, in one section. */
+/* The subsystems named in a scheme's options, in one section. */
 static void read_lists(yk_scenario *scenario, const yk_node *section, const yk_scheme_ops *ops,
                        char *options)
 {

@@ -9,7 +9,7 @@
 #include "base/input.h"
 #include "base/text.h"
 
-/* The next line that is neither empty nor a comment, cut into fields. */
+/* The next line that is neither empty nor a comment, split into fields. */
 static yk_status next_line(yk_csv *table, bool *more)
 {
     *more = false;
@@ -20,7 +20,7 @@ static yk_status next_line(yk_csv *table, bool *more)
 
         table->line++;
 
-        /* A line that is cut would be read as two. */
+        /* A truncated line would be read as two. */
         if (!strchr(table->text, '\n') && !feof(table->file))
             return yk_fail(table->context, YK_ERROR_ARGUMENT,
                            "%s:%d: the line is longer than %d characters", table->path, table->line,
@@ -33,7 +33,7 @@ static yk_status next_line(yk_csv *table, bool *more)
 
     table->text[strcspn(table->text, "\r\n")] = '\0';
 
-    /* Cut at the commas, in place, without blanks around the fields. */
+    /* Split at the commas, in place, without white space around the fields. */
     char *rest = table->text;
     for (table->fields = 0; rest && table->fields < YK_CSV_FIELDS; table->fields++) {
         char *field = rest;
@@ -78,7 +78,7 @@ yk_status yk_csv_open(yk_context *context, const char *path, const char *const *
                        "%s is empty: its first line names the columns, such as '%s'", path,
                        names[0]);
 
-    /* Where the columns are. */
+    /* Indices of the columns. */
     for (int k = 0; k < table->count; k++) {
         table->column[k] = -1;
         for (int i = 0; i < table->fields; i++) {
@@ -114,7 +114,7 @@ yk_status yk_csv_next(yk_csv *table, bool *more)
     if (status != YK_OK || !*more)
         return status;
 
-    /* The row may be shorter than the first line. */
+    /* The row may be shorter than the header. */
     for (int k = 0; k < table->required; k++)
         if (!yk_csv_text(table, k)[0])
             return yk_csv_error(table, k, "there is nothing under '%s'", table->names[k]);
@@ -137,7 +137,7 @@ const char *yk_csv_text(const yk_csv *table, int name)
 
 yk_status yk_csv_number(const yk_csv *table, int name, double *value)
 {
-    /* What is absent or empty is zero. */
+    /* A missing or empty field is zero. */
     const char *text = yk_csv_text(table, name);
     char *end;
     *value = yk_text_number(text, &end);
@@ -167,14 +167,14 @@ yk_status yk_csv_integer(const yk_csv *table, int name, int *value)
 
 yk_status yk_csv_error(const yk_csv *table, int name, const char *format, ...)
 {
-    /* The words of the caller, behind the location. */
+    /* A message with the location. */
     char message[512];
     va_list arguments;
     va_start(arguments, format);
     yk_format_list(message, sizeof message, format, arguments);
     va_end(arguments);
 
-    /* The field, or the end of a line that does not reach it. */
+    /* The field, or the end of a line that is too short. */
     const char *at = table->text;
     int column = table->column[name];
     if (column >= 0 && column < table->fields) {

@@ -7,10 +7,10 @@
 
 /* YAML ----------------------------------------------------------------------------------------- */
 
-/* As it is, or in double quotes with what YAML wants escaped. */
+/* Unquoted if possible, otherwise in double quotes with the escapes of YAML. */
 static void add_word(yk_context *context, yk_text *text, const char *word)
 {
-    /* Letters first: other words could be numbers. */
+    /* The first character must be a letter, because other words could be numbers. */
     static const char safe[] = "abcdefghijklmnopqrstuvwxyzABCDEFGHIJKLMNOPQRSTUVWXYZ0123456789_-./";
     char first = word[0];
     bool letter = (first >= 'a' && first <= 'z') || (first >= 'A' && first <= 'Z');
@@ -38,7 +38,7 @@ static void add_word(yk_context *context, yk_text *text, const char *word)
     yk_text_add(context, text, "\"");
 }
 
-/* The value after a key or a '-', on the same line where it is a scalar or empty. */
+/* The value after a key or a '-', on the same line if it is a scalar or empty. */
 static void add_value(yk_context *context, yk_text *text, const yk_node *node, int indent)
 {
     if (node->kind != YK_NODE_SCALAR) {
@@ -58,7 +58,7 @@ static void add_value(yk_context *context, yk_text *text, const yk_node *node, i
 
     yk_text_add(context, text, " ");
     if (node->value_count == 1) {
-        /* The shortest digits that read back as the same number. */
+        /* The shortest digits that are read back as the same number. */
         char digits[32];
         for (int precision = 6; precision <= 17; precision++) {
             yk_format(digits, sizeof digits, "%.*g", precision, node->value);

@@ -1,4 +1,4 @@
-/* A list of messages about an input file, and their layout as compilers print them. */
+/* A list of messages about an input file, formatted like those of compilers. */
 #include "model/yaml_tree.h"
 
 #include <stdio.h>
@@ -12,7 +12,7 @@ struct yk_diagnostics {
     yk_context *context;
     yk_diagnostic *list;
     int count, capacity;
-    int errors, warnings; /* including those that were not kept */
+    int errors, warnings; /* including those that were not stored */
     bool failed;
 };
 
@@ -31,7 +31,7 @@ void yk_diagnostics_destroy(yk_diagnostics *diagnostics)
     if (!diagnostics)
         return;
 
-    /* The texts of an entry are one block that starts with its source's name. */
+    /* The texts of an entry are one block that begins with the name of the source. */
     for (int i = 0; i < diagnostics->count; i++)
         yk_free(diagnostics->context, (void *)(uintptr_t)diagnostics->list[i].source);
 
@@ -78,7 +78,7 @@ static bool continues_character(char c)
     return ((unsigned char)c & 0xC0) == 0x80;
 }
 
-/* Bytes of the line break at `at`, 0 if there is none: the same breaks that libyaml counts. */
+/* Size of the line break at `at` in bytes, 0 if there is none: the same breaks as in libyaml. */
 static size_t break_length(const char *at, const char *end)
 {
     if (at < end && *at == '\n')
@@ -112,7 +112,7 @@ static const char *line_start(const yk_source *source, int line)
     return at;
 }
 
-/* Skips characters, but not the end of the line; returns how many were skipped. */
+/* Skips characters up to the end of the line; returns the number of skipped characters. */
 static int skip_characters(const char **at, const char *end, int count)
 {
     /* A character of UTF-8 is a first byte and those that continue it. */
@@ -143,7 +143,7 @@ static const char *add_text(char **block, const char *text, size_t bytes)
     copy[bytes] = '\0';
     *block += bytes + 1;
 
-    /* Terminals must not see the control characters of somebody's file. */
+    /* Terminals must not receive control characters from a file. */
     for (char *at = copy; *at; at++) {
         bool control = (unsigned char)*at < 0x20 || *at == 0x7F;
         if (*at == '\t')
@@ -170,7 +170,7 @@ static bool keep(yk_diagnostics *diagnostics, yk_severity severity, yk_location 
         diagnostics->capacity = capacity;
     }
 
-    /* The line of the location, or that part of a long line around it. */
+    /* The line of the location, or the part of a long line around it. */
     const yk_source *source = location.source;
     const char *line = "";
     size_t line_bytes = 0;
@@ -182,7 +182,7 @@ static bool keep(yk_diagnostics *diagnostics, yk_severity severity, yk_location 
         if (caret > EXCERPT_BEFORE)
             caret -= skip_characters(&line, end, caret - EXCERPT_BEFORE);
 
-        /* Bytes of as many characters as are shown: a line may have longer ones. */
+        /* Bytes of the visible characters: a line may be longer. */
         const char *at = line;
         skip_characters(&at, end, EXCERPT_MAX);
         line_bytes = (size_t)(at - line);
@@ -218,7 +218,7 @@ static bool keep(yk_diagnostics *diagnostics, yk_severity severity, yk_location 
 void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_location location,
                const char *path, const char *format, ...)
 {
-    /* All are counted, the first hundred are kept. */
+    /* All messages are counted, the first hundred are stored. */
     if (severity == YK_SEVERITY_ERROR)
         diagnostics->errors++;
     else
@@ -232,8 +232,8 @@ void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_location lo
     yk_format_list(message, sizeof message, format, arguments);
     va_end(arguments);
 
-    /* A full buffer may have cut a UTF-8 sequence in the middle: its first byte says how many
-     * belong to it. */
+    /* A full buffer may contain an incomplete UTF-8 sequence at its end: the first byte tells its
+     * length. */
     size_t length = strlen(message);
     size_t tail = 0;
     while (tail < length && tail < 3 && continues_character(message[length - 1 - tail]))
@@ -251,7 +251,7 @@ void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_location lo
 
 void yk_diagnostics_sort(yk_diagnostics *diagnostics)
 {
-    /* Insertion keeps the order of equals; the list is short. */
+    /* Insertion sort keeps the order of equal entries; the list is short. */
     yk_diagnostic *list = diagnostics->list;
     for (int i = 1; i < diagnostics->count; i++) {
         yk_diagnostic moved = list[i];
@@ -281,7 +281,7 @@ char *yk_diagnostics_format(const yk_diagnostics *diagnostics)
     yk_context *context = diagnostics->context;
     yk_text text = {0};
 
-    /* Without entries it is an empty text; NULL means that memory has run out. */
+    /* Without entries it is an empty text; NULL: memory is missing. */
     yk_text_add(context, &text, "%s", "");
 
     for (int i = 0; i < diagnostics->count; i++) {
@@ -303,7 +303,7 @@ char *yk_diagnostics_format(const yk_diagnostics *diagnostics)
         if (!entry->excerpt[0])
             continue;
 
-        /* The line, and below it what the message is about. */
+        /* The line, with the location marked below it. */
         if (entry->line)
             yk_text_add(context, &text, "%5d", entry->line);
         else
@@ -311,7 +311,7 @@ char *yk_diagnostics_format(const yk_diagnostics *diagnostics)
 
         yk_text_add(context, &text, " | %s\n      | %*s^", entry->excerpt, entry->caret, "");
 
-        /* As far as the line is shown. */
+        /* As far as the line is visible. */
         int characters = 0;
         for (const char *at = entry->excerpt; *at; at++)
             characters += !continues_character(*at);
@@ -321,7 +321,7 @@ char *yk_diagnostics_format(const yk_diagnostics *diagnostics)
         yk_text_add(context, &text, "\n");
     }
 
-    /* Those that were counted and not kept. */
+    /* Number of messages that were not stored. */
     int dropped = diagnostics->errors + diagnostics->warnings - diagnostics->count;
     if (dropped > 0)
         yk_text_add(context, &text, "... and %d more\n", dropped);

@@ -1,9 +1,9 @@
-/* Expressions, scanned and compiled.
+/* Scanner and compiler of expressions.
  *
- * The scanner runs first: it knows every name, checks parentheses and the number of arguments,
- * and so can say where in the text a mistake is and which name was meant. What passed is compiled
- * to the code of a stack machine by precedence climbing (Pratt 1973): an operator takes what binds
- * tighter than itself as its right operand. */
+ * The scanner runs first. It knows every name, and checks parentheses and the number of arguments,
+ * so that it can report the location of an error and the nearest valid name. A valid text is
+ * compiled to the code of a stack machine by precedence climbing (Pratt 1973): the right operand of
+ * an operator contains all operators that bind more tightly. */
 #include "model/expression.h"
 
 #include <math.h>
@@ -45,7 +45,7 @@ static double ramp_between(double t, double t0, double t1)
     return (t - t0) / (t1 - t0);
 }
 
-/* 10 s^3 - 15 s^4 + 6 s^5: speed and acceleration vanish at both ends. */
+/* 10 s^3 - 15 s^4 + 6 s^5: first and second derivative are zero at both ends. */
 static double smooth_between(double t, double t0, double t1)
 {
     double s = ramp_between(t, t0, t1);
@@ -145,7 +145,7 @@ static size_t digits(const char *at)
 /* Length of the unsigned decimal number at `at`, 0 if there is none. */
 static size_t number_length(const char *at)
 {
-    /* Digits with a point: ".5" and "5." are numbers, "." is none. */
+    /* Digits with a point: ".5" and "5." are numbers, "." is not. */
     size_t whole = digits(at);
     size_t length = whole;
     if (at[length] == '.') {
@@ -159,7 +159,7 @@ static size_t number_length(const char *at)
     if (length == 0)
         return 0;
 
-    /* An exponent, where digits follow: "2e" is a number and a name. */
+    /* An exponent, if digits follow: "2e" is a number and a name. */
     if (at[length] == 'e' || at[length] == 'E') {
         size_t sign = at[length + 1] == '+' || at[length + 1] == '-';
         size_t exponent = digits(at + length + 1 + sign);
@@ -202,7 +202,7 @@ typedef struct token {
     size_t length;
 } token;
 
-/* Not isalpha: its answer depends on the locale. */
+/* Not isalpha(), because it depends on the locale. */
 static bool starts_name(char c)
 {
     return (c >= 'a' && c <= 'z') || (c >= 'A' && c <= 'Z') || c == '_';
@@ -220,7 +220,7 @@ static token next_token(const char *at)
     if (!*at)
         return (token){TOKEN_END, at, 0};
 
-    /* Names may be dotted: tip.position. */
+    /* Names may contain dots: tip.position. */
     size_t length = 0;
     if (starts_name(*at)) {
         while (continues_name(at[length]) || (at[length] == '.' && starts_name(at[length + 1])))
@@ -294,13 +294,13 @@ typedef struct scanner {
     const char *text;
     const yk_scope *scope;
     yk_expression_error *error;
-    int tokens;                 /* so far */
-    const function_row *called; /* a function whose '(' comes next */
-    bool has_operand; /* an operand is complete: an operator or a closing sign comes next */
-    bool has_sign;    /* the operand that comes next has a '+' or '-' of its own */
-    /* Open parentheses, each with the function whose arguments it holds. */
+    int tokens;                 /* number of tokens so far */
+    const function_row *called; /* a function whose '(' must follow */
+    bool has_operand; /* an operand is complete: an operator or a closing sign must follow */
+    bool has_sign;    /* the next operand has a '+' or '-' of its own */
+    /* Open parentheses, each with its function. */
     struct {
-        const function_row *function; /* NULL: plain */
+        const function_row *function; /* NULL: no function call */
         const char *start;
         int commas;
     } groups[DEPTH_MAX];
@@ -332,7 +332,7 @@ static void consider(const char *word, const char *name, int *limit, const char 
     *nearest = name;
 }
 
-/* An unknown function or value, with the nearest that is known. */
+/* An unknown function or value, with the nearest known one. */
 static bool unknown_name(scanner *s, token t, bool function)
 {
     const yk_scope *scope = s->scope;
@@ -345,7 +345,7 @@ static bool unknown_name(scanner *s, token t, bool function)
         return false;
     }
 
-    /* Short words are near to everything: they must fit better. */
+    /* Short words are similar to many others, so they must match better. */
     const char *nearest = NULL;
     int limit = 2;
     if (strlen(word) <= 4)
@@ -353,7 +353,7 @@ static bool unknown_name(scanner *s, token t, bool function)
     if (strlen(word) <= 1)
         limit = 0;
 
-    /* Functions are not meant where values stand, nor the other way round. */
+    /* Suggest functions only for functions, and values only for values. */
     if (function) {
         for (int i = 0; i < FUNCTION_COUNT; i++)
             consider(word, functions[i].name, &limit, &nearest);
@@ -366,7 +366,7 @@ static bool unknown_name(scanner *s, token t, bool function)
         consider(word, "pi", &limit, &nearest);
     }
 
-    /* With the nearest, or with where names are defined. */
+    /* With the nearest name, or with the place where names are defined. */
     const char *what = function ? "function" : "name";
     const char *remedy = function ? "" : ". Define it under 'parameters'.";
     if (nearest)
@@ -390,7 +390,7 @@ static bool is_value(const yk_scope *scope, token t)
     return token_is(t, "pi");
 }
 
-/* A name that no operator would give a meaning to: after a number, a unit. */
+/* A name directly after a number, probably a unit. */
 static bool is_unknown(const scanner *s, token t)
 {
     return t.kind == TOKEN_NAME && !is_value(s->scope, t) && !find_function(t.start, t.length);
@@ -409,7 +409,7 @@ static bool scan_name(scanner *s, token t)
     if (row)
         return true;
 
-    /* What looks like a call and is none. */
+    /* A call of something that is not a function. */
     if (call && !is_value(s->scope, t))
         return unknown_name(s, t, true);
     if (call)
@@ -422,7 +422,7 @@ static bool scan_name(scanner *s, token t)
     return true;
 }
 
-/* Parentheses must fit, and functions have the arguments that they take. */
+/* Parentheses must match, and functions need their number of arguments. */
 static bool scan_sign(scanner *s, token t, token before)
 {
     /* A group, with the function whose arguments it holds. */
@@ -487,15 +487,15 @@ static bool check_order(scanner *s, token t, token before)
         return complain(s, t.start, t.length, "remove '%.*s': numbers stand without units", shown,
                         t.start);
 
-    /* What begins an operand comes after an operator, or as the arguments of a function. */
+    /* The start of an operand follows an operator, or begins the arguments of a function. */
     bool opens = value || first == '(';
     bool arguments = first == '(' && s->called;
     if (opens && s->has_operand && !arguments)
         return complain(s, t.start, t.length, "an operator is missing before '%.*s'", shown,
                         t.start);
 
-    /* All else comes after an operand, but for one sign of an operand. An empty group has a message
-     * of its own. */
+    /* Everything else follows an operand, except for one sign of an operand. An empty group has a
+     * message of its own. */
     bool empty = first == ')' && token_is(before, "(");
     bool sign = (first == '+' || first == '-') && !s->has_operand;
     if (!opens && !s->has_operand && !empty && (!sign || s->has_sign))
@@ -535,7 +535,7 @@ static bool scan(scanner *s)
                             (int)(before.length < 40 ? before.length : 40), before.start,
                             (int)(t.length < 40 ? t.length : 40), t.start);
 
-        /* What it is, at this point of the text. */
+        /* The kind of token at this place. */
         if (!check_order(s, t, before))
             return false;
         if (t.kind == TOKEN_NAME && !scan_name(s, t))
@@ -563,7 +563,7 @@ static bool scan(scanner *s)
 
 /* Compiling ------------------------------------------------------------------------------------ */
 
-/* How tightly operators bind; all comparisons alike. A sign binds as a product does: -2^2 is -4. */
+/* Precedence of operators; all comparisons are equal. A sign has that of a product: -2^2 is -4. */
 enum {
     BINDS_CONDITION,
     BINDS_OR,
@@ -598,13 +598,13 @@ static const char condition_usage[] =
     "the '?' and ':' of a condition do not fit; it reads a ? b : c";
 
 typedef struct compiler {
-    scanner *scanner; /* for its text, its scope and its messages */
+    scanner *scanner; /* for its text, scope and messages */
     token next;
     yk_code code;
     bool varies;
 } compiler;
 
-/* The present token, which is left behind. */
+/* Advances past the present token. */
 static token take(compiler *c)
 {
     token taken = c->next;
@@ -649,7 +649,7 @@ static void compile_value(compiler *c, token name)
 
 static bool compile_from(compiler *c, int least);
 
-/* The scanner has matched parentheses: only the ':' of no condition can stand in their place. */
+/* The scanner has matched parentheses: only a ':' without a condition can be in their place. */
 static bool close_parenthesis(compiler *c)
 {
     token t = take(c);
@@ -670,7 +670,7 @@ static bool compile_call(compiler *c, const function_row *row)
     if (!close_parenthesis(c))
         return false;
 
-    /* Functions of any number of arguments are told how many they have. */
+    /* Functions with any number of arguments need their count. */
     yk_instruction call = row->call;
     call.index = count;
     yk_code_append(&c->code, call, count);
@@ -678,7 +678,7 @@ static bool compile_call(compiler *c, const function_row *row)
     return true;
 }
 
-/* A number, a value, a call, a group, or one of these with a sign and the powers that it has. */
+/* A number, a value, a call, a group, or one of these with a sign and powers. */
 static bool compile_operand(compiler *c)
 {
     token t = take(c);
@@ -704,7 +704,7 @@ static bool compile_operand(compiler *c)
         return compile_from(c, BINDS_CONDITION) && close_parenthesis(c);
     }
 
-    /* A sign binds less than a power: -x^2 is -(x^2). */
+    /* A sign binds less tightly than a power: -x^2 is -(x^2). */
     if (!compile_from(c, BINDS_POWER))
         return false;
     if (*t.start == '-')
@@ -713,13 +713,13 @@ static bool compile_operand(compiler *c)
     return true;
 }
 
-/* The branches of a condition, whose value is on the stack, from its '?' on. */
+/* The branches of a condition from its '?' on. Its value is on the stack. */
 static bool compile_branches(compiler *c)
 {
     token question = take(c);
     int to_otherwise = c->code.count;
 
-    /* A jump that is filled in when the other branch is reached. */
+    /* A jump whose target is set when the other branch begins. */
     yk_code_append(&c->code, (yk_instruction){.operation = YK_OPERATION_UNLESS}, 0);
     c->code.settled = c->code.count;
     if (!compile_from(c, BINDS_CONDITION))
@@ -727,7 +727,7 @@ static bool compile_branches(compiler *c)
     if (!token_is(c->next, ":"))
         return complain(c->scanner, question.start, 1, "%s", condition_usage);
 
-    /* The branch that was taken jumps over the other one. */
+    /* The branch jumps over the other one. */
     take(c);
     int to_end = c->code.count;
     yk_code_append(&c->code, (yk_instruction){.operation = YK_OPERATION_JUMP}, 0);
@@ -749,13 +749,13 @@ static int find_operator(token t)
     return -1;
 }
 
-/* An operand, and all operators after it that bind at least so tightly. */
+/* An operand, and all following operators with at least this precedence. */
 static bool compile_from(compiler *c, int least)
 {
     if (!compile_operand(c))
         return false;
 
-    /* Operators that bind alike go from left to right, but for powers. */
+    /* Operators of equal precedence are evaluated from left to right, except for powers. */
     int row = find_operator(c->next);
     while (row >= 0 && operators[row].binds >= least) {
         take(c);
@@ -773,7 +773,7 @@ static bool compile_from(compiler *c, int least)
     return true;
 }
 
-/* All of the text; the scanner leaves the branches of conditions to be checked here. */
+/* The whole text. The branches of conditions are checked here, not by the scanner. */
 static bool compile(compiler *c)
 {
     c->next = next_token(c->scanner->text);
@@ -823,7 +823,7 @@ void yk_expression_destroy(yk_expression *expression)
         yk_free(expression->context, expression);
 }
 
-/* Operands have a sign or a ',' between them: no more than half of the letters are on the stack. */
+/* Operands are separated by an operator or a ',', so the stack needs at most half of the letters. */
 _Static_assert(YK_CODE_STACK_MAX > YK_EXPRESSION_LENGTH_MAX / 2, "the stack holds all operands");
 
 double yk_expression_value(const yk_expression *expression, const double *variables)
@@ -868,7 +868,7 @@ yk_status yk_expression_constant(yk_context *context, const char *text, const yk
     if (isfinite(*value))
         return YK_OK;
 
-    /* Infinity and NaN spread through a model: they are mistakes here. */
+    /* Infinity and NaN would spread through a model, so they are errors. */
     const char *reason = "a division by zero, or an overflow";
     if (isnan(*value))
         reason = "0/0, or a function outside its domain";

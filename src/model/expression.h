@@ -13,56 +13,55 @@ typedef struct yk_named_value {
     double value;
 } yk_named_value;
 
-/* The names that an expression may use besides the functions and pi. */
+/* The names that an expression may use in addition to the functions and pi. */
 typedef struct yk_scope {
     const yk_named_value *parameters;
     int parameter_count;
-    bool *used; /* of each parameter: set once an expression uses it; may be NULL */
+    bool *used;                   /* per parameter: set if an expression uses it; may be NULL */
     const char *const *variables; /* their values come with each evaluation */
     int variable_count;
 } yk_scope;
 
 enum { YK_EXPRESSION_LENGTH_MAX = 1000, YK_EXPRESSION_VARIABLES_MAX = 16 };
 
-/* A mistake in an expression: which bytes of it, and what. */
+/* An error in an expression: its place in bytes, and the message. */
 typedef struct yk_expression_error {
     size_t offset, length;
-    bool wants_time; /* it would be good where time may be used */
+    bool wants_time; /* the expression would be valid if time were allowed */
     char message[256];
 } yk_expression_error;
 
 typedef struct yk_expression yk_expression;
 
-/* YK_ERROR_INPUT with *error filled for a mistake in the text. */
+/* YK_ERROR_INPUT: the text has an error, described in *error. */
 yk_status yk_expression_create(yk_context *context, const char *text, const yk_scope *scope,
                                yk_expression_error *error, yk_expression **expression);
 void yk_expression_destroy(yk_expression *expression);
 
-/* One value per variable of the scope. Not finite where the mathematics say so. Any number of
- * threads at a time. */
+/* One value per variable of the scope. The result may be infinite or not a number. Thread-safe. */
 double yk_expression_value(const yk_expression *expression, const double *variables);
-/* Whether it uses any variable. */
+/* Whether the expression uses any variable. */
 bool yk_expression_varies(const yk_expression *expression);
 /* As a function of the scope's first variable; the expression must outlive it. */
 yk_time_function yk_expression_function(yk_expression *expression);
 
-/* The value of a constant expression, or of a plain number without any set-up. A value that is
- * not finite is an error. */
+/* The value of a constant expression; a plain number needs no memory. A value that is not finite is
+ * an error. */
 yk_status yk_expression_constant(yk_context *context, const char *text, const yk_scope *scope,
                                  yk_expression_error *error, double *value);
 
-/* A decimal number and nothing else, whatever the locale; false if the text is none. */
+/* A decimal number and nothing else, independent of the locale; false if the text is not one. */
 bool yk_number_read(const char *text, double *value);
 
-/* Why a word cannot name a parameter or variable ("is a function"); NULL if it can. */
+/* Reason why a word cannot name a parameter or variable ("is a function"); NULL if it can. */
 const char *yk_expression_reserved(const char *name);
 
-/* Visits the names in an expression that are neither functions nor pi, in order; unreadable text
- * is skipped. */
+/* Visits the names in an expression that are neither functions nor pi, in order; invalid text is
+ * skipped. */
 void yk_expression_names(const char *text,
                          void (*visit)(void *user, const char *name, size_t length), void *user);
 
-/* The functions as they are used, "ramp(t, t0, t1)", for the reference documentation. */
+/* The functions with their arguments, "ramp(t, t0, t1)", for the reference documentation. */
 const yk_option_choice *yk_expression_words(void);
 
 #endif

@@ -13,7 +13,7 @@ static bool append_product(yk_code *code)
     if (first < code->settled)
         return false;
 
-    /* Other powers, and those of what is computed, need pow(). */
+    /* Other powers, and those of computed values, need pow(). */
     yk_instruction *base = &code->instructions[first];
     const yk_instruction *exponent = base + 1;
     if (base->operation != YK_OPERATION_VARIABLE || exponent->operation != YK_OPERATION_NUMBER)
@@ -39,7 +39,7 @@ void yk_code_append(yk_code *code, yk_instruction next, int operands)
 
     code->instructions[code->count++] = next;
 
-    /* What is known now is computed now. Operands that a branch ends with are one of two. */
+    /* Fold constants. Operands that end a branch cannot be folded. */
     int first = code->count - 1 - operands;
     if (operands == 0 || first < code->settled)
         return;
@@ -61,12 +61,12 @@ void yk_code_land(yk_code *code, int jump)
 
 /* Running it ----------------------------------------------------------------------------------- */
 
-/* NOLINTBEGIN(clang-analyzer-core.*): what the compiler of expressions appends has its operands on
- * the stack, and variables only where there are some. */
+/* NOLINTBEGIN(clang-analyzer-core.*): the compiler of expressions guarantees that operands are on
+ * the stack, and that variables exist. */
 double yk_code_run(const yk_instruction *instructions, int count, const double *variables)
 {
     double stack[YK_CODE_STACK_MAX];
-    double *top = stack; /* the place above the topmost value */
+    double *top = stack; /* next free place */
     const yk_instruction *end = instructions + count;
     for (const yk_instruction *now = instructions; now < end; now++) {
         switch (now->operation) {

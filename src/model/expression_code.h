@@ -1,14 +1,14 @@
-/* The code of an expression: operations of a stack machine, one after the other. It is run without
- * allocations, writes nothing but its own stack, and so is the same for any number of threads. */
+/* The code of an expression: operations of a stack machine, one after another. Running it allocates
+ * nothing and writes only to its own stack, so it is thread-safe. */
 #ifndef YK_MODEL_EXPRESSION_CODE_H
 #define YK_MODEL_EXPRESSION_CODE_H
 
 typedef struct yk_instruction {
-    /* What it does with the values on top of the stack. */
+    /* Operations on the top of the stack. */
     enum {
-        YK_OPERATION_NUMBER,   /* puts `number` there */
-        YK_OPERATION_VARIABLE, /* puts the value of variable `index` there */
-        YK_OPERATION_SQUARE,   /* its square, cube and fourth power */
+        YK_OPERATION_NUMBER,   /* pushes `number` */
+        YK_OPERATION_VARIABLE, /* pushes the value of variable `index` */
+        YK_OPERATION_SQUARE,   /* square, cube and fourth power of the top */
         YK_OPERATION_CUBE,
         YK_OPERATION_FOURTH,
         YK_OPERATION_NEGATE,
@@ -29,8 +29,8 @@ typedef struct yk_instruction {
         YK_OPERATION_CALL_2,
         YK_OPERATION_CALL_3,
         YK_OPERATION_CALL_MANY, /* of `index` values */
-        YK_OPERATION_JUMP,      /* passes over the next `index` operations */
-        YK_OPERATION_UNLESS,    /* likewise, where the value that it takes away is 0 */
+        YK_OPERATION_JUMP,      /* skips the next `index` operations */
+        YK_OPERATION_UNLESS,    /* pops a value, and skips likewise if it is 0 */
     } operation;
     int index;
     union {
@@ -42,21 +42,21 @@ typedef struct yk_instruction {
     };
 } yk_instruction;
 
-/* Code while it is made, in memory for as many instructions as will be appended. */
+/* Code under construction, with memory for all instructions. */
 typedef struct yk_code {
     yk_instruction *instructions;
     int count;
-    int settled; /* those before it end a branch, and stay as they are */
+    int settled; /* instructions before it end a branch, and must not be folded */
 } yk_code;
 
-/* Appends an instruction that takes `operands` values; where they are all numbers, its result. */
+/* Appends an instruction with `operands` operands; if all of them are numbers, appends the result. */
 void yk_code_append(yk_code *code, yk_instruction next, int operands);
-/* Lets a jump that was appended as number `jump` lead to the present end. */
+/* Sets the target of the jump with index `jump` to the present end. */
 void yk_code_land(yk_code *code, int jump);
 
 enum { YK_CODE_STACK_MAX = 512 };
 
-/* The one value that is left. At most YK_CODE_STACK_MAX are on the stack at a time. */
+/* The final value. At most YK_CODE_STACK_MAX values are on the stack. */
 double yk_code_run(const yk_instruction *instructions, int count, const double *variables);
 
 #endif

@@ -1,5 +1,5 @@
-/* Interfaces and wires of a scenario: names to numbers, with every mistake that they can have, and
- * prescribed motions of interfaces as expressions of time with derivatives. */
+/* Interfaces and wires of a scenario: converts names to indices, reports all errors, and creates
+ * the prescribed motions of interfaces from expressions of time, with derivatives. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,21 +11,21 @@ enum { PORT_NAMES_MAX = 1000 };
 
 /* Sides ---------------------------------------------------------------------------------------- */
 
-/* "subsystem.port" as written at a node. */
+/* "subsystem.port", as written at a node. */
 typedef struct port_reference {
     const yk_node *node;
-    int subsystem, port; /* -1: not found, or not known */
-    const yk_port *what; /* NULL: not known */
+    int subsystem, port; /* -1: not found, or unknown */
+    const yk_port *what; /* NULL: unknown */
 } port_reference;
 
-/* With a message where it is not found. */
+/* Reports an error if it is not found. */
 static port_reference find_port(yk_scenario *scenario, const yk_node *node)
 {
     port_reference found = {.node = node, .subsystem = -1, .port = -1};
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     const yk_scenario_info *info = &scenario->info;
 
-    /* Split at the first '.': names of subsystems have none, names of ports may. */
+    /* Split at the first '.': names of subsystems contain none, names of ports may. */
     const char *dot = strchr(node->text, '.');
     if (!dot || dot == node->text || !dot[1]) {
         yk_node_error(diagnostics, node, "expected subsystem.port; found '%.60s'", node->text);
@@ -48,9 +48,9 @@ static port_reference find_port(yk_scenario *scenario, const yk_node *node)
 
     const yk_subsystem *object = info->subsystems[found.subsystem];
     if (!object)
-        return found; /* its section has mistakes of its own */
+        return found; /* its section has errors of its own */
 
-    /* Its port; those that it is not are listed in the message. */
+    /* Its port. The message lists the valid ones. */
     const yk_port *ports;
     const char *names[PORT_NAMES_MAX];
     int count = object->ops->ports(object, &ports);
@@ -83,14 +83,13 @@ static port_reference read_side(yk_scenario *scenario, const yk_node *node)
     if (found.subsystem < 0 || info->subsystems[found.subsystem])
         return found;
 
-    /* A subsystem with mistakes of its own has no ports yet, but its section names those that it
-     * would have. */
+    /* A subsystem with errors has no ports yet, but its section names them. */
     const yk_node *sections = yk_node_get(scenario->root, "subsystems");
     const yk_node *ports = yk_node_get(yk_node_at(sections, found.subsystem), "ports");
     if (!ports || ports->kind == YK_NODE_SCALAR || ports->count == 0)
         return found;
 
-    /* What was looked up as subsystem.port has its dot. */
+    /* The text has been found as subsystem.port, so it contains a dot. */
     const char *wanted = strchr(node->text, '.') + 1;
     const char *names[YK_SUGGESTED_MAX];
 
@@ -111,7 +110,7 @@ static port_reference read_side(yk_scenario *scenario, const yk_node *node)
     return found;
 }
 
-/* Whether the port takes what the scheme gives it; false after a message. */
+/* Whether the port supports the causality that the scheme requires; false after a message. */
 static bool check_causality(yk_scenario *scenario, const port_reference *side,
                             yk_causality causality)
 {
@@ -128,7 +127,7 @@ static bool check_causality(yk_scenario *scenario, const port_reference *side,
         return false;
     }
 
-    /* Exchanging the sides does not help where both take a wrench. */
+    /* Exchanging the sides does not help if both receive a wrench. */
     bool wrench = causality == YK_CAUSALITY_WRENCH_INPUT;
     bool prescribed = wrench && port->allowed_causalities & YK_CAUSALITY_MOTION_INPUT;
     bool both = yk_scheme_traits(scheme) & YK_SCHEME_IS_FORCE_FORCE;
@@ -160,7 +159,7 @@ static bool check_pair(yk_scenario *scenario, const yk_node *between, const port
     if (!a->what || !b->what)
         return false;
 
-    /* Signals are told apart below, with a message of their own. */
+    /* Signals are handled below, with a message of their own. */
     bool power = a->what->kind != YK_PORT_SIGNAL && b->what->kind != YK_PORT_SIGNAL;
     if (power && a->what->kind != b->what->kind) {
         yk_node_error(diagnostics, between,
@@ -168,7 +167,7 @@ static bool check_pair(yk_scenario *scenario, const yk_node *between, const port
         return false;
     }
 
-    /* What the second side takes is the scheme's choice. */
+    /* The scheme chooses what the second side receives. */
     const yk_scheme_def *scheme = &scenario->info.scheme;
     yk_causality second = YK_CAUSALITY_MOTION_INPUT;
     if (scheme->ops->second_side_causality) {
@@ -181,7 +180,7 @@ static bool check_pair(yk_scenario *scenario, const yk_node *between, const port
         second = scheme->ops->second_side_causality(scheme->options, &joined);
     }
 
-    /* Both sides are checked, so that both get their message. */
+    /* Check both sides, so that each gets its message. */
     bool good = check_causality(scenario, a, YK_CAUSALITY_WRENCH_INPUT);
     return check_causality(scenario, b, second) && good;
 }
@@ -192,7 +191,7 @@ static bool check_free(yk_scenario *scenario, const port_reference *side)
     for (int i = 0; i < scenario->info.interface_count; i++) {
         const yk_interface_def *def = &scenario->interfaces[i];
 
-        /* Either side of an earlier interface. */
+        /* It may be either side of an earlier interface. */
         bool first = def->wrench_subsystem == side->subsystem && def->wrench_port == side->port;
         bool second = def->motion_subsystem == side->subsystem && def->motion_port == side->port;
         if (!first && !second)
@@ -210,8 +209,7 @@ static bool check_free(yk_scenario *scenario, const port_reference *side)
 
 /* Location of the joint ------------------------------------------------------------------------ */
 
-/* Moves the port of a side to where the interface says that it is; `at` and `orientation` may be
- * NULL. */
+/* Moves the port of a side to the place given in the interface; `at` and `orientation` may be NULL. */
 static bool move_side(yk_scenario *scenario, const yk_node *node, const port_reference *side,
                       const yk_vec3 *at, const yk_quat *orientation)
 {
@@ -240,7 +238,7 @@ static bool move_side(yk_scenario *scenario, const yk_node *node, const port_ref
         orientation = &own_axes;
     }
 
-    /* What the solver says against it, at the first of the keys. */
+    /* Report the solver's message at the first of the keys. */
     if (object->ops->move_port(object, side->port, at, orientation) == YK_OK)
         return true;
 
@@ -248,7 +246,7 @@ static bool move_side(yk_scenario *scenario, const yk_node *node, const port_ref
     return false;
 }
 
-/* Moves both ports by `at`, and `axis` or `orientation`, where these are given. */
+/* Moves both ports to `at` with `axis` or `orientation`, if these are given. */
 static bool move_sides(yk_scenario *scenario, const yk_node *node, const port_reference *a,
                        const port_reference *b)
 {
@@ -257,7 +255,7 @@ static bool move_sides(yk_scenario *scenario, const yk_node *node, const port_re
     const yk_node *axis = yk_node_get(node, "axis");
     const yk_node *orientation = yk_node_get(node, "orientation");
 
-    /* The first key that is there is where messages point. */
+    /* Messages refer to the first of the keys that exists. */
     const yk_node *first = at;
     if (!first)
         first = axis;
@@ -266,7 +264,7 @@ static bool move_sides(yk_scenario *scenario, const yk_node *node, const port_re
     if (!first)
         return true;
 
-    /* What a frame can be given for, and how. */
+    /* Keys that define a frame. */
     if (a->what->kind != YK_PORT_MARKER) {
         yk_node_error(diagnostics, first, "scalar ports have no place of their own; remove this");
         return false;
@@ -277,7 +275,7 @@ static bool move_sides(yk_scenario *scenario, const yk_node *node, const port_re
         return false;
     }
 
-    /* Origin and axes in the whole system; NULL where they stay. */
+    /* Origin and axes in the system; NULL: unchanged. */
     yk_vec3 point;
     const yk_vec3 *to = NULL;
     if (at) {
@@ -292,7 +290,7 @@ static bool move_sides(yk_scenario *scenario, const yk_node *node, const port_re
         axes = &frame;
     }
 
-    /* An axis is the z of the frame, whose x and y are free to choose. */
+    /* An axis is the z axis of the frame; x and y are arbitrary. */
     if (axis) {
         if (yk_read_axis(&scenario->builder, axis, &frame) != YK_OK)
             return false;
@@ -305,8 +303,8 @@ static bool move_sides(yk_scenario *scenario, const yk_node *node, const port_re
 
 /* Prescribed relative motions ------------------------------------------------------------------ */
 
-/* Distance of the points of the differences (s), if the macro step is not shorter: with order
- * eight their error is that of rounding for motions slower than about 100 rad/s. */
+/* Distance of the points of finite differences (s), if the macro step is not shorter: at order
+ * eight their error is at rounding level for motions slower than about 100 rad/s. */
 static const double DIFFERENCE_STEP = 1e-3;
 
 typedef struct driven_axis {
@@ -328,7 +326,7 @@ static void evaluate(void *user, double t, double value[3])
     value[1] = 0;
     value[2] = -205.0 / 72 * middle / (h * h);
 
-    /* ... and those of the four on either side. */
+    /* ... and those of the four on each side. */
     for (int k = 0; k < 4; k++) {
         double after = yk_function_value(axis->function, t + (k + 1) * h);
         double before = yk_function_value(axis->function, t - (k + 1) * h);
@@ -351,7 +349,7 @@ static void read_motion(yk_scenario *scenario, const yk_node *node, yk_relative_
         scenario->resolver.status = status;
 }
 
-/* The prescribed motions of an interface, six; NULL where it has none. The length of a distance
+/* The six prescribed motions of an interface; NULL if there are none. The length of a distance
  * joint is the first of them. */
 static const yk_relative_motion *read_drive(yk_scenario *scenario, const yk_node *interface,
                                             unsigned axes, yk_port_kind kind)
@@ -372,7 +370,7 @@ static const yk_relative_motion *read_drive(yk_scenario *scenario, const yk_node
     if (!distance && length)
         yk_node_error(diagnostics, length, "belongs to the joint distance");
 
-    /* Six motions, of which those that are not prescribed stay empty. */
+    /* Six motions; those that are not prescribed remain empty. */
     bool given = distance ? length != NULL : drive && drive->valid;
     if (!given)
         return NULL;
@@ -385,7 +383,7 @@ static const yk_relative_motion *read_drive(yk_scenario *scenario, const yk_node
         return motions;
     }
 
-    /* Only what the joint constrains can be prescribed. */
+    /* Only constrained motions can be prescribed. */
     for (int i = 0; i < 6; i++) {
         const yk_node *node = yk_node_get(drive, names[i]);
         if (!node)
@@ -403,8 +401,7 @@ static const yk_relative_motion *read_drive(yk_scenario *scenario, const yk_node
 
 /* Interfaces ----------------------------------------------------------------------------------- */
 
-/* Interfaces, wires and subsystems share the names of channels: a message where one is used
- * twice. */
+/* Interfaces, wires and subsystems share the names of channels: report duplicates. */
 static void check_name(yk_scenario *scenario, const yk_node *node)
 {
     const yk_scenario_info *info = &scenario->info;
@@ -423,7 +420,7 @@ void yk_scenario_read_interfaces(yk_scenario *scenario)
     if (list && (list->kind == YK_NODE_SCALAR || list->count > YK_INTERFACES_MAX))
         return;
 
-    /* Interfaces with mistakes take no slot. */
+    /* Interfaces with errors are not stored. */
     size_t count = list ? (size_t)list->count : 0;
     scenario->interfaces = yk_resolver_take(r, count * sizeof *scenario->interfaces);
     if (!scenario->interfaces)
@@ -436,7 +433,7 @@ void yk_scenario_read_interfaces(yk_scenario *scenario)
         if (name)
             check_name(scenario, node);
 
-        /* What can be checked of an interface with mistakes is checked; one without is kept. */
+        /* Checks an interface as far as possible; stores it if it has no errors. */
         const yk_node *between = yk_node_get(node, "between");
         if (!between || !between->valid)
             continue;
@@ -452,7 +449,7 @@ void yk_scenario_read_interfaces(yk_scenario *scenario)
         if (!free_a || !free_b || !a.what || !node->valid || !name)
             continue;
 
-        /* The joint: its one axis at scalar ports, else by its word or by its axes. */
+        /* The joint: for scalar ports its only axis, otherwise its word or its axes. */
         enum { CLAMP };
         const yk_node *joint = yk_node_get(node, "joint");
         yk_port_kind kind = a.what->kind;
@@ -471,11 +468,11 @@ void yk_scenario_read_interfaces(yk_scenario *scenario)
                  axis = axis->next)
                 axes |= 1u << axis->choice;
 
-        /* Where both ports meet. */
+        /* The common place of both ports. */
         if (!move_sides(scenario, node, &a, &b))
             continue;
 
-        /* The first side takes the wrench, the second the motion. */
+        /* The first side receives the wrench, the second the motion. */
         scenario->interfaces[scenario->info.interface_count++] = (yk_interface_def){
             .name = name,
             .wrench_subsystem = a.subsystem,
@@ -492,7 +489,7 @@ void yk_scenario_read_interfaces(yk_scenario *scenario)
 
 /* Wires ---------------------------------------------------------------------------------------- */
 
-/* The source as the coupling counts; false after a message. */
+/* The source by the indices of the coupling; false after a message. */
 static bool read_source(yk_scenario *scenario, const yk_node *node, yk_wire_def *wire)
 {
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
@@ -513,7 +510,7 @@ static bool read_source(yk_scenario *scenario, const yk_node *node, yk_wire_def 
         return false;
     }
 
-    /* Where the coupling reads it. */
+    /* Its place in the coupling's data. */
     wire->source_subsystem = row.subsystem;
     wire->source_port = row.kind == YK_CHANNEL_PORT ? row.port : -1;
     wire->source_channel = row.port;
@@ -521,7 +518,7 @@ static bool read_source(yk_scenario *scenario, const yk_node *node, yk_wire_def 
     if (row.kind == YK_CHANNEL_OF_SUBSYSTEM)
         return true;
 
-    /* Of signal ports, one that gives. */
+    /* Among signal ports, an output. */
     const yk_port *ports;
     const yk_subsystem *from = scenario->subsystems[row.subsystem];
     from->ops->ports(from, &ports);
@@ -543,7 +540,7 @@ static bool read_target(yk_scenario *scenario, const yk_node *node, yk_wire_def 
     wire->target_subsystem = to.subsystem;
     wire->target_port = to.port;
 
-    /* A signal port that takes. */
+    /* A signal input. */
     if (!(to.what->allowed_causalities & YK_CAUSALITY_SIGNAL_INPUT)) {
         const char *remedy = "ports with power are joined under 'interfaces'";
         if (to.what->kind == YK_PORT_SIGNAL)
@@ -567,14 +564,14 @@ static bool read_target(yk_scenario *scenario, const yk_node *node, yk_wire_def 
     return true;
 }
 
-/* What is probably not meant: parts that nothing joins, and loads whose input has no wire. */
+/* Probable errors: parts that nothing connects, and loads whose input has no wire. */
 static void warn_unconnected(yk_scenario *scenario)
 {
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     const yk_scenario_info *info = &scenario->info;
     const yk_node *first = yk_node_items(scenario->root, "subsystems");
 
-    /* Subsystems that no interface and no wire has an end at. */
+    /* Subsystems without an interface or a wire. */
     const yk_node *section = first;
     for (int i = 0; section && info->subsystem_count > 1; section = section->next, i++) {
         bool joined = false;
@@ -631,7 +628,7 @@ void yk_scenario_read_wires(yk_scenario *scenario)
     if (list && (list->kind == YK_NODE_SCALAR || list->count > YK_WIRES_MAX))
         return;
 
-    /* Wires with mistakes take no slot. */
+    /* Wires with errors are not stored. */
     int count = list ? list->count : 0;
     scenario->wires = yk_resolver_take(r, (size_t)count * sizeof *scenario->wires);
     if (!scenario->wires)
@@ -653,7 +650,7 @@ void yk_scenario_read_wires(yk_scenario *scenario)
                     "'%s' is also the name of an interface; signals need different names",
                     wire.name);
 
-        /* Both ends are checked even if one has mistakes; a wire without is kept. */
+        /* Check both ends even if one has errors; store a wire without errors. */
         const yk_node *from = yk_node_get(node, "from");
         const yk_node *to = yk_node_get(node, "to");
         bool good = from && from->valid && read_source(scenario, from, &wire);
@@ -675,7 +672,8 @@ void yk_scenario_read_wires(yk_scenario *scenario)
 
     info->wires = scenario->wires;
 
-    /* After a mistake, what could not be read would seem to be joined to nothing. */
+    /* After an error, do not warn of unconnected parts, because unread connections would seem to be
+     * missing. */
     if (yk_diagnostics_error_count(r->diagnostics) > 0)
         return;
 

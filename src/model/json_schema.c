@@ -4,7 +4,7 @@
 #include "base/text.h"
 #include "model/scenario.h"
 
-/* Named items are definitions that are referred to twice: as items of a section and of a list. */
+/* Named items are definitions that are referenced twice: as items of a section and of a list. */
 typedef struct schema_writer {
     yk_context *context;
     yk_text definitions;
@@ -12,7 +12,7 @@ typedef struct schema_writer {
 
 enum { PATH_CAPACITY = 200 };
 
-/* What an item of a collection may have besides the keys of its section. */
+/* Properties that an item of a collection may have in addition to the keys of its section. */
 typedef enum item_kind { NO_ITEM, LIST_ITEM, NAMED_ITEM } item_kind;
 
 static void add_field(schema_writer *w, yk_text *text, const yk_option *field, const char *path,

@@ -1,5 +1,5 @@
-/* Joints, forces and ports of mechanical models: what their items may say, and the reader that
- * hands them to a model in the making. */
+/* Joints, forces and ports of mechanical models: the schema of their items, and the reader that
+ * adds them to a model under construction. */
 #include "model/registry.h"
 
 #include <string.h>
@@ -176,7 +176,7 @@ static const yk_option feedback_fields[] = {
 static const yk_option_section feedback_section = {
     "feedback", "A load that depends on what the model does.", feedback_fields};
 
-/* What may stand in place of `load`. */
+/* Alternatives to `load`. */
 static const yk_option load_fields[] = {
     {"feedback", YK_OPTION_SECTION, .section = &feedback_section,
      .description = "instead of `load` (or `factor`)"},
@@ -256,7 +256,7 @@ static const yk_option_section torque_law = {"torque", "On a body.", torque_fiel
 
 static const yk_option_section *const force_variants[] = {
     &spring_law, &torsion_law, &bushing_law, &motor_law, &force_law, &torque_law, NULL};
-/* What the variants mean. */
+/* Meanings of the variants. */
 static const yk_force_kind force_kinds[] = {YK_FORCE_SPRING,  YK_FORCE_TORSION_SPRING,
                                             YK_FORCE_BUSHING, YK_FORCE_MOTOR,
                                             YK_FORCE_FORCE,   YK_FORCE_TORQUE};
@@ -288,11 +288,11 @@ typedef struct reader {
     const yk_node *section;
     const yk_mechanism_ops *ops;
     void *model;
-    /* Signal ports that forces have asked for, each once. */
+    /* Signal ports created for forces, each once. */
     const char **input_names;
     int *inputs;
     int input_count;
-    yk_status status; /* of the first mistake */
+    yk_status status; /* status of the first error */
 } reader;
 
 static void note(reader *r, yk_status status)
@@ -301,7 +301,7 @@ static void note(reader *r, yk_status status)
         r->status = status;
 }
 
-/* What the solver says of a part that it would not take, at the item. */
+/* Reports the solver's message about an invalid part at its item. */
 static int added(reader *r, const yk_node *item, int id)
 {
     const char *message = yk_last_message(yk_builder_context(r->builder));
@@ -318,7 +318,7 @@ static int find(reader *r, const yk_node *reference)
     return body;
 }
 
-/* Hands the items of a collection to a function, one by one. */
+/* Calls a function for each item of a collection. */
 static void for_all(reader *r, const char *key, void (*read)(reader *r, const yk_node *item))
 {
     for (const yk_node *item = yk_node_items(r->section, key); item; item = item->next)
@@ -340,10 +340,10 @@ yk_marker yk_read_marker(const yk_node *item)
 }
 
 /* The two bodies and markers of an item with `between`: by `markers`, or by `at` with `axis` or
- * `orientation`; where nothing is said, the bodies' origins with global axes. */
+ * `orientation`; by default the bodies' origins with global axes. */
 static void read_pair(reader *r, const yk_node *item, int body[2], yk_marker marker[2])
 {
-    /* The two bodies; one body cannot be tied to itself. */
+    /* The two bodies, which must differ. */
     const yk_node *between = yk_node_get(item, "between");
     for (int side = 0; side < 2; side++)
         body[side] = find(r, yk_node_at(between, side));
@@ -367,7 +367,7 @@ static void read_pair(reader *r, const yk_node *item, int body[2], yk_marker mar
         return;
     }
 
-    /* One global frame, seen from both bodies; without `at` its origin is each one's own. */
+    /* One global frame, expressed in both bodies; without `at` its origin is that of each body. */
     yk_marker global = yk_marker_default();
     if (axis && orientation)
         note(r, yk_builder_error(r->builder, axis, "give either 'axis' or 'orientation'"));
@@ -400,7 +400,7 @@ static void read_joint(reader *r, const yk_node *item)
     joint.kind = (yk_joint_kind)item->choice;
     read_pair(r, item, joint.bodies, joint.markers);
 
-    /* What drives it: a number or a function of time; of a distance the number is its length. */
+    /* Its drive: a number or a function of time; for a distance the number is its length. */
     const char *drive_key = yk_joint_traits_of(joint.kind)->drive.name;
     const yk_node *drive = drive_key ? yk_node_get(item, drive_key) : NULL;
     bool constant = drive && drive->value_count == 1;
@@ -409,11 +409,11 @@ static void read_joint(reader *r, const yk_node *item)
     else if (drive)
         note(r, yk_builder_function_of(r->builder, drive, &joint.drive));
 
-    /* A drive that keeps zero is a drive. */
+    /* A drive that is constantly zero is a drive too. */
     if (drive && !joint.drive.evaluate && joint.kind != YK_JOINT_DISTANCE)
         joint.drive.evaluate = always_zero;
 
-    /* What else the kind needs. */
+    /* Further keys of the kind. */
     if (joint.kind == YK_JOINT_ROLLING)
         joint.length = yk_node_number(item, "radius");
 
@@ -453,7 +453,7 @@ static void read_feedback(reader *r, const yk_node *section, yk_feedback *feedba
         return;
     }
 
-    /* Time first, then the inputs by the names that the expression has for them. */
+    /* Time first, then the inputs by their names in the expression. */
     const char *variables[1 + YK_FEEDBACK_INPUTS_MAX] = {"t"};
     for (const yk_node *input = yk_node_items(section, "inputs"); input; input = input->next) {
         f->inputs[f->input_count++] = input->text;
@@ -466,10 +466,10 @@ static void read_feedback(reader *r, const yk_node *section, yk_feedback *feedba
     *feedback = (yk_feedback){feedback_value, f, f->inputs, f->input_count};
 }
 
-/* The signal port that brings a load; several forces may have one. */
+/* The signal port of a load; several forces may use the same. */
 static int find_input(reader *r, const yk_node *input)
 {
-    /* One that an earlier force has asked for. */
+    /* A port that an earlier force has created. */
     for (int i = 0; i < r->input_count; i++)
         if (strcmp(r->input_names[i], input->text) == 0)
             return r->inputs[i];
@@ -509,7 +509,7 @@ static void read_motor(reader *r, const yk_node *item, yk_force_def *force)
         return;
     }
 
-    /* It acts where the joint is, in the sense of its free motion. */
+    /* It acts at the place of the joint, along its free motion. */
     const yk_node *joint = yk_node_at(joints, index);
     yk_joint_kind kind = (yk_joint_kind)joint->choice;
     read_pair(r, joint, force->bodies, force->markers);
@@ -544,7 +544,7 @@ static void read_force(reader *r, const yk_node *item)
     else if (load)
         note(r, yk_builder_function_of(r->builder, load, &force.load));
 
-    /* Between what it acts, and its law. */
+    /* Its ends, and its law. */
     const yk_node *on = yk_node_get(item, "body");
     switch (force.kind) {
     case YK_FORCE_MOTOR: read_motor(r, item, &force); break;
@@ -582,7 +582,7 @@ static void read_force(reader *r, const yk_node *item)
             force.kind = YK_FORCE_FOLLOWER_TORQUE;
     }
 
-    /* After a mistake forces are read for theirs, and not added. */
+    /* After an error, forces are checked but not added. */
     if (r->status == YK_OK)
         added(r, item, r->ops->add_force(r->model, &force));
 }
@@ -595,7 +595,7 @@ static void read_port(reader *r, const yk_node *item)
     yk_port_def port = yk_port_default();
     port.name = yk_node_name(item);
 
-    /* A frame on one body, or the distance of two. */
+    /* A frame on one body, or the distance of two frames. */
     if (item->choice == MARKER) {
         port.bodies[0] = find(r, yk_node_get(item, "body"));
         port.markers[0] = yk_read_marker(item);

@@ -1,6 +1,7 @@
-/* STL knows no shared corners: each triangle has its own three. They are joined where they are
- * equal to the last bit, by a table of hashes. OBJ numbers its corners, from 1, or backwards from
- * the last with negative numbers; polygons are cut into triangles that share their first corner. */
+/* Reads STL and OBJ files. In STL each triangle has its own three corners; equal corners are merged
+ * with a hash table, if they agree to the last bit. In OBJ corners are numbered from 1, or
+ * backwards from the last with negative numbers; polygons are divided into triangles that share
+ * their first corner. */
 #include "model/files.h"
 
 #include <errno.h>
@@ -66,7 +67,7 @@ static yk_status add_point(reader *r, yk_vec3 point)
     return YK_OK;
 }
 
-/* A triangle without extent, of which two corners are one, is left out. */
+/* A degenerate triangle, with two equal corners, is left out. */
 static yk_status add_triangle(reader *r, int a, int b, int c)
 {
     yk_mesh *m = r->mesh;
@@ -93,16 +94,16 @@ static yk_status add_triangle(reader *r, int a, int b, int c)
 
 static size_t hash_of(yk_vec3 p)
 {
-    const double parts[3] = {p.x + 0.0, p.y + 0.0, p.z + 0.0}; /* -0 and 0 are one corner */
+    const double parts[3] = {p.x + 0.0, p.y + 0.0, p.z + 0.0}; /* -0 and 0 are the same corner */
     return (size_t)yk_hash_bytes(YK_HASH_START, parts, sizeof parts);
 }
 
-/* The number of a corner, which may be there already. */
+/* The index of a corner, which may exist already. */
 static yk_status find_point(reader *r, yk_vec3 point, int *number)
 {
     yk_mesh *m = r->mesh;
 
-    /* The table is at most half full; a larger one is filled anew. */
+    /* The table is at most half full; a larger one is filled again. */
     if (2 * (size_t)m->point_count >= r->slots) {
         /* A power of two, so that a mask does what a division would. */
         size_t slots = r->slots ? 2 * r->slots : 1024;
@@ -125,7 +126,7 @@ static yk_status find_point(reader *r, yk_vec3 point, int *number)
         r->slots = slots;
     }
 
-    /* The slot of the corner, or the first empty one behind it. */
+    /* The slot of the corner, or the next empty one. */
     yk_vec3 scaled = {r->scale * point.x, r->scale * point.y, r->scale * point.z};
     size_t slot = hash_of(scaled) & (r->slots - 1);
     for (; r->table[slot] >= 0; slot = (slot + 1) & (r->slots - 1)) {
@@ -156,7 +157,7 @@ static yk_status add_corners(reader *r, const yk_vec3 corners[3])
     return add_triangle(r, numbers[0], numbers[1], numbers[2]);
 }
 
-/* 80 bytes of anything, the number of triangles, then for each a normal, three corners (floats) and
+/* An 80-byte header, the number of triangles, then for each a normal, three corners (floats) and
  * two bytes. */
 static yk_status read_binary(reader *r, uint32_t count)
 {
@@ -189,7 +190,7 @@ static bool next_word(reader *r, char word[WORD])
     for (; c == ' ' || c == '\t' || c == '\r' || c == '\n'; c = getc(r->file))
         r->line += c == '\n';
 
-    /* Words that are too long are cut: none of those that count is. */
+    /* Longer words are truncated; all relevant words are shorter. */
     size_t length = 0;
     for (; c != EOF && c != ' ' && c != '\t' && c != '\r' && c != '\n'; c = getc(r->file))
         if (length < WORD - 1)
@@ -223,7 +224,7 @@ static yk_status read_text(reader *r)
             corner = 0;
         }
 
-        /* A corner; all other words are passed over. */
+        /* A corner; all other words are skipped. */
         if (strcmp(word, "vertex") != 0)
             continue;
         if (corner == 3)
@@ -246,7 +247,7 @@ static yk_status read_text(reader *r)
 /* Text begins with `solid`, but so do the headers of some binary files: the size decides. */
 static yk_status read_stl(reader *r)
 {
-    /* What the size of a binary file would be. */
+    /* Size of a binary file with this count. */
     unsigned char head[STL_HEADER + 4] = {0};
     size_t got = fread(head, 1, sizeof head, r->file);
     yk_status status = yk_input_check(r->context, r->file, r->path, YK_OK);
@@ -259,7 +260,7 @@ static yk_status read_stl(reader *r)
     long size = ftell(r->file);
     bool fits = got == sizeof head && size == STL_HEADER + 4 + (long)count * STL_TRIANGLE;
 
-    /* A file that is too short for its count, or has none, may be a text. */
+    /* A file that is too short for its count, or has no count, may be a text. */
     if (!fits && strncasecmp((const char *)head, "solid", 5) == 0)
         return read_text(r);
     if (got < sizeof head || count > YK_MESH_TRIANGLES_MAX)
@@ -274,14 +275,14 @@ static yk_status read_stl(reader *r)
 
 /* OBJ ------------------------------------------------------------------------------------------ */
 
-/* The corners of a face: "f 1 2 3", "f 1/4/7 2/5/8 ...", of which the first number counts. */
+/* The corners of a face: "f 1 2 3", "f 1/4/7 2/5/8 ...", of which the first number is the corner. */
 static yk_status read_face(reader *r, const char *text)
 {
     int first = -1;
     int last = -1;
     int count = 0;
     for (;;) {
-        /* The first number of a group; what follows a slash is texture and normal. */
+        /* The first number of a group; texture and normal follow a slash. */
         text += strspn(text, " \t");
         char *end;
         errno = 0;
@@ -328,7 +329,7 @@ static yk_status read_obj(reader *r)
         r->line++;
         line[strcspn(line, "\r\n")] = '\0';
 
-        /* Faces and corners; normals, colours and groups are passed over. */
+        /* Faces and corners; normals, colors and groups are skipped. */
         if (strncmp(line, "f ", 2) == 0)
             status = read_face(r, line + 2);
         if (strncmp(line, "v ", 2) != 0)
@@ -368,7 +369,7 @@ yk_status yk_mesh_read(yk_context *context, const char *path, double scale, yk_m
     } formats[] = {{".stl", read_stl}, {".obj", read_obj}};
     *mesh = (yk_mesh){0};
 
-    /* The name says which format it is. */
+    /* The name determines the format. */
     const char *ending = strrchr(path, '.');
     yk_status (*read)(reader * r) = NULL;
     for (size_t i = 0; ending && i < sizeof formats / sizeof *formats; i++)
@@ -391,7 +392,7 @@ yk_status yk_mesh_read(yk_context *context, const char *path, double scale, yk_m
     if (status == YK_OK && mesh->triangle_count == 0)
         status = yk_fail(context, YK_ERROR_INPUT, "%s has no triangles", path);
 
-    /* What was read before a mistake is given back. */
+    /* Release the data read before an error. */
     if (status != YK_OK)
         yk_mesh_release(context, mesh);
 

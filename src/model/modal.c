@@ -1,4 +1,4 @@
-/* What the readers of modal bodies share, and the body that is made of what they found. */
+/* Functions shared by the readers of modal bodies, and the creation of the body. */
 #include "model/modal.h"
 
 #include <stdlib.h>
@@ -23,7 +23,7 @@ yk_status yk_modal_take_modes(yk_modal *modal, const int *numbers, int count, co
     if (!modal->mode_number)
         return YK_ERROR_MEMORY;
 
-    /* Those of the file that are used, each once ... */
+    /* Modes of the file that are used, each once ... */
     for (int i = 0; i < count; i++) {
         if (!uses_mode(modal, numbers[i]))
             continue;
@@ -34,7 +34,7 @@ yk_status yk_modal_take_modes(yk_modal *modal, const int *numbers, int count, co
         modal->mode_number[modal->mode_count++] = numbers[i];
     }
 
-    /* ... and all that are to be used. */
+    /* ... and all requested modes. */
     for (int i = 0; i < files->use_count; i++) {
         bool there = false;
         for (int k = 0; k < modal->mode_count; k++)
@@ -95,13 +95,13 @@ yk_status yk_modal_order_nodes(yk_modal *modal, const char *path)
     if (!sorted)
         return YK_ERROR_MEMORY;
 
-    /* Numbers with the indices that they belong to. */
+    /* Numbers with their indices. */
     for (int i = 0; i < modal->node_count; i++) {
         sorted[i][0] = modal->node_number[i];
         sorted[i][1] = i;
     }
 
-    /* Equal numbers are neighbours then. */
+    /* Equal numbers are adjacent after sorting. */
     qsort(sorted, count, sizeof *sorted, compare_numbers);
     for (int i = 0; i < modal->node_count; i++) {
         modal->node_order[i] = sorted[i][1];
@@ -115,7 +115,7 @@ yk_status yk_modal_order_nodes(yk_modal *modal, const char *path)
 
 int yk_modal_node(const yk_modal *modal, int number)
 {
-    /* Bisection among the numbers in rising order. */
+    /* Bisection in the ascending numbers. */
     int low = 0;
     int high = modal->node_count - 1;
     while (low <= high) {
@@ -194,12 +194,12 @@ void yk_modal_damp(yk_modal *modal)
 {
     int n = modal->mode_count;
 
-    /* Damping of the files stays. */
+    /* Damping in the files has priority. */
     for (int k = 0; k < n * n; k++)
         if (modal->damping[k] != 0)
             return;
 
-    /* 2 zeta sqrt(m k) for each shape on its own. */
+    /* 2 zeta sqrt(m k) for each shape separately. */
     for (int i = 0; i < n; i++) {
         int diagonal = (n + 1) * i;
         double mass;
@@ -234,7 +234,7 @@ yk_status yk_modal_read(yk_context *context, const yk_modal_files *files, const 
         if (attachments[k] >= 0)
             continue;
 
-        /* The message names the file that should have the node. */
+        /* The message names the file that should contain the node. */
         const char *source = "the body without a table of nodes";
         if (files->nodes)
             source = files->nodes;
@@ -244,12 +244,12 @@ yk_status yk_modal_read(yk_context *context, const yk_modal_files *files, const 
         status = yk_fail(context, YK_ERROR_ARGUMENT, "%s has no node %d", source, points[k]);
     }
 
-    /* Shapes ask for rotations of all nodes, or of none. */
+    /* Either all nodes have rotations or none. */
     bool rotates = status == YK_OK && modal.rotates;
     for (int i = 0; rotates && i < modal.node_count; i++)
         modal.points[i].rotation = modal.points[i].displacement + modal.mode_count;
 
-    /* The body, which copies what it needs, with what was given in place of lumped masses. */
+    /* The body, which copies its data, with given invariants instead of lumped masses. */
     const yk_ffrf_invariants invariants = {
         modal.mass, modal.moment, modal.second, modal.shift, modal.spread, modal.pair, modal.curve,
     };

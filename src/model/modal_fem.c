@@ -1,18 +1,18 @@
-/* Modal bodies from the text files that MBDyn's modal joint reads, as its femgen and other
- * programs write them: record groups under lines "** RECORD GROUP n, ...", numbers between
- * blanks, other lines that begin with ** passed over.
+/* Modal bodies from the text files that MBDyn's modal joint reads, as written by its femgen and
+ * other programs: record groups after lines "** RECORD GROUP n, ...", with numbers separated by
+ * white space; other lines that begin with ** are skipped.
  *
  *    1     header: counts of nodes and modes     11     lumped masses, six of each node
- *    2     numbers of nodes                      12     mass, centre of mass, inertia
+ *    2     numbers of nodes                      12     mass, center of mass, inertia
  *    3-4   initial values, not used              13     modal damping
  *    5-7   coordinates of the nodes              14-18  invariants 3, 4, 8, 5, 9
  *    8     shapes                                19     stiffness by stress of unit loads
  *    9-10  modal mass and stiffness
  *
- * Invariants follow their definitions there: I3 = int s_i, I4 = int u0 x s_i, I5_ij = int s_i x
- * s_j, I8_i = int (u0.s_i - s_i u0^T), I9_ij = int (s_j s_i^T - s_i.s_j). The stiffness K that a
- * load adds to that of the body is what shapes of second order make of this load, so it is read
- * as integrals of such shapes: see add_stress_stiffness. */
+ * Invariants have MBDyn's definitions: I3 = int s_i, I4 = int u0 x s_i, I5_ij = int s_i x s_j, I8_i
+ * = int (u0.s_i - s_i u0^T), I9_ij = int (s_j s_i^T - s_i.s_j). The stiffness K that a load adds to
+ * that of the body is equivalent to the effect of the load on shapes of second order, so it is
+ * converted to integrals of such shapes: see add_stress_stiffness(). */
 #include <ctype.h>
 #include <limits.h>
 #include <stdio.h>
@@ -32,13 +32,13 @@ typedef struct fem {
     long bytes;
     int line, column; /* of the next character */
     int token_line, token_column;
-    int next; /* record whose marker has been met; 0: none */
+    int next; /* number of the next record group, whose marker has been read; 0: none */
     bool ended;
     int nodes, modes, rejected;
-    int *mode; /* of the file, from 0: index among those that take part, or -1 */
+    int *mode; /* modes of the file, from 0: index among the used ones, or -1 */
     double *record[RECORDS];
-    bool has_invariants; /* any of 14 to 18 */
-    int stresses;        /* matrices of record group 19 */
+    bool has_invariants; /* any of groups 14 to 18 exists */
+    int stresses;        /* number of matrices in record group 19 */
 } fem;
 
 /* Text ----------------------------------------------------------------------------------------- */
@@ -95,7 +95,7 @@ static bool take_word(fem *f, char word[TOKEN])
             continue;
         }
 
-        /* A word, and where it stands. */
+        /* A word, and its location. */
         f->token_line = f->line;
         f->token_column = f->column - 1;
         for (; c != EOF && !isspace(c); c = take_character(f))
@@ -104,7 +104,7 @@ static bool take_word(fem *f, char word[TOKEN])
 
         word[length] = 0;
 
-        /* The blank behind it may end the line, and is read again. */
+        /* The white space after it may end the line, and is read again. */
         if (c != EOF) {
             ungetc(c, f->file);
             if (c == '\n')
@@ -138,7 +138,7 @@ static yk_status take_number(fem *f, int group, long got, long wanted, double *v
         if (*c == 'D' || *c == 'd')
             *c = 'e';
 
-    /* A word that is no number is a mistake in the counts or in the file. */
+    /* A word that is not a number is an error in the counts or in the file. */
     char *end;
     *value = yk_text_number(word, &end);
     if (*end || !isfinite(*value))
@@ -153,12 +153,12 @@ static yk_status take_number(fem *f, int group, long got, long wanted, double *v
 
 static yk_status read_header(fem *f)
 {
-    /* A line with the names of what follows, then the revision. */
+    /* A line of column names, then the revision. */
     char revision[TOKEN];
     skip_line(f);
     take_word(f, revision);
 
-    /* The counts of nodes, of three kinds of modes, and of those that were rejected. */
+    /* The numbers of nodes, of three kinds of modes, and of rejected modes. */
     double count[5] = {0};
     for (int k = 0; k < 5; k++) {
         yk_status status = take_number(f, 1, k, 5, &count[k]);
@@ -182,10 +182,10 @@ static yk_status read_header(fem *f)
     return YK_OK;
 }
 
-/* How many numbers a record group has. */
+/* Number of values in a record group. */
 static long size_of(const fem *f, int group)
 {
-    /* Invariants come as rows of three, over all modes or pairs of them. */
+    /* Invariants are stored in rows of three, over all modes or pairs of them. */
     long n = f->modes;
     long nodes = f->nodes;
 
@@ -242,7 +242,8 @@ static yk_status read_record(fem *f, int group)
         f->stresses = (int)count;
     }
 
-    /* Memory that a file cannot fill is not reserved: a number takes a digit and a blank. */
+    /* Do not allocate memory that the file cannot fill: a number needs at least a digit and a
+     * space. */
     long size = size_of(f, group);
     if (2 * size > f->bytes)
         return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -254,8 +255,8 @@ static yk_status read_record(fem *f, int group)
     if (!f->record[group])
         return YK_ERROR_MEMORY;
 
-    /* Numbers, but for the names of nodes: whole numbers, or words, of which none is a number to a
-     * scenario. Then they are counted from 1. */
+    /* Values are numbers, except for the names of nodes: integers, or words. If some name is not an
+     * integer, the nodes are numbered from 1. */
     double *record = f->record[group];
     if (group != 2) {
         yk_status status = YK_OK;
@@ -281,7 +282,7 @@ static yk_status read_record(fem *f, int group)
     return YK_OK;
 }
 
-/* Whether the groups make a body together. */
+/* Whether the groups define a complete body. */
 static yk_status check_records(fem *f)
 {
     static const int required[] = {2, 5, 6, 7, 8, 9, 10};
@@ -345,7 +346,7 @@ static yk_status fill_modes(fem *f)
         numbers[k] = k + 1;
     yk_status status = yk_modal_take_modes(f->modal, numbers, f->modes, f->path);
 
-    /* From the numbers of the file to those of the body. */
+    /* From the numbers of the file to indices of the body. */
     for (int k = 0; k < f->modes; k++)
         f->mode[k] = yk_modal_mode(f->modal, k + 1);
 
@@ -360,7 +361,7 @@ static yk_status fill_nodes(fem *f)
     if (status != YK_OK)
         return status;
 
-    /* These files always have rotations. */
+    /* These files always contain rotations. */
     size_t n = (size_t)modal->mode_count;
     modal->rotates = true;
     for (int k = 0; k < f->nodes; k++) {
@@ -375,7 +376,7 @@ static yk_status fill_nodes(fem *f)
             point->second = yk_modal_second_moment(&tensor);
         }
 
-        /* Its displacements and rotations, behind those of the modes that MBDyn rejects. */
+        /* Displacements and rotations, after those of the modes that MBDyn rejects. */
         for (int mode = 0; mode < f->modes; mode++) {
             if (f->mode[mode] < 0)
                 continue;
@@ -391,7 +392,7 @@ static yk_status fill_nodes(fem *f)
     return yk_modal_order_nodes(modal, f->path);
 }
 
-/* The matrix of the modes that take part. */
+/* The matrix of the used modes. */
 static double *choose(const fem *f, const double *from)
 {
     int n = f->modal->mode_count;
@@ -432,8 +433,7 @@ static yk_status fill_matrices(fem *f)
 
 /* Inertia -------------------------------------------------------------------------------------- */
 
-/* Integrals over the lumps, where invariants of record group 12 replace those of the rigid body
- * alone. */
+/* Integrals over the lumped masses, if record group 12 gives invariants of the rigid body only. */
 static yk_status fill_lumped(fem *f)
 {
     yk_modal *modal = f->modal;
@@ -441,7 +441,7 @@ static yk_status fill_lumped(fem *f)
     if (status != YK_OK || !f->record[11] || f->has_invariants)
         return status;
 
-    /* A body of the lumps alone has the integrals. */
+    /* A body of the lumped masses has these integrals. */
     size_t n = (size_t)modal->mode_count;
     for (int k = 0; k < modal->node_count; k++)
         modal->points[k].rotation = modal->points[k].displacement + n;
@@ -458,7 +458,7 @@ static yk_status fill_lumped(fem *f)
     if (status != YK_OK)
         return status;
 
-    /* It is needed for its integrals alone, and goes again. */
+    /* The body is needed for its integrals only. */
     modal->mass = lumped.mass;
     modal->moment = lumped.moment;
     modal->second = lumped.second;
@@ -470,7 +470,7 @@ static yk_status fill_lumped(fem *f)
     return YK_OK;
 }
 
-/* A vector for each mode, or pair of modes, side by side in three rows: that of column `at`. */
+/* A vector for each mode, or pair of modes, stored in three rows: the vector in column `at`. */
 static yk_vec3 vector_of(const double *record, long width, long at)
 {
     if (!record)
@@ -478,7 +478,7 @@ static yk_vec3 vector_of(const double *record, long width, long at)
     return yk_v3(record[at], record[width + at], record[2 * width + at]);
 }
 
-/* The symmetric part of int u s^T from int (u.s - s u^T), given times a sign. */
+/* The symmetric part of int u s^T from int (u.s - s u^T), with a sign. */
 static yk_mat3 symmetric_of(const double *record, long width, long at, double sign)
 {
     yk_mat3 t = yk_m3_zero();
@@ -537,7 +537,7 @@ static yk_status fill_invariants(fem *f)
     return YK_OK;
 }
 
-/* Mass, centre and tensor of the rigid body; integrals are about the origin. */
+/* Mass, center and tensor of the rigid body; integrals are about the origin. */
 static yk_status fill_rigid(fem *f)
 {
     yk_modal *modal = f->modal;
@@ -557,11 +557,11 @@ static yk_status fill_rigid(fem *f)
     return YK_OK;
 }
 
-/* Stiffness by unit loads, in the order of their numbers: products of angular velocities xx, yy,
- * zz, xy, yz, zx; angular accelerations; accelerations; then forces and torques at each node.
- * With H = int u0 g^T of shapes of second order g the equations of motion contain, in the place
- * of K p: w.(H + H^T) w / 2 - tr(H) w.w, (int u0 x g).w', (int g).(v' - weight) and -g.F at a
- * node. Torques have no counterpart: shapes of second order do not rotate their nodes. */
+/* Stiffness by unit loads, numbered in this order: products of angular velocities xx, yy, zz, xy,
+ * yz, zx; angular accelerations; accelerations; then forces and torques at each node. With H = int
+ * u0 g^T of shapes of second order g, the equations of motion contain, instead of K p: w.(H + H^T)
+ * w / 2 - tr(H) w.w, (int u0 x g).w', (int g).(v' - weight) and -g.F at a node. Torques have no
+ * counterpart, because shapes of second order do not rotate their nodes. */
 static void add_stress_stiffness(fem *f, long load, const double *k, bool *rotates)
 {
     static const int row[] = {0, 1, 2, 0, 1, 2};
@@ -635,14 +635,14 @@ yk_status yk_modal_read_fem(yk_modal *modal)
     if (!f.file)
         return YK_ERROR_ARGUMENT;
 
-    /* The size bounds the counts that can be true. */
+    /* The file size limits the possible counts. */
     f.bytes = LONG_MAX;
     if (fseek(f.file, 0, SEEK_END) == 0)
         f.bytes = ftell(f.file);
 
     rewind(f.file);
 
-    /* Text before the first record group is for people; after it, a number too many is a mistake
+    /* Text before the first record group is a comment; after it, an additional number is an error
      * in the counts. */
     yk_status status = YK_OK;
     int group = 0;
@@ -663,7 +663,7 @@ yk_status yk_modal_read_fem(yk_modal *modal)
         if (status != YK_OK || f.ended)
             break;
 
-        /* The marker that ended the words before it begins the next group. */
+        /* The marker that ended the previous words begins the next group. */
         group = f.next;
         f.next = 0;
         status = read_record(&f, group);

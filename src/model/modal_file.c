@@ -1,4 +1,4 @@
-/* Modal bodies from the tables that finite-element programs export; docs/modal.md describes them.
+/* Modal bodies from the tables that finite-element programs export (docs/modal.md).
  *
  *   nodes         node, x, y, z, mass; optionally ixx, iyy, izz, ixy, ixz, iyz of the lump about
  *                 its node
@@ -8,8 +8,8 @@
  *   invariants    modal_invariants.c
  *
  * The shape integrals are sums over the lumped masses, or those of the table of invariants. The
- * stiffness of mode i is its modal mass times its circular frequency squared, or that of the
- * table. A body is written as the same tables. */
+ * stiffness of mode i is its modal mass times its squared angular frequency, or that of the table.
+ * A body is written in the same tables. */
 #include <errno.h>
 #include <stdio.h>
 #include <string.h>
@@ -27,13 +27,13 @@ typedef struct rows {
     int count;
 } rows;
 
-/* The first `required` names must be there, the first `whole` of them as whole numbers. */
+/* The first `required` names must exist, and the first `whole` of them are integers. */
 static yk_status read_rows(yk_modal *modal, const char *path, const char *const *names,
                            int required, int whole, rows *r)
 {
     *r = (rows){0};
 
-    /* Every column that is wanted is read as a number. */
+    /* Every requested column is read as a number. */
     int capacity = 0;
     yk_status status = yk_csv_open(modal->context, path, names, required, &r->table);
     int width = r->table.count;
@@ -43,7 +43,7 @@ static yk_status read_rows(yk_modal *modal, const char *path, const char *const 
         if (status != YK_OK || !more)
             break;
 
-        /* Memory for twice as many rows; what it replaces stays in the store. */
+        /* Allocate twice as many rows; the old block remains in the store. */
         if (r->count == capacity) {
             capacity = capacity ? 2 * capacity : 64;
             size_t cells = (size_t)capacity * (size_t)width;
@@ -63,7 +63,7 @@ static yk_status read_rows(yk_modal *modal, const char *path, const char *const 
             r->line = line;
         }
 
-        /* The numbers of the row, and where it stands. */
+        /* The numbers of the row, and its location. */
         double *to = &r->values[r->count * width];
         for (int k = 0; k < width && status == YK_OK; k++) {
             int number = 0;
@@ -93,7 +93,7 @@ static yk_status read_nodes(yk_modal *modal, const char *path)
     static const char *const names[] = {"node", "x",   "y",   "z",   "mass", "ixx",
                                         "iyy",  "izz", "ixy", "ixz", "iyz",  NULL};
 
-    /* With invariants, nodes weigh nothing. */
+    /* With invariants, nodes have no mass. */
     rows r;
     int required = modal->files->invariants ? 4 : 5;
     yk_status status = read_rows(modal, path, names, required, 1, &r);
@@ -126,7 +126,7 @@ static yk_status no_such_node(const yk_modal *modal, const rows *r, int row, dou
                    r->table.path, r->line[row], number, modal->files->nodes);
 }
 
-/* Modes that take no part are passed over. */
+/* Modes that are not used are skipped. */
 static yk_status read_modes(yk_modal *modal, const char *path)
 {
     static const char *const names[] = {"mode", "node", "ux", "uy", "uz", "rx", "ry", "rz", NULL};
@@ -135,7 +135,7 @@ static yk_status read_modes(yk_modal *modal, const char *path)
     if (status != YK_OK)
         return status;
 
-    /* Rotations are given as a whole or not at all. */
+    /* Either all rotations are given or none. */
     modal->rotates = true;
     for (int k = 5; k < 8; k++)
         modal->rotates = modal->rotates && yk_csv_has(&r.table, k);
@@ -146,7 +146,7 @@ static yk_status read_modes(yk_modal *modal, const char *path)
         int mode = yk_modal_mode(modal, (int)v[0]);
         int node = yk_modal_node(modal, (int)v[1]);
 
-        /* Of modes that take part, the node must be known. */
+        /* The node of a used mode must exist. */
         if (mode < 0)
             continue;
         if (node < 0)
@@ -161,7 +161,7 @@ static yk_status read_modes(yk_modal *modal, const char *path)
     return YK_OK;
 }
 
-/* g_ij and g_ji are one: a table may have either, or both. */
+/* g_ij equals g_ji: a table may contain either, or both. */
 static yk_status read_second_order(yk_modal *modal, const char *path)
 {
     static const char *const names[] = {"mode", "other", "node", "ux", "uy", "uz", NULL};
@@ -172,7 +172,7 @@ static yk_status read_second_order(yk_modal *modal, const char *path)
 
     int n = modal->mode_count;
     for (int k = 0; k < r.count; k++) {
-        /* Modes that take no part are passed over. */
+        /* Modes that are not used are skipped. */
         const double *v = &r.values[k * r.table.count];
         int i = yk_modal_mode(modal, (int)v[0]);
         int j = yk_modal_mode(modal, (int)v[1]);
@@ -182,12 +182,12 @@ static yk_status read_second_order(yk_modal *modal, const char *path)
         if (node < 0)
             return no_such_node(modal, &r, k, v[2]);
 
-        /* The table of a node is made when the first of its rows comes. */
+        /* The table of a node is created at its first row. */
         yk_vec3 *bends = yk_modal_bends(modal, node);
         if (!bends)
             return YK_ERROR_MEMORY;
 
-        /* Both orders may be written, with the same value. */
+        /* Both orders may be given, with the same value. */
         yk_vec3 value = {v[3], v[4], v[5]};
         yk_vec3 had = bends[n * i + j];
         double difference = yk_v3_norm(yk_v3_sub(had, value));
@@ -210,13 +210,13 @@ static yk_status read_second_order(yk_modal *modal, const char *path)
 enum { MODE, FREQUENCY, DAMPING, MASS };
 static const char *const frequency_names[] = {"mode", "frequency", "damping", "mass", NULL};
 
-/* Matrices of a body without them, from its frequencies: diagonal, whatever the lumps say. */
+/* Matrices from frequencies: diagonal, whatever the lumped masses. */
 static yk_status fill_modes(yk_modal *modal, const rows *r)
 {
     int n = modal->mode_count;
     const yk_modal_files *files = modal->files;
 
-    /* Frequencies say nothing of modes that are coupled by their masses. */
+    /* Frequencies do not describe modes that are coupled by their masses. */
     double *mass = modal->modal_mass;
     for (int k = 0; k < n * n && mass; k++) {
         int i = k / n;
@@ -229,7 +229,7 @@ static yk_status fill_modes(yk_modal *modal, const rows *r)
                            files->invariants, modal->mode_number[i], modal->mode_number[j]);
     }
 
-    /* What the table of invariants has given already stays. */
+    /* Values from the table of invariants have priority. */
     bool given = mass != NULL;
     bool lossy = false;
     for (int k = 0; k < n * n; k++)
@@ -284,7 +284,7 @@ yk_status yk_modal_read_tables(yk_modal *modal)
     if (!frequencies)
         return YK_ERROR_MEMORY;
 
-    /* The modes, from the table of frequencies or from those that have a stiffness. */
+    /* The modes, from the table of frequencies or from those with a stiffness. */
     const char *path = files->invariants;
     int *numbers = NULL;
     int count = 0;
@@ -317,29 +317,29 @@ yk_status yk_modal_read_tables(yk_modal *modal)
         {files->invariants, yk_modal_read_invariants},
     };
 
-    /* Nodes come before what refers to them. */
+    /* Read nodes before tables that refer to them. */
     for (size_t i = 0; i < sizeof tables / sizeof *tables && status == YK_OK; i++)
         if (tables[i].path)
             status = tables[i].read(modal, tables[i].path);
     if (status != YK_OK)
         return status;
 
-    /* A stiffness that is given counts more than frequencies. */
+    /* A given stiffness has priority over frequencies. */
     bool stiff = false;
     for (int i = 0; i < modal->mode_count; i++)
         stiff = stiff || modal->stiffness[(modal->mode_count + 1) * i] != 0;
     if (files->frequencies && !stiff)
         return fill_modes(modal, frequencies);
 
-    /* With a stiffness and no damping, that of the scenario. */
+    /* With a stiffness and no damping, use the scenario's damping. */
     yk_modal_damp(modal);
     return YK_OK;
 }
 
 /* Writing -------------------------------------------------------------------------------------- */
 
-/* With all digits. Modes are counted from 1; nodes are the attachments of the body and, of a rod
- * that is built in, the stations that are drawn. */
+/* With all digits. Modes are numbered from 1; nodes are the attachments of the body and, for a
+ * built-in rod, the drawn stations. */
 
 static void write_number(FILE *out, const char *quantity, const int mode[2], const char *component,
                          double value)
@@ -347,7 +347,7 @@ static void write_number(FILE *out, const char *quantity, const int mode[2], con
     if (value == 0)
         return;
 
-    /* Modes are counted from 1; quantities of fewer leave columns empty. */
+    /* Modes are numbered from 1; unused columns are empty. */
     fprintf(out, "%s,", quantity);
     for (int k = 0; k < 2; k++) {
         if (mode && mode[k] >= 0)
@@ -405,7 +405,7 @@ static void write_invariants(FILE *out, const yk_flexible *flexible)
         write_tensor(out, "inertia_slope", mode, &slope);
     }
 
-    /* Each pair of shapes: the symmetric part of both orders, and both axial parts as their
+    /* Each pair of shapes: the symmetric part of both orders, and the axial parts as their
      * difference and sum. */
     for (int i = 0; i < n; i++) {
         for (int j = i; j < n; j++) {
@@ -465,7 +465,7 @@ static void write_second_order(FILE *out, const yk_flexible *flexible)
         for (int b = 0; b < node->bend_count; b++) {
             const yk_ffrf_bend *bend = &node->bends[b];
 
-            /* The other order says the same. */
+            /* The other order is equal. */
             if (bend->j < bend->i)
                 continue;
 
@@ -489,7 +489,7 @@ yk_status yk_modal_write(yk_context *context, const yk_flexible *body, const cha
     };
 
     for (size_t i = 0; i < sizeof tables / sizeof *tables; i++) {
-        /* A path that is cut would name another file. */
+        /* A truncated path would name another file. */
         char path[1024];
         int length = snprintf(path, sizeof path, "%s/%s", folder, tables[i].name);
         if ((size_t)length >= sizeof path)

@@ -1,7 +1,6 @@
-/* The table of inertia invariants and modal matrices: quantity, i, j, component, value, one
- * number to a line; docs/modal.md lists the quantities with their units and the names that others
- * have for them. What a table leaves out is zero; of pairs i, j that belong together one is
- * enough. */
+/* The table of inertia invariants and modal matrices: quantity, i, j, component, value, one number
+ * per line. docs/modal.md lists the quantities with their units and other names. Missing values are
+ * zero; of two equivalent index pairs i, j one is sufficient. */
 #include <string.h>
 
 #include "base/text.h"
@@ -28,7 +27,7 @@ enum {
 
 enum { SCALAR = 1, VECTOR = 3, TENSOR = 6 };
 
-/* How many modes a quantity is of, its components, and the sign by which i, j and j, i differ. */
+/* Number of modes of a quantity, its components, and the sign that relates i, j to j, i. */
 static const struct {
     int modes, components, sign;
 } kinds[QUANTITIES] = {
@@ -52,13 +51,13 @@ static const char *const tensor_names[] = {"xx", "yy", "zz", "xy", "xz", "yz", N
 enum { QUANTITY, FIRST, SECOND, COMPONENT, VALUE };
 static const char *const columns[] = {"quantity", "i", "j", "component", "value", NULL};
 
-/* Numbers of all quantities by index, and the line that each stands in, 0: none. */
+/* Numbers of all quantities by index, and the line of each, 0: none. */
 typedef struct reading {
     yk_modal *modal;
     yk_csv table;
     double *value[QUANTITIES];
     int *line[QUANTITIES];
-    int lines[QUANTITIES]; /* of the table that have the quantity */
+    int lines[QUANTITIES]; /* number of lines with this quantity */
 } reading;
 
 /* Index of a number of a quantity. */
@@ -78,10 +77,10 @@ static int find_word(const char *text, const char *const *words)
     return -1;
 }
 
-/* All columns are there, and all but the first may be empty. */
+/* All columns are required; all except the first may be empty. */
 static yk_status open_table(yk_context *context, const char *path, yk_csv *table)
 {
-    /* A row may leave i, j and component empty, the first line may not. */
+    /* A row may have empty i, j and component, the header may not. */
     yk_status status = yk_csv_open(context, path, columns, 1, table);
     for (int k = 0; columns[k] && status == YK_OK; k++)
         if (!yk_csv_has(table, k))
@@ -93,7 +92,7 @@ static yk_status open_table(yk_context *context, const char *path, yk_csv *table
     return status;
 }
 
-/* Which modes have a stiffness of their own. */
+/* Modes with a stiffness of their own. */
 yk_status yk_modal_list_modes(yk_modal *modal, const char *path, int **numbers, int *count)
 {
     *count = 0;
@@ -146,7 +145,7 @@ yk_status yk_modal_list_modes(yk_modal *modal, const char *path, int **numbers, 
 
 /* Rows ----------------------------------------------------------------------------------------- */
 
-/* The modes of a row as indices; -1 for one that takes no part. */
+/* The modes of a row as indices; -1 for one that is not used. */
 static yk_status read_modes(const reading *r, int of, int mode[2])
 {
     for (int k = 0; k < 2; k++) {
@@ -154,7 +153,7 @@ static yk_status read_modes(const reading *r, int of, int mode[2])
         const char *column = columns[FIRST + k];
         bool belongs = k < kinds[of].modes;
 
-        /* A quantity of fewer modes leaves the column empty. */
+        /* A quantity of fewer modes has an empty column. */
         if (!belongs && text[0])
             return yk_csv_error(&r->table, FIRST + k, "'%s' is no quantity of %s: leave '%s' empty",
                                 quantity_names[of], k ? "two modes" : "a mode", column);
@@ -218,7 +217,7 @@ static yk_status read_row(reading *r)
                                 quantity_names[of], "xx, yy, zz, xy, xz, yz", text);
     }
 
-    /* The number, which is kept if its modes take part. */
+    /* The number, which is stored if its modes are used. */
     double value = 0;
     if (!yk_csv_text(table, VALUE)[0])
         return yk_csv_error(table, VALUE, "there is nothing under 'value'");
@@ -242,7 +241,7 @@ static yk_status read_row(reading *r)
 
 /* The whole table ------------------------------------------------------------------------------ */
 
-/* Fills in what the other order of two modes says; both may be there, but for the same. */
+/* Fills in the value for the exchanged order of two modes; both may be given if they agree. */
 static yk_status complete(reading *r, int of, const char *path)
 {
     yk_context *context = r->modal->context;
@@ -253,7 +252,7 @@ static yk_status complete(reading *r, int of, const char *path)
     const int *line = r->line[of];
     double *value = r->value[of];
 
-    /* What counts as nothing beside the other numbers. */
+    /* Limit below which a number is zero compared with the others. */
     double largest = 0;
     for (int k = 0; k < n * n * components; k++)
         largest = fmax(largest, fabs(value[k]));
@@ -268,7 +267,7 @@ static yk_status complete(reading *r, int of, const char *path)
                            "itself",
                            path, line[k], quantity_names[of]);
 
-        /* Only one of both orders is there: it gives the other. */
+        /* Only one of both orders is given: copy it. */
         if (!line[k])
             continue;
         if (!line[other]) {
@@ -290,8 +289,8 @@ static yk_status complete(reading *r, int of, const char *path)
     return YK_OK;
 }
 
-/* The quantities of inertia come together, under their mass; the matrices may come alone, beside
- * lumped masses. */
+/* The quantities of inertia must be complete; the matrices may be given alone, together with lumped
+ * masses. */
 static yk_status check_set(const reading *r, const char *path)
 {
     yk_context *context = r->modal->context;
@@ -319,8 +318,8 @@ static yk_status check_set(const reading *r, const char *path)
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s has no positive 'modal_mass' of mode %d",
                            path, number[i]);
 
-    /* The trace of the second moments of two shapes is their modal mass, but for shapes of second
-     * order. */
+    /* The trace of the second moments of two shapes is their modal mass, except for shapes of
+     * second order. */
     if (!r->lines[INERTIA_CURVE] || r->lines[SWING] || r->lines[SHORTENING])
         return YK_OK;
 
@@ -360,7 +359,7 @@ yk_status yk_modal_read_invariants(yk_modal *modal, const char *path)
     if (!r)
         return YK_ERROR_MEMORY;
 
-    /* Memory for all quantities; what a table leaves out is zero. */
+    /* Allocate all quantities; missing values are zero. */
     int n = modal->mode_count;
     r->modal = modal;
     for (int k = 0; k < QUANTITIES; k++) {
@@ -374,7 +373,7 @@ yk_status yk_modal_read_invariants(yk_modal *modal, const char *path)
             return YK_ERROR_MEMORY;
     }
 
-    /* Row by row, then what follows from the symmetry of pairs. */
+    /* Read the rows, then apply the symmetry of pairs. */
     yk_status status = open_table(modal->context, path, &r->table);
     for (bool more = true; status == YK_OK && more;) {
         status = yk_csv_next(&r->table, &more);
@@ -410,7 +409,7 @@ yk_status yk_modal_read_invariants(yk_modal *modal, const char *path)
     modal->moment = vector_at(r, MOMENT, 0);
     modal->second = yk_modal_second_moment(&inertia);
 
-    /* Symmetric parts are given as changes of the inertia tensor, axial ones as momenta. */
+    /* Symmetric parts are given as changes of the inertia tensor, axial parts as momenta. */
     for (int i = 0; i < n; i++) {
         yk_mat3 slope = tensor_at(r, INERTIA_SLOPE, i);
         modal->shift[i] = vector_at(r, MOMENTUM, i);

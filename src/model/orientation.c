@@ -1,4 +1,4 @@
-/* Rotations in the spellings that engineers use, all to a unit quaternion (w, x, y, z). */
+/* Rotations in common notations, converted to a unit quaternion (w, x, y, z). */
 #include <math.h>
 
 #include "math/so3.h"
@@ -55,7 +55,8 @@ static yk_vec3 vector_of(const yk_node *node)
     return yk_v3(node->values[0], node->values[1], node->values[2]);
 }
 
-/* Two axes of the frame, the second made square to the first; false if they are parallel. */
+/* Two axes of the frame, the second orthogonalized with respect to the first; false if they are
+ * parallel. */
 static bool from_two_axes(const yk_node *const given[3], yk_quat *q)
 {
     /* Which two are given; the third follows from both. */
@@ -78,7 +79,7 @@ static bool from_two_axes(const yk_node *const given[3], yk_quat *q)
     return true;
 }
 
-/* Of a resolved list of four; NULL, or what is wrong with it. */
+/* From a resolved list of four; returns NULL, or the error. */
 static const char *from_quaternion(const yk_node *four, yk_quat *q)
 {
     const double *v = four->values;
@@ -90,7 +91,7 @@ static const char *from_quaternion(const yk_node *four, yk_quat *q)
     return NULL;
 }
 
-/* Of a resolved section; NULL, or what is wrong with it. */
+/* From a resolved section; returns NULL, or the error. */
 static const char *from_section(const yk_node *node, yk_quat *q)
 {
     const yk_node *four = yk_node_get(node, "quaternion");
@@ -118,7 +119,7 @@ static const char *from_section(const yk_node *node, yk_quat *q)
         return NULL;
     }
 
-    /* Three angles about axes that move along. */
+    /* Three angles about axes that rotate along. */
     if (order && !euler)
         return "'euler_order' is for 'euler', which is missing";
     if (euler) {
@@ -156,7 +157,7 @@ void yk_resolve_orientation(yk_resolver *r, yk_node *node, const yk_option *fiel
     yk_quat q = yk_q_identity();
     const char *mistake = NULL;
 
-    /* A section in one of the spellings, or the quaternion itself. */
+    /* A section in one of the notations, or the quaternion itself. */
     if (node->kind == YK_NODE_MAP) {
         yk_resolve_section(r, node, &yk_orientation_section);
         if (node->valid)
@@ -169,7 +170,7 @@ void yk_resolve_orientation(yk_resolver *r, yk_node *node, const yk_option *fiel
         yk_resolve_mismatch(r, node, field);
     }
 
-    /* What is wrong is said of the whole. */
+    /* The error refers to the whole section. */
     if (mistake) {
         yk_node_error(r->diagnostics, node, "%s", mistake);
         node->valid = false;

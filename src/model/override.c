@@ -1,4 +1,4 @@
-/* Values set over those of a file: in its tree, as the command line does, and in its text. */
+/* Overrides of values of a file: in its tree, as on the command line, and in its text. */
 #include <stdio.h>
 #include <string.h>
 
@@ -31,7 +31,7 @@ static void complain(override *o, const char *message)
     o->failed = true;
 }
 
-/* Splits the path into `count` steps, none after a complaint. */
+/* Splits the path into `count` steps; no steps after an error. */
 static yk_status split_path(override *o, segment *segments, int *count)
 {
     *count = 0;
@@ -77,7 +77,7 @@ static yk_status split_path(override *o, segment *segments, int *count)
             at += length;
         }
 
-        /* Messages show the path as far as it could be followed. */
+        /* Messages show the path as far as it was found. */
         next->end = (size_t)(at - o->path);
         found++;
     }
@@ -86,8 +86,8 @@ static yk_status split_path(override *o, segment *segments, int *count)
     return YK_OK;
 }
 
-/* The child that the step names; NULL without a complaint if a map does not have it yet. `begin`
- * is the length of the path before the step. */
+/* The child of the step; NULL without an error if a map does not have it yet. `begin` is the length
+ * of the path before the step. */
 static yk_node *find_child(override *o, const yk_node *node, const segment *step, size_t begin)
 {
     /* Maps by key, lists by index. */
@@ -96,11 +96,11 @@ static yk_node *find_child(override *o, const yk_node *node, const segment *step
     if (node->kind == YK_NODE_LIST && !step->name && step->index < node->count)
         return yk_node_at(node, step->index);
 
-    /* What is wrong, with the path as far as it could be followed. */
+    /* Reports an error, with the path as far as it was found. */
     char message[256];
     int shown = (int)(begin < 100 ? begin : 100);
     if (node->kind == YK_NODE_LIST && step->name) {
-        /* The item that has the name, or in the message the nearest one. */
+        /* The item with the name; if it is missing, the message suggests the nearest one. */
         const char *nearest = NULL;
         int distance = 4;
         for (yk_node *item = node->first; item; item = item->next) {
@@ -153,7 +153,7 @@ yk_status yk_override_apply(yk_store *store, yk_node *root, const char *assignme
     if (!o.source || !name || !text)
         return YK_ERROR_MEMORY;
 
-    /* The path is shown as the user wrote it, behind the option. */
+    /* The path is shown as the user wrote it, after the option. */
     memcpy(name, option, sizeof option - 1);
     memcpy(name + sizeof option - 1, assignment, length);
     o.path = name + sizeof option - 1;
@@ -179,7 +179,7 @@ yk_status yk_override_apply(yk_store *store, yk_node *root, const char *assignme
     if (!value)
         return status;
 
-    /* Down the path; sections on the way that are not there are made. */
+    /* Follow the path; missing sections are created. */
     yk_node *node = root;
     size_t begin = 0;
     for (int i = 0; i < count; i++) {
@@ -201,7 +201,7 @@ yk_status yk_override_apply(yk_store *store, yk_node *root, const char *assignme
         if (!fresh)
             return YK_ERROR_MEMORY;
 
-        /* The schema asks whether such a section was meant. */
+        /* The schema checks whether such a section was intended. */
         fresh->implied = !child && !last;
         fresh->added = !child && last;
         if (child)
@@ -217,13 +217,13 @@ yk_status yk_override_apply(yk_store *store, yk_node *root, const char *assignme
 
 /* In the text ---------------------------------------------------------------------------------- */
 
-/* Everything else in a file is left as it is: comments, layout, spelling.
+/* Everything else in a file is preserved: comments, layout, spelling.
  *
- * The tree of the file has the locations of values. What was written is read again and compared,
- * node by node, with the tree that the same overrides give: an anchor that is used twice, or a
- * layout that is not understood, is refused and not spoilt. */
+ * The tree of the file has the locations of values. The result is parsed again and compared, node
+ * by node, with the tree after the same overrides: an anchor that is used twice, or a layout that
+ * is not supported, is rejected instead of damaged. */
 
-/* A tree with what it was read from. */
+/* A tree with its source. */
 typedef struct reading {
     yk_store store;
     yk_source source;
@@ -233,10 +233,10 @@ typedef struct reading {
 static yk_status read_text(yk_context *context, const char *path, const char *text,
                            yk_diagnostics *diagnostics, reading *r)
 {
-    /* The tree points into a text of its own, which edits do not change. */
+    /* The tree points to its own copy of the text, which edits do not change. */
     *r = (reading){.store = {.context = context}};
     if (!text)
-        return YK_ERROR_MEMORY; /* for the text of the edit before this one */
+        return YK_ERROR_MEMORY; /* for the text before this edit */
 
     size_t length = strlen(text);
     r->source = (yk_source){.has_lines = true, .length = length, .name = path};
@@ -272,13 +272,13 @@ static yk_status splice(const reading *r, const char *at, size_t length, const c
     return YK_OK;
 }
 
-/* Bytes of a value in quotes or brackets, with both of them; 0: it does not end. */
+/* Length of a value in quotes or brackets, including them; 0: it does not end. */
 static size_t enclosed(const char *at)
 {
     int depth = 0;
     char quote = 0;
     for (size_t i = 0; at[i]; i++) {
-        /* Brackets in quotes do not count, nor quotes behind a backslash. */
+        /* Ignore brackets in quotes, and quotes after a backslash. */
         char c = at[i];
         if (quote) {
             if (c == '\\' && quote == '"' && at[i + 1])
@@ -305,7 +305,7 @@ static size_t enclosed(const char *at)
     return 0;
 }
 
-/* A new entry of a map: the first one, for there its layout is known. */
+/* A new entry of a map. It becomes the first one, because its layout is known. */
 static yk_status insert(const reading *r, const yk_node *map, const char *assignment, char **edited)
 {
     if (map->kind != YK_NODE_MAP || map->count == 0)
@@ -344,7 +344,7 @@ static yk_status set_value(yk_context *context, const char *path, const char *te
     reading r;
     yk_status status = read_text(context, path, text, diagnostics, &r);
 
-    /* Down the path to the value, or to the map in which it is missing. */
+    /* Follow the path to the value, or to the map without it. */
     const char *equals = strchr(assignment, '=');
     const char *step = assignment;
     const yk_node *node = NULL;
@@ -352,7 +352,7 @@ static yk_status set_value(yk_context *context, const char *path, const char *te
     if (status == YK_OK)
         node = r.root;
 
-    /* By keys alone: an index in brackets is none, and is refused below. */
+    /* By keys only: an index in brackets is rejected below. */
     while (node && step < equals) {
         char key[128];
         size_t length = strcspn(step, ".=");
@@ -362,7 +362,7 @@ static yk_status set_value(yk_context *context, const char *path, const char *te
         node = yk_node_get(node, key);
     }
 
-    /* The bytes of a value that is there: in quotes or brackets, or its text. */
+    /* The bytes of an existing value: in quotes or brackets, or its text. */
     const char *at = NULL;
     size_t bytes = 0;
     if (node && node->line > 0) {
@@ -374,7 +374,7 @@ static yk_status set_value(yk_context *context, const char *path, const char *te
             bytes = plain;
     }
 
-    /* A layout that is not understood is refused. */
+    /* A layout that is not supported is rejected. */
     if (status == YK_OK && bytes > 0)
         status = splice(&r, at, bytes, equals + 1, edited);
     else if (status == YK_OK && node)
@@ -390,7 +390,7 @@ static yk_status set_value(yk_context *context, const char *path, const char *te
 
 static bool same(const yk_node *a, const yk_node *b)
 {
-    /* Locations differ after an edit; kinds, keys and texts must not. */
+    /* Locations change by an edit; kinds, keys and texts must not. */
     if (a->kind != b->kind || a->count != b->count)
         return false;
     if (a->kind == YK_NODE_SCALAR)
@@ -424,7 +424,7 @@ yk_status yk_scenario_edit(yk_context *context, const char *path, const char *co
     if (status == YK_OK && !source.text)
         status = yk_fail(context, YK_ERROR_INPUT, "'%s' cannot be read", path);
 
-    /* The tree points into the source, so that edits are made in a copy. */
+    /* The tree points into the source, so edit a copy. */
     char *present = NULL;
     if (status == YK_OK) {
         present = yk_text_copy(context, source.text);
@@ -432,7 +432,7 @@ yk_status yk_scenario_edit(yk_context *context, const char *path, const char *co
             status = YK_ERROR_MEMORY;
     }
 
-    /* One value after the other, each in the text that the one before has left. */
+    /* One value after another, each in the text after the previous edit. */
     for (int i = 0; status == YK_OK && i < count; i++) {
         char *edited = NULL;
         status = set_value(context, path, present, diagnostics, overrides[i], &edited);
@@ -443,8 +443,7 @@ yk_status yk_scenario_edit(yk_context *context, const char *path, const char *co
         present = edited;
     }
 
-    /* What is written now is compared with what is meant: the tree of the file with the
-     * overrides. */
+    /* Compare the result with the tree of the file after the overrides. */
     reading wanted = {.store = {.context = context}};
     reading made = {.store = {.context = context}};
     if (status == YK_OK)

@@ -1,4 +1,4 @@
-/* The parameters of a scenario: numbers and expressions of each other, in any order. */
+/* The parameters of a scenario: numbers and expressions of other parameters, in any order. */
 #include <string.h>
 
 #include "model/schema.h"
@@ -8,15 +8,15 @@ typedef struct evaluation {
     yk_node **nodes;
     enum { WAITING, OPEN, DONE, FAILED } * states;
     int count;
-    yk_named_value *values; /* those that are done, in the resolver's scope */
+    yk_named_value *values; /* values of evaluated parameters, in the resolver's scope */
     int open;               /* the parameter that is being evaluated */
-    bool blocked;           /* it uses one that failed */
-    bool unknown;           /* it uses a name that is no parameter */
+    bool blocked;           /* it uses a parameter that failed */
+    bool unknown;           /* it uses an unknown name */
 } evaluation;
 
 static void evaluate(evaluation *e, int index, bool last_chance);
 
-/* Makes sure that a name which the open parameter uses has its value. */
+/* Makes sure that a name used by the open parameter has its value. */
 static void require_name(void *user, const char *name, size_t length)
 {
     evaluation *e = user;
@@ -31,7 +31,7 @@ static void require_name(void *user, const char *name, size_t length)
         return;
     }
 
-    /* One that is being evaluated depends on itself. */
+    /* A parameter that is being evaluated depends on itself. */
     if (e->states[needed] == OPEN && !e->blocked) {
         const yk_node *node = e->nodes[e->open];
         if (needed == e->open)
@@ -45,7 +45,7 @@ static void require_name(void *user, const char *name, size_t length)
         e->blocked = true;
     }
 
-    /* It is evaluated first; what is known of the open one is kept meanwhile. */
+    /* Evaluate it first; save the state of the open one. */
     if (e->states[needed] == WAITING) {
         int open = e->open;
         bool blocked = e->blocked;
@@ -55,15 +55,15 @@ static void require_name(void *user, const char *name, size_t length)
         e->blocked = blocked;
         e->unknown = unknown;
         if (e->states[needed] == WAITING)
-            e->unknown = true; /* waits itself for the last chance */
+            e->unknown = true; /* the parameter is evaluated again at the end */
     }
 
-    /* What uses a parameter with a mistake gets no message of its own. */
+    /* A parameter that uses one with an error gets no message of its own. */
     if (e->states[needed] == FAILED)
         e->blocked = true;
 }
 
-/* A parameter with an unknown name waits until all others are known, so that the right one can be
+/* A parameter with an unknown name is evaluated after all others, so that the right name can be
  * suggested. */
 static void evaluate(evaluation *e, int index, bool last_chance)
 {
@@ -74,7 +74,7 @@ static void evaluate(evaluation *e, int index, bool last_chance)
     e->blocked = false;
     e->unknown = false;
 
-    /* What it uses, first. */
+    /* First the parameters that it uses, */
     if (node->kind == YK_NODE_SCALAR)
         yk_expression_names(node->text, require_name, e);
     if (e->unknown && !e->blocked && !last_chance) {
@@ -82,7 +82,7 @@ static void evaluate(evaluation *e, int index, bool last_chance)
         return;
     }
 
-    /* Then itself; parameters that follow can use it. */
+    /* then the parameter itself; later ones can use it. */
     bool done = !e->blocked && yk_resolve_number(e->r, node, &number);
     e->states[index] = done ? DONE : FAILED;
     if (done)
@@ -130,13 +130,13 @@ void yk_resolve_parameters(yk_resolver *r, yk_node *node, const yk_option *field
         e.nodes[e.count++] = child;
     }
 
-    /* Evaluate each parameter once those that it uses are known, then those with unknown names. */
+    /* Evaluate each parameter after those that it uses, and finally those with unknown names. */
     for (int pass = 0; pass < 2; pass++)
         for (int i = 0; i < e.count && !yk_diagnostics_full(r->diagnostics); i++)
             if (e.states[i] == WAITING)
                 evaluate(&e, i, pass == 1);
 
-    /* A parameter that only another one uses is not used by the model. */
+    /* A parameter used only by another parameter is not used by the model. */
     r->scope.used = yk_resolver_take(r, count * sizeof *r->scope.used);
     node->valid = r->scope.used && r->scope.parameter_count == node->count;
 }
@@ -182,8 +182,8 @@ static bool is_overridden(const yk_node *parameter)
     return !parameter->from || !parameter->from->has_lines;
 }
 
-/* Whether a parameter is computed from others: a result for the reader, or for an exact solution that
- * runs are compared with. */
+/* Whether a parameter is computed from others: a result for the reader, or for an exact solution
+ * with which runs are compared. */
 static bool is_computed(const yk_node *parameter)
 {
     bool names = false;
@@ -196,7 +196,7 @@ void yk_report_unused_parameters(yk_resolver *r, const yk_node *node, bool as_wr
     if (!node || node->kind != YK_NODE_MAP || !r->scope.used)
         return;
 
-    /* The parameters that a used parameter is computed from are used as well. */
+    /* The parameters from which a used parameter is computed are used too. */
     marking m = {&r->scope, true};
     while (m.changed) {
         m.changed = false;
@@ -205,7 +205,7 @@ void yk_report_unused_parameters(yk_resolver *r, const yk_node *node, bool as_wr
                 yk_expression_names(child->text, mark_used, &m);
     }
 
-    /* Names that could be meant. */
+    /* Similar names. */
     const char **names = yk_resolver_take(r, ((size_t)node->count + 1) * sizeof *names);
     int count = 0;
     for (const yk_node *child = node->first; names && child; child = child->next)

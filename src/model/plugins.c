@@ -11,7 +11,7 @@
 
 /* Tables --------------------------------------------------------------------------------------- */
 
-/* Copies the list with one more slot; the old one stays in the store until the scenario ends. */
+/* Copies the list with one more slot; the old list remains in the store until the scenario ends. */
 static void *grow(yk_store *store, const void *list, int count, size_t size)
 {
     char *grown = yk_store_take(store, ((size_t)count + 1) * size);
@@ -22,7 +22,7 @@ static void *grow(yk_store *store, const void *list, int count, size_t size)
 
 static yk_status check_solver(yk_context *context, const yk_solver_ops *ops)
 {
-    /* The table is that of this library, and whole. */
+    /* The table is that of this version of the library, and complete. */
     if (ops->size != sizeof *ops)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "a solver's table has %zu bytes, this library's %zu: rebuild it with the "
@@ -38,7 +38,7 @@ static yk_status check_solver(yk_context *context, const yk_solver_ops *ops)
                        ops->options_size, YK_SOLVER_OPTIONS_SIZE_MAX);
 
     for (const yk_option *row = ops->options; row && row->key; row++) {
-        /* Rows write into the struct, so their offsets must lie in it. */
+        /* Option rows write into the struct, so their offsets must be inside it. */
         bool choice = row->kind == YK_OPTION_CHOICE;
         if (row->kind == YK_OPTION_SUBSYSTEMS || row->kind > YK_OPTION_FUNCTION ||
             !row->description || (choice && !row->choices) || row->size == 0 ||
@@ -59,7 +59,7 @@ static yk_status add_solver(yk_scenario *scenario, const yk_solver_ops *ops)
     if (status != YK_OK)
         return status;
 
-    /* The word after `solver:` means one thing. */
+    /* The word after `solver:` must be unique. */
     bool exists = false;
     for (int i = 0; i < yk_solver_kind_count; i++)
         exists = exists || strcmp(yk_solver_kinds[i]->section->name, ops->name) == 0;
@@ -70,7 +70,7 @@ static yk_status add_solver(yk_scenario *scenario, const yk_solver_ops *ops)
         return yk_fail(scenario->context, YK_ERROR_ARGUMENT, "there is a solver '%s' already",
                        ops->name);
 
-    /* Its index follows those of the library: see build_one. */
+    /* Its index follows those of the library: see build_one(). */
     known->solvers = grow(&scenario->store, known->solvers, known->solver_count, sizeof ops);
     if (!known->solvers)
         return YK_ERROR_MEMORY;
@@ -86,7 +86,7 @@ static yk_status add_scheme(yk_scenario *scenario, const yk_scheme_ops *ops)
     if (status != YK_OK)
         return status;
 
-    /* A scheme of the library is not replaced. */
+    /* A scheme of the library cannot be replaced. */
     if (yk_schemes_find(known, ops->name))
         return yk_fail(scenario->context, YK_ERROR_ARGUMENT, "there is a scheme '%s' already",
                        ops->name);
@@ -101,34 +101,35 @@ static yk_status add_scheme(yk_scenario *scenario, const yk_scheme_ops *ops)
 
 /* Libraries ------------------------------------------------------------------------------------ */
 
-/* Opens the library and adds what it has; the message of a failure is in the context. */
+/* Opens the library and adds its contents; the context has the message of an error. */
 static yk_status load_plugin(yk_scenario *scenario, const char *path)
 {
-    /* A path without a slash would be looked up among the system's libraries. */
+    /* A path without a slash would be searched in the system's library folders. */
     yk_context *context = scenario->context;
     char here[4096];
     snprintf(here, sizeof here, "%s%s", strchr(path, '/') ? "" : "./", path);
 
-    /* The loader would wait for a pipe. Its own message is better for a file that is missing. */
+    /* The loader would wait for a pipe. For a missing file its own message is better. */
     if (yk_regular_check(context, here, YK_ERROR_INPUT) != YK_OK && errno == EINVAL)
         return YK_ERROR_INPUT;
 
-    /* It stays open as long as the scenario, whatever is wrong with it. */
+    /* The library stays open as long as the scenario, even after an error. */
     yk_plugin_handle *handle = yk_store_take(&scenario->store, sizeof *handle);
     if (!handle)
         return YK_ERROR_MEMORY;
 
-    /* All symbols now, so that a missing one is found here; none for other plug-ins. */
+    /* Resolve all symbols now, so that a missing one is found here. They are not visible to other
+     * plug-ins. */
     handle->library = dlopen(here, RTLD_NOW | RTLD_LOCAL);
     if (!handle->library)
         return yk_fail(context, YK_ERROR_INPUT, "cannot be loaded: %s", dlerror());
 
-    /* From here on the scenario closes it, also where something below fails. */
+    /* From here on the scenario closes it, also after an error below. */
     handle->next = scenario->plugins;
     scenario->plugins = handle;
 
-    /* The one function, and its table. The cast from an object to a function pointer is what
-     * dlsym(3) asks for. */
+    /* Its only function returns its table. dlsym(3) recommends this cast from an object pointer to
+     * a function pointer. */
     yk_plugin_function function;
     void *symbol = dlsym(handle->library, "yoke_plugin");
     memcpy(&function, &symbol, sizeof function);
@@ -176,7 +177,7 @@ yk_status yk_scenario_extend(yk_scenario *scenario, const yk_scenario_def *def)
             return status;
     }
 
-    /* Mistakes in the list itself are the schema's to report. */
+    /* The schema reports errors in the list itself. */
     const yk_node *list = yk_node_get(scenario->root, "plugins");
     yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
     if (!list || list->kind != YK_NODE_LIST)
@@ -238,12 +239,12 @@ yk_status yk_solver_build(yk_builder *builder, const yk_solver_ops *ops, const y
     if (!options)
         return YK_ERROR_MEMORY;
 
-    /* The option struct, which begins as all zero. */
+    /* The option struct, zero initially. */
     yk_status status = yk_option_read_all(builder, ops->options, section, options);
     if (status != YK_OK)
         return status;
 
-    /* What a solver from outside gives back is not trusted. */
+    /* Do not trust the result of an external solver. */
     yk_context *context = yk_builder_context(builder);
     status = ops->create(context, options, subsystem);
     if (status != YK_OK)
@@ -252,7 +253,7 @@ yk_status yk_solver_build(yk_builder *builder, const yk_solver_ops *ops, const y
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "solver %s made no subsystem, and gave no reason", ops->name);
 
-    /* One that was compiled against another contract cannot even be destroyed. */
+    /* One compiled for another version of the contract cannot even be destroyed. */
     size_t size = (*subsystem)->ops->size;
     if (size != sizeof(yk_subsystem_ops)) {
         *subsystem = NULL;

@@ -1,5 +1,5 @@
-/* The one list of subsystem kinds: the words after `solver:`, what their sections may say, and
- * how they are made; and what kinds of mechanical models share. */
+/* The list of subsystem kinds: the words after `solver:`, the schemas of their sections, and their
+ * construction; and functions shared by kinds of mechanical models. */
 #ifndef YK_MODEL_REGISTRY_H
 #define YK_MODEL_REGISTRY_H
 
@@ -9,14 +9,14 @@
 
 /* Building ------------------------------------------------------------------------------------- */
 
-/* What building a subsystem from its section needs. */
+/* Data for building a subsystem from its section. */
 typedef struct yk_builder yk_builder;
 
 yk_context *yk_builder_context(const yk_builder *builder);
-/* Memory that lives as long as the scenario; NULL when out of it. */
+/* Memory that lives as long as the scenario; NULL: memory is missing. */
 void *yk_builder_take(yk_builder *builder, size_t bytes);
-/* A mistake that only building shows, at its node. Returns YK_ERROR_INPUT, to be handed on when
- * all are reported. */
+/* Reports an error found while building, at its node. Returns YK_ERROR_INPUT, which the caller
+ * returns after all errors are reported. */
 yk_status yk_builder_error(yk_builder *builder, const yk_node *node, const char *format, ...)
     YK_PRINTF(3, 4);
 /* The subsystem has impacts: see yk_scenario_info. */
@@ -31,27 +31,27 @@ yk_status yk_builder_function(yk_builder *builder, const yk_node *section, const
 /* The same for a node, such as an item of YK_OPTION_FUNCTIONS. */
 yk_status yk_builder_function_of(yk_builder *builder, const yk_node *node,
                                  yk_time_function *function);
-/* An expression of the named variables and the parameters, from a node's text; mistakes are
- * reported at the node. It lives as long as the scenario. */
+/* An expression of the named variables and the parameters, from a node's text; errors are reported
+ * at the node. It lives as long as the scenario. */
 yk_status yk_builder_expression(yk_builder *builder, const yk_node *node,
                                 const char *const *variables, int count,
                                 yk_expression **expression);
 
-/* A file named in the scenario, found from the scenario's folder; NULL when out of memory. */
+/* A file named in the scenario, relative to the scenario's folder; NULL: memory is missing. */
 const char *yk_builder_path(yk_builder *builder, const yk_node *section, const char *key);
 const char *yk_builder_file(yk_builder *builder, const char *path);
-/* Likewise one that is written, and one whose code is run, with an error at the node where that is
+/* The same for an output file, and for a file whose code is run; an error at the node if that is
  * forbidden. */
 const char *yk_builder_output(yk_builder *builder, const char *path);
 yk_status yk_builder_code(yk_builder *builder, const yk_node *node, const char **path);
-/* The same of a library, whose name without a slash is left to the system's loader. */
+/* The same for a library; a name without a slash is left to the system's loader. */
 yk_status yk_builder_library(yk_builder *builder, const yk_node *node, const char **path);
-/* Particles stay on their lattice instead of coming to rest. */
+/* Whether particles stay on their lattice instead of settling. */
 bool yk_builder_leaves_unsettled(const yk_builder *builder);
-/* To whoever wants to see them on the way. */
+/* Shows settling particles to the caller of the load. */
 void yk_builder_show_settling(const yk_builder *builder, const struct yk_settling *settling);
 
-/* Names that others refer to, each with the index of what it names. Sorted, for models have
+/* Names used in references, each with the index of the named object. Sorted, because models have
  * thousands of references. */
 typedef struct yk_names {
     int count;
@@ -61,24 +61,22 @@ typedef struct yk_names {
     } entries[];
 } yk_names;
 
-/* Those of the items of a collection (NULL: none), in their order; NULL when out of memory. */
+/* The names of the items of a collection (NULL: none), in their order; NULL: memory is missing. */
 const yk_names *yk_builder_names(yk_builder *builder, const yk_node *collection);
-/* Sorts names that the caller has put together. */
+/* Sorts names that the caller has collected. */
 void yk_names_sort(yk_names *names);
-/* Index of what is named by the node's text; -1 after a message that there is no such `what`
- * ("body"). `also`: another word that could stand there ("ground"), for the message; may be
- * NULL. */
+/* Index of the object named by the node's text; -1 after a message that there is no such `what`
+ * ("body"). `also`: another valid word ("ground"), for the message; may be NULL. */
 int yk_builder_find(yk_builder *builder, const yk_names *names, const yk_node *reference,
                     const char *what, const char *also);
 
-/* What earlier loads took long to find, each under a text that holds everything it depends on. May
- * be NULL. (cache.c) */
+/* Results of earlier loads that were expensive to compute, each with a key text that contains
+ * everything it depends on. May be NULL. (cache.c) */
 yk_cache *yk_builder_cache(const yk_builder *builder);
-/* Copies what was kept under the key; false if there is nothing of that size. Without a cache
- * there never is. */
+/* Copies the entry with this key; false: there is none of this size, or no cache. */
 bool yk_cache_recall(yk_cache *cache, const char *key, void *data, size_t size);
-/* Keeps a copy. The first one stays; beyond 256 MiB nothing more is kept, and later loads take as
- * long again. */
+/* Stores a copy. The first entry with a key is kept. Beyond 256 MiB nothing more is stored, and
+ * later loads compute the data again. */
 void yk_cache_keep(yk_cache *cache, const char *key, const void *data, size_t size);
 
 /* Writes the values of a resolved section to the members that its rows name. Lists of names are left to the reader of the
@@ -88,17 +86,17 @@ yk_status yk_option_read_all(yk_builder *builder, const yk_option *rows, const y
 
 /* Mechanisms ----------------------------------------------------------------------------------- */
 
-/* What scenarios say of mechanisms, whichever solver moves them: markers, joints, forces and ports,
- * in one set of words and with one reader. A kind of mechanical model says which bodies it has and
- * takes the parts. (mechanism.c) */
+/* Mechanisms in scenarios, independent of the solver: markers, joints, forces and ports, with one
+ * schema and one reader. A kind of mechanical model defines the bodies and accepts the parts.
+ * (mechanism.c) */
 
 /* Items of `joints`, `forces` and `ports`. */
 extern const yk_option yk_joint_item;
 extern const yk_option yk_force_item;
 extern const yk_option yk_port_item;
 
-/* To be included: `on`, `offset` and `orientation` of one marker; and `gravity`, as
- * yk_multibody_default and yk_nonsmooth_default have it. */
+/* To be included: `body`, `offset` and `orientation` of one marker; and `gravity`, with the
+ * defaults of yk_multibody_default() and yk_nonsmooth_default(). */
 extern const yk_option_section yk_marker_keys;
 extern const yk_option_section yk_gravity_keys;
 
@@ -108,32 +106,32 @@ extern const yk_option_section *const yk_shape_variants[];
 extern const yk_option_section *const yk_particle_variants[];
 extern const yk_option_section *const yk_sink_variants[];
 
-/* How the reader meets a model in the making. */
+/* Access of the reader to a model under construction. */
 typedef struct yk_mechanism_ops {
-    /* The body that a reference names; YK_NO_ID after a message. */
+    /* The body with the name in a reference; YK_NO_ID after a message. */
     int (*find)(void *model, const yk_node *reference);
-    /* Where a body's own frame is at the start: position and orientation. */
+    /* Initial frame of a body: position and orientation. */
     yk_motion (*pose)(const void *model, int body);
-    /* As the functions of yoke/multibody.h and yoke/nonsmooth.h. */
+    /* Like the functions of yoke/multibody.h and yoke/nonsmooth.h. */
     int (*add_joint)(void *model, const yk_joint_def *def);
     int (*add_force)(void *model, const yk_force_def *def);
     int (*add_port)(void *model, const yk_port_def *def);
-    bool feedback; /* loads may depend on what the model does */
+    bool feedback; /* loads may depend on channels of the model */
 } yk_mechanism_ops;
 
 /* Adds the items of `joints`, `forces` and `ports` of a section, and a signal port for each input
- * of a force. Reports all mistakes; the status of the first. */
+ * of a force. Reports all errors; returns the status of the first. */
 yk_status yk_read_mechanism(yk_builder *builder, const yk_node *section,
                             const yk_mechanism_ops *ops, void *model);
 
-/* A frame with z along the axis, of any length but zero. */
+/* A frame with z along the axis, whose length must not be zero. */
 yk_status yk_read_axis(yk_builder *builder, const yk_node *axis, yk_quat *frame);
 /* The marker of an item that includes yk_marker_keys. */
 yk_marker yk_read_marker(const yk_node *item);
 /* Six diagonal values, or 36 by rows. */
 yk_status yk_read_six_by_six(yk_builder *builder, const yk_node *item, const char *key,
                              double matrix[6][6]);
-/* The `inertia` of a rigid body; an error at its location where no distribution of mass has it. */
+/* The `inertia` of a rigid body; an error at its location if no mass distribution has it. */
 yk_status yk_read_inertia(yk_builder *builder, const yk_node *inertia, yk_mat3 *tensor);
 
 /* Kinds ---------------------------------------------------------------------------------------- */
@@ -141,7 +139,7 @@ yk_status yk_read_inertia(yk_builder *builder, const yk_node *inertia, yk_mat3 *
 /* A kind of subsystem. */
 typedef struct yk_solver_kind {
     const yk_option_section *section; /* Its name is the word after `solver:`. */
-    /* Creates the subsystem from a resolved section. The message of a failure is shown to the user. */
+    /* Creates the subsystem from a resolved section. The user sees the message of an error. */
     yk_status (*build)(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem);
 } yk_solver_kind;
 
@@ -149,12 +147,11 @@ typedef struct yk_solver_kind {
 extern const yk_solver_kind yk_control_kind, yk_hydraulic_kind, yk_multibody_kind,
     yk_nonsmooth_kind, yk_oscillator_kind, yk_remote_kind;
 
-/* Their keys, which solver_multibody.c and solver_nonsmooth.c describe apart from the building. */
+/* Their schemas; solver_multibody.c and solver_nonsmooth.c contain the schemas only. */
 extern const yk_option_section yk_multibody_section, yk_nonsmooth_section;
 
-/* All kinds of this build, in the order in which the reference lists them. Defined in
- * src/interop/registry.c, which adds the kinds of other programs, so that this module does not know
- * them. */
+/* All kinds of this build, in the order of the reference. Defined in src/interop/registry.c, which
+ * adds the kinds of other programs, so that this module does not depend on them. */
 extern const yk_solver_kind *const yk_solver_kinds[];
 extern const int yk_solver_kind_count;
 

@@ -1,8 +1,7 @@
-/* Items that stand for many: an item of a list or of a named collection with `repeat` is replaced
- * by copies of it, one for each value of its index. In the copies, {index} and expressions of it
- * in braces become numbers, in values and names alike: name: link_{i}, position: ['({i} -
- * 0.5)*length', 0, 0]. Expressions of the parameters alone are filled in wherever a value or a
- * name stands: body: "n_{2*elements}". */
+/* Repeated items: an item of a list or of a named collection with `repeat` is replaced by copies,
+ * one for each value of its index. In the copies, {index} and expressions of it in braces become
+ * numbers, in values and names: name: link_{i}, position: ['({i} - 0.5)*length', 0, 0]. Expressions
+ * of parameters alone are evaluated in all values and names: body: "n_{2*elements}". */
 #include <math.h>
 #include <string.h>
 
@@ -33,24 +32,24 @@ enum { COMPILED_MAX = 32 };
 
 typedef struct repetition {
     yk_resolver *r;
-    const char *index; /* "": there is none, only parameters are filled in */
+    const char *index; /* "": there is no index, only parameters are evaluated */
     double value;
-    /* Brace groups of the item, by where they stand; all copies share them. */
+    /* Brace groups of the item by their places; all copies share them. */
     struct {
         const char *start;
-        yk_expression *expression; /* NULL: uses names that are not known here */
+        yk_expression *expression; /* NULL: uses unknown names */
     } groups[COMPILED_MAX];
     int group_count;
     bool exhausted; /* the limit of values is reached */
 
-    /* For visitors of the names in an expression. */
-    bool unknown;     /* one is neither the index nor a parameter */
-    yk_text *out;     /* where the expression goes with its index filled in */
-    const char *rest; /* what is not copied yet */
+    /* Data for visitors of the names in an expression. */
+    bool unknown;     /* a name is neither the index nor a parameter */
+    yk_text *out;     /* receives the expression with its index filled in */
+    const char *rest; /* text that is not copied yet */
 } repetition;
 
-/* Everything that a repetition makes counts: nodes, brace groups, and text by the size of a
- * node. */
+/* Limit of everything that a repetition creates: nodes, brace groups, and text in units of the size
+ * of a node. */
 static bool spend(repetition *p, size_t amount)
 {
     size_t left = (size_t)(YK_YAML_NODES_MAX - p->r->repeated);
@@ -65,7 +64,7 @@ static bool is_index(const repetition *p, const char *name, size_t length)
     return strlen(p->index) == length && strncmp(name, p->index, length) == 0;
 }
 
-/* Names that are neither the index nor parameters belong to somebody else. */
+/* Names that are neither the index nor parameters belong to another context. */
 static void check_name(void *user, const char *name, size_t length)
 {
     repetition *p = user;
@@ -94,7 +93,7 @@ static yk_expression *compile(repetition *p, const char *start, size_t length)
     if (p->unknown)
         return NULL;
 
-    /* With the index as its variable, so that all copies share it. */
+    /* With the index as its variable, so that all copies can share it. */
     yk_scope scope = p->r->scope;
     scope.variables = &p->index;
     scope.variable_count = *p->index ? 1 : 0;
@@ -108,7 +107,7 @@ static yk_expression *compile(repetition *p, const char *start, size_t length)
     return expression;
 }
 
-/* Copies the text up to the name, and the value where that is the index. */
+/* Copies the text up to the name, and the value if the name is the index. */
 static void replace_name(void *user, const char *name, size_t length)
 {
     repetition *p = user;
@@ -120,8 +119,8 @@ static void replace_name(void *user, const char *name, size_t length)
     p->rest = name + length;
 }
 
-/* Writes what a brace group becomes: a number where it can be evaluated; otherwise itself with
- * the index filled in, for an inner repetition or for the message of whoever reads it. */
+/* Writes the result of a brace group: a number if it can be evaluated; otherwise the group with the
+ * index filled in, for an inner repetition or for a later message. */
 static void add_group(repetition *p, yk_text *out, const char *start, size_t length)
 {
     yk_context *context = p->r->store->context;
@@ -138,7 +137,7 @@ static void add_group(repetition *p, yk_text *out, const char *start, size_t len
         p->group_count = number + 1;
     }
 
-    /* A number, without a point where it is whole: names are made of it. */
+    /* A number, without a decimal point if it is an integer, because it may be part of a name. */
     yk_expression *expression = p->groups[number].expression;
     if (expression) {
         double value = yk_expression_value(expression, &p->value);
@@ -147,7 +146,7 @@ static void add_group(repetition *p, yk_text *out, const char *start, size_t len
         return;
     }
 
-    /* A longer text is no expression, and is copied as it is. */
+    /* A longer text is not an expression, and is copied unchanged. */
     char inner[YK_EXPRESSION_LENGTH_MAX + 1];
     size_t kept = length < sizeof inner ? length : 0;
     memcpy(inner, start, kept);
@@ -168,7 +167,7 @@ static const char *fill_in(repetition *p, const char *text)
     yk_context *context = p->r->store->context;
     yk_text out = {0};
     while (*text && spend(p, 1)) {
-        /* Up to the next group; a brace that is not closed is text. */
+        /* Up to the next group; an unclosed brace is plain text. */
         const char *open = strchr(text, '{');
         const char *close = open ? strchr(open, '}') : NULL;
         if (!close) {
@@ -181,7 +180,7 @@ static const char *fill_in(repetition *p, const char *text)
         text = close + 1;
     }
 
-    /* Long texts count as much as the nodes that would fill the same memory. */
+    /* Long texts count as much as nodes of the same size. */
     spend(p, out.length / sizeof(yk_node));
 
     /* In the store, where the node can point to it. */
@@ -196,10 +195,10 @@ static const char *fill_in(repetition *p, const char *text)
     return filled;
 }
 
-/* NULL when memory or the limit of values is used up. */
+/* NULL: memory is missing or the limit is reached. */
 static yk_node *copy_filled(repetition *p, const yk_node *node)
 {
-    /* A few lines could ask for more nodes than memory has. */
+    /* A few lines could create more nodes than memory has. */
     if (!spend(p, 1))
         return NULL;
 
@@ -235,7 +234,7 @@ static yk_node *copy_filled(repetition *p, const yk_node *node)
     return copy;
 }
 
-/* The range of a `repeat`, a section or the last value alone; false after a message. */
+/* The range of a `repeat`, a section or only the last value; false after a message. */
 static bool read_range(yk_resolver *r, yk_node *repeat, repetition *p, double *last)
 {
     static const yk_option count = {"repeat", YK_OPTION_INTEGER, .description = ""};
@@ -274,7 +273,7 @@ static void release_groups(repetition *p)
         yk_expression_destroy(p->groups[i].expression);
 }
 
-/* The copies of an item, appended to what the collection will hold. */
+/* Appends the copies of an item to the new content of the collection. */
 static bool add_copies(yk_resolver *r, yk_node *item, yk_node *repeat, yk_node *collection)
 {
     repetition p = {.r = r};
@@ -293,7 +292,7 @@ static bool add_copies(yk_resolver *r, yk_node *item, yk_node *repeat, yk_node *
         if (p.exhausted)
             yk_node_error(r->diagnostics, item, "the repetition makes more than a million values");
 
-        /* A copy without its name, or beyond the limit, ends it. */
+        /* Stop at a copy without a name, or at the limit. */
         good = copy && (!item->key || name) && !p.exhausted && r->status == YK_OK;
         if (good)
             yk_node_append(collection, copy, name, yk_node_key_location(item));
@@ -324,7 +323,7 @@ bool yk_expand_repeats(yk_resolver *r, yk_node *collection)
     if (collection->kind == YK_NODE_SCALAR)
         return true;
 
-    /* Most collections have none; then only names are filled in. */
+    /* Most collections have no repetitions; then only names are filled in. */
     bool repeats = false;
     for (yk_node *item = collection->first; item; item = item->next) {
         if (yk_node_get(item, "repeat"))
@@ -336,12 +335,12 @@ bool yk_expand_repeats(yk_resolver *r, yk_node *collection)
     if (!repeats)
         return true;
 
-    /* The collection anew, with copies where items with `repeat` were. */
+    /* Rebuild the collection, with copies in place of items with `repeat`. */
     yk_node *item = collection->first;
     collection->first = collection->last = NULL;
     collection->count = 0;
 
-    /* A repetition with mistakes does not keep the others from being checked. */
+    /* After an error in a repetition, continue checking the others. */
     bool good = true;
     while (item) {
         /* The item leaves its list before it is appended. */

@@ -1,5 +1,5 @@
-/* Loading a scenario: read, override, resolve against the schema, build, cross-check. And what is
- * asked of a loaded one: its files with their hashes, units, expressions that have no value. */
+/* Loading a scenario: read, override, resolve against the schema, build, cross-check. And queries
+ * of a loaded one: its files with their hashes, units, expressions without a value. */
 #include "model/scenario.h"
 
 #include <inttypes.h>
@@ -45,7 +45,7 @@ int yk_find_name(const char *const *names, int count, const char *name)
 
 /* Time ----------------------------------------------------------------------------------------- */
 
-/* A number of steps so near to a whole one that only rounding keeps it from being one. */
+/* A number of steps that differs from an integer by rounding errors only. */
 static bool is_whole(double steps)
 {
     return fabs(steps - round(steps)) <= 1e-9 * fmax(1, steps);
@@ -84,14 +84,14 @@ static void read_time(yk_scenario *scenario)
                       "(%g s)",
                       control->max_step, control->min_step, info->step);
 
-    /* Events that are known beforehand. */
+    /* Events known in advance. */
     const yk_node *events = yk_node_get(time, "events");
     if (events) {
         control->event_times = events->values;
         control->event_time_count = events->value_count;
     }
 
-    /* In their order: the coupling takes the next one. */
+    /* In ascending order: the coupling uses the next one. */
     for (int i = 1; i < control->event_time_count; i++) {
         double before = control->event_times[i - 1];
         double after = control->event_times[i];
@@ -103,7 +103,7 @@ static void read_time(yk_scenario *scenario)
         break;
     }
 
-    /* The number of steps: a run that is no whole number of them ends after its end. */
+    /* The number of steps. A run whose length is no multiple of the step ends after its end. */
     double length = end->value - info->start;
     double steps = length / step->value;
     if (!(length > 0))
@@ -122,7 +122,7 @@ static void read_time(yk_scenario *scenario)
     else
         steps = round(steps);
 
-    /* The end that the run reaches, free of the rounding of a sum. */
+    /* The end that the run reaches, without the rounding errors of a sum. */
     if (length > 0 && steps < 1e15)
         info->step_count = (int64_t)ceil(steps);
 
@@ -131,13 +131,13 @@ static void read_time(yk_scenario *scenario)
 
 /* Checkpoints ---------------------------------------------------------------------------------- */
 
-/* How often a scenario wants checkpoints: "500 steps", "0.5 s", "10 min wall". */
+/* The checkpoint interval of a scenario: "500 steps", "0.5 s", "10 min wall". */
 static const struct {
     const char *word;
     double seconds;
 } units[] = {{"ms", 1e-3}, {"s", 1}, {"min", 60}, {"h", 3600}};
 
-/* False: the text is none of them. */
+/* Returns false if the text is invalid. */
 static bool read_distance(const char *text, yk_checkpoint_unit *unit, double *every)
 {
     /* A number and one or two words. */
@@ -160,7 +160,7 @@ static bool read_distance(const char *text, yk_checkpoint_unit *unit, double *ev
     if (!yk_number_read(words[0], &number) || !isfinite(number) || !(number > 0))
         return false;
 
-    /* Steps are counted: no fraction of one, and none by the clock. */
+    /* Steps are integers, and not wall time. */
     if (strcmp(word, "steps") == 0 || strcmp(word, "step") == 0) {
         *unit = YK_CHECKPOINT_STEPS;
         *every = number;
@@ -209,7 +209,7 @@ yk_status yk_scenario_read_tree(yk_scenario *scenario, const yk_scenario_def *de
     yk_store *store = &scenario->store;
     yk_source *source = &scenario->source;
 
-    /* A text of the program's own, under the name that the def gives it. */
+    /* A text given by the program, with the name in the def. */
     if (def->text) {
         size_t length = strlen(def->text);
         *source = (yk_source){.has_lines = true, .length = length};
@@ -225,11 +225,11 @@ yk_status yk_scenario_read_tree(yk_scenario *scenario, const yk_scenario_def *de
 
     yk_status status = yk_yaml_read(store, source, diagnostics, &scenario->root);
 
-    /* Without a tree there is nothing to override, and what is wrong has been reported. */
+    /* Without a tree there is nothing to override, and the error has been reported. */
     if (!scenario->root)
         return status;
 
-    /* Later overrides change what earlier ones have set. */
+    /* Later overrides change the results of earlier ones. */
     for (int i = 0; status == YK_OK && i < def->override_count; i++)
         status = yk_override_apply(store, scenario->root, def->overrides[i], diagnostics);
 
@@ -259,7 +259,7 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
     builder->hosts = def->placement;
     builder->cache = def->cache;
 
-    /* Files are found from the scenario's folder. */
+    /* Paths are relative to the scenario's folder. */
     const char *path = scenario->source.name;
     size_t folder = yk_text_folder(path);
     builder->folder = "";
@@ -268,12 +268,12 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
     if (!builder->folder)
         return YK_ERROR_MEMORY;
 
-    /* Plug-ins first: their schemes and solvers are words of the file. */
+    /* Plug-ins first, because their schemes and solvers are words of the file. */
     yk_status status = yk_scenario_extend(scenario, def);
     if (status != YK_OK)
         return status;
 
-    /* The keys of a scenario are those of the scheme that it names. */
+    /* The keys of a scenario are those of its scheme. */
     const yk_extensions *extensions = &scenario->extensions;
     const yk_node *coupling = yk_node_get(scenario->root, "coupling");
     const yk_node *word = coupling ? yk_node_get(coupling, "scheme") : NULL;
@@ -283,7 +283,7 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
     if (!scheme)
         scheme = yk_schemes_at(extensions, 0);
 
-    /* So are those of the scheme that it would fall back to. */
+    /* So are those of its fallback scheme. */
     const yk_node *policy = coupling ? yk_node_get(coupling, "on_failure") : NULL;
     const yk_node *second = policy ? yk_node_get(policy, "scheme") : NULL;
     const yk_scheme_ops *fall_back = NULL;
@@ -294,18 +294,18 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
     if (!section)
         return YK_ERROR_MEMORY;
 
-    /* All mistakes of the file in one pass. */
+    /* All errors of the file in one pass. */
     yk_resolve_section(r, scenario->root, section);
     if (r->status != YK_OK || scenario->root->kind != YK_NODE_MAP)
         return r->status;
 
-    /* What the file says of itself. */
+    /* General information of the file. */
     yk_scenario_info *info = &scenario->info;
     info->path = path;
     info->title = text_or_empty(scenario->root, "title");
     info->description = text_or_empty(scenario->root, "description");
 
-    /* Each step uses what those before it have found. */
+    /* Each step uses the results of the previous ones. */
     void (*const steps[])(yk_scenario *) = {
         read_time,
         yk_scenario_read_coupling,
@@ -318,8 +318,8 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
         read_checkpoint,
     };
 
-    /* Subsystems alone are loaded where other processes have the rest; of merged ones that are
-     * spread, the whole. */
+    /* Load subsystems only if other processes have the rest; if merged ones are distributed, load
+     * everything. */
     bool alone = def->placement && !def->placement->create_proxy;
     for (size_t i = 0; i < sizeof steps / sizeof *steps && r->status == YK_OK; i++) {
         steps[i](scenario);
@@ -334,12 +334,12 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
         yk_report_unused_parameters(r, yk_node_get(scenario->root, "parameters"),
                                     def->override_count == 0);
 
-    /* The hosts are the caller's, and there while the scenario is loaded. */
+    /* The caller owns the placement, which is valid during the load. */
     scenario->builder.hosts = NULL;
     return r->status;
 }
 
-/* The error of a scenario with mistakes: how many there are, and the first of them. */
+/* The message for a scenario with errors: their number, and the first of them. */
 static yk_status summarise_mistakes(const yk_scenario *scenario, const char *path)
 {
     const yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
@@ -383,7 +383,7 @@ yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def,
     made->store.context = context;
     made->resolver = (yk_resolver){.store = &made->store, .refinement = def->refinement};
 
-    /* Who wants no list of mistakes still gets the first of them in the last message. */
+    /* A caller without a list still gets the first error in the last message. */
     yk_diagnostics *own = NULL;
     yk_status status = YK_OK;
     if (!diagnostics) {
@@ -393,7 +393,7 @@ yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def,
 
     made->resolver.diagnostics = diagnostics;
 
-    /* Warnings and mistakes stay in the list, in the order of the file. */
+    /* Warnings and errors remain in the list, in the order of the file. */
     if (status == YK_OK) {
         status = yk_scenario_read_tree(made, def);
         if (status == YK_OK && made->root)
@@ -409,7 +409,7 @@ yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def,
     made->resolver.diagnostics = NULL;
     yk_diagnostics_destroy(own);
 
-    /* A scenario with mistakes is not handed out. */
+    /* A scenario with errors is not returned. */
     if (status != YK_OK) {
         yk_scenario_destroy(made);
         return status;
@@ -424,8 +424,8 @@ void yk_scenario_destroy(yk_scenario *scenario)
     if (!scenario)
         return;
 
-    /* The system and copies of what is merged use the subsystems, and these the functions and the
-     * code of plug-ins. */
+    /* The system and copies of merged subsystems use the subsystems; these use the functions and
+     * the code of plug-ins. */
     yk_system_destroy(scenario->system);
     for (int i = 0; scenario->copies && i < scenario->info.subsystem_count; i++) {
         yk_subsystem *copy = scenario->copies[i];
@@ -465,8 +465,8 @@ yk_unit_name yk_scenario_own_unit(const yk_scenario *scenario, int subsystem, co
     return yk_unit_in(unit, length, mass, style);
 }
 
-/* Of all values below a node that are nothing but the parameter; NULL: there is none yet, "": they
- * do not agree. */
+/* The common unit of all values below a node that consist of the parameter only; NULL: none so far,
+ * "": they disagree. */
 static const char *unit_of_parameter(const yk_node *node, const char *name, const char *unit)
 {
     bool own = node->kind == YK_NODE_SCALAR && node->unit && strcmp(node->text, name) == 0;
@@ -481,7 +481,7 @@ static const char *unit_of_parameter(const yk_node *node, const char *name, cons
 
 const char *yk_scenario_unit(const yk_scenario *scenario, const char *path)
 {
-    /* A parameter has the unit of what it stands for. */
+    /* The unit of a parameter is that of the values in which it is used. */
     static const char parameters[] = "parameters.";
     size_t prefix = sizeof parameters - 1;
     const char *unit = NULL;
@@ -521,10 +521,10 @@ const char *yk_scenario_unit(const yk_scenario *scenario, const char *path)
 
 /* Inputs --------------------------------------------------------------------------------------- */
 
-/* "# 0123456789abcdef PATH", or "# - PATH" of what cannot be read. */
+/* "# 0123456789abcdef PATH", or "# - PATH" if the file cannot be read. */
 static void add_file(yk_context *context, yk_text *text, const char *path)
 {
-    /* By a hash of its contents a later run can tell whether the file is still the same. */
+    /* A hash of its contents lets a later run detect changes. */
     FILE *stream = yk_regular_open(NULL, path, YK_ERROR_FILE);
     uint64_t hash = YK_HASH_START;
     char bytes[16384];
@@ -547,7 +547,7 @@ char *yk_scenario_inputs(const yk_scenario *scenario)
     yk_text text = {0};
     yk_text_add(context, &text, "# version %s\n# scenario %s\n", yk_version(), info->path);
 
-    /* The list begins with the last; results and checkpoints are in it too, and are no inputs. */
+    /* The list begins with the last; results and checkpoints are in it too, but are not inputs. */
     for (const yk_scenario_input *file = scenario->builder.files; file; file = file->next) {
         yk_text path = {0};
         const char *folder = file->whole == file->path ? "" : scenario->builder.folder;
@@ -562,7 +562,7 @@ char *yk_scenario_inputs(const yk_scenario *scenario)
         yk_text_destroy(context, &path);
     }
 
-    /* Code that has run with the scenario is as much an input as its data. */
+    /* Code that was run is an input, like data. */
     for (int i = 0; i < info->plugin_count; i++)
         add_file(context, &text, info->plugins[i].path);
 
@@ -575,8 +575,8 @@ char *yk_scenario_inputs(const yk_scenario *scenario)
 
 /* Expressions without a value ------------------------------------------------------------------ */
 
-/* Moments of a step that are looked at: those at which solvers evaluate most functions, its ends
- * and its middle, and some between. */
+/* Times within a step at which expressions are checked: the ends and the middle, at which solvers
+ * evaluate most functions, and some between. */
 enum { MOMENTS = 9 };
 
 bool yk_scenario_find_undefined(const yk_scenario *scenario, double t, double h, char *what,
@@ -592,7 +592,7 @@ bool yk_scenario_find_undefined(const yk_scenario *scenario, double t, double h,
             if (isfinite(value))
                 continue;
 
-            /* As mistakes of the scenario are reported: file and line, or what set it. */
+            /* The location as in other messages: file and line, or the override. */
             yk_location location = yk_node_location(f->node);
             char line[32] = "";
             if (location.source->has_lines)

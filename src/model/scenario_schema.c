@@ -1,4 +1,4 @@
-/* What a scenario file may say. */
+/* The schema of scenario files. */
 #include <string.h>
 
 #include "model/scenario.h"
@@ -318,13 +318,13 @@ static const yk_option scenario_fields[] = {
     {"time", YK_OPTION_SECTION, .required = true, .section = &time_section,
      .description = "from when to when, in which steps"},
     [SUBSYSTEMS_FIELD] = {"subsystems", YK_OPTION_NAMED, .required = true, .min_count = 1,
-                          .max_count = YK_SUBSYSTEMS_MAX, /* its item comes from the solvers */
+                          .max_count = YK_SUBSYSTEMS_MAX, /* The item is defined by the solvers. */
                           .description = "the parts, each with its own solver"},
     {"interfaces", YK_OPTION_NAMED, .max_count = YK_INTERFACES_MAX, .item = &interface_item,
      .description = "where the subsystems are joined"},
     {"wires", YK_OPTION_NAMED, .max_count = YK_WIRES_MAX, .item = &wire_item,
      .description = "signals without power from one subsystem to another"},
-    [COUPLING_FIELD] = {"coupling", YK_OPTION_SECTION, /* its section comes from the schemes */
+    [COUPLING_FIELD] = {"coupling", YK_OPTION_SECTION, /* The section is defined by the schemes. */
                         .description = "how the subsystems are coupled; "
                                        "required where there are interfaces"},
     {"record", YK_OPTION_SECTION, .default_text = "{}", .section = &record_section,
@@ -349,7 +349,7 @@ const yk_option_section *yk_scenario_section(yk_store *store, const yk_extension
     if (!section || !fields || !subsystem || !variants)
         return NULL;
 
-    /* A subsystem by any of the solvers: those of the library, then those from outside. */
+    /* A subsystem of any solver: those of the library, then external ones. */
     for (size_t i = 0; i < own; i++)
         variants[i] = yk_solver_kinds[i]->section;
 

@@ -1,4 +1,4 @@
-/* What a field expects and what could be meant, in words; and the values of resolved nodes. */
+/* Texts about fields: expected values and suggestions; and access to the values of resolved nodes. */
 #include "model/schema.h"
 
 #include <assert.h>
@@ -218,7 +218,7 @@ static const retired_word retired_values[] = {
     {"general", "properties"},
 };
 
-/* Each row: a word of scenarios, and what other programs and engineers call the same. */
+/* Each row: a word of scenarios, and its synonyms in other programs and in engineering. */
 enum { OTHERS_MAX = 11 };
 static const struct {
     const char *word;
@@ -364,7 +364,7 @@ const char *yk_word_meant(const char *word, const char *const *valid)
                 return meant;
     }
 
-    /* A misspelt word. */
+    /* A misspelled word. */
     return yk_text_nearest(word, valid);
 }
 
@@ -381,7 +381,7 @@ static void add(yk_phrase *phrase, const char *format, ...)
     va_end(arguments);
 }
 
-/* One of a row of words that ends with "... or last". */
+/* One of a list of words that ends with "... or last". */
 static void add_alternative(yk_phrase *phrase, bool first, bool last, const char *word)
 {
     const char *between = ", ";
@@ -417,14 +417,13 @@ static void add_count(yk_phrase *phrase, const yk_option *field, const char *one
         add(phrase, ", at most %d", most);
 }
 
-/* "a section with keys such as 'offset', 'orientation'": the first few, those that are required
- * before the others. */
+/* "a section with keys such as 'offset', 'orientation'": the first few, required ones first. */
 static void add_keys(yk_phrase *phrase, const yk_option_section *section)
 {
     enum { SHOWN_MAX = 3 };
     add(phrase, "a section");
 
-    /* Required keys first: one of them is most likely what is missing. */
+    /* Required keys first: one of them is most likely missing. */
     int shown = 0;
     for (int required = 1; section && required >= 0; required--)
         for (const yk_option *f = section->options; f->key && shown < SHOWN_MAX; f++) {
@@ -454,7 +453,7 @@ yk_phrase yk_expected(const yk_option *field)
     };
     yk_phrase phrase = {""};
 
-    /* What it is ... */
+    /* The type ... */
     switch (field->kind) {
     case YK_OPTION_NUMBERS: add_count(&phrase, field, "number", "numbers"); break;
     case YK_OPTION_FUNCTIONS:
@@ -475,7 +474,7 @@ yk_phrase yk_expected(const yk_option *field)
     default: add(&phrase, "%s", kinds[field->kind]); break;
     }
 
-    /* ... in which unit and between which bounds. */
+    /* ... with its unit and bounds. */
     if (field->unit)
         add(&phrase, " in %s", field->unit);
 
@@ -504,7 +503,7 @@ yk_phrase yk_found(const yk_node *node)
 {
     yk_phrase phrase = {""};
 
-    /* Long texts are cut: the excerpt of the file shows them. */
+    /* Long texts are truncated: the excerpt of the file shows them. */
     if (yk_node_is_empty(node))
         add(&phrase, "nothing");
     else if (node->kind == YK_NODE_SCALAR)
@@ -536,7 +535,7 @@ static yk_phrase suggest(const char *word, const char *const *words, int count, 
         return phrase;
     }
 
-    /* The phrase is cut where its buffer ends. */
+    /* The phrase is truncated at the end of its buffer. */
     add(&phrase, "Expected ");
     for (int i = 0; i < count && strlen(phrase.text) < sizeof phrase.text - 1; i++) {
         const char *between = i + 1 == count ? " or " : ", ";
@@ -575,7 +574,7 @@ yk_phrase yk_suggest_format_word(yk_word_role role, const char *word, const char
 
 /* Values --------------------------------------------------------------------------------------- */
 
-/* The schema guarantees the entry: asking for another one is a mistake in the program. */
+/* The schema guarantees the entry: a request for another one is an error in the program. */
 static const yk_node *entry(const yk_node *section, const char *key)
 {
     const yk_node *node = yk_node_get(section, key);

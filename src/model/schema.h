@@ -1,8 +1,8 @@
-/* One description of what an input file may say, as constant tables.
+/* A description of valid input files as constant tables.
  *
- * From the tables come the checks, the defaults, the typed values and the reference
- * documentation. Resolving a tree against a field reports all mistakes in one pass, fills in the
- * defaults and leaves in each node its value. */
+ * The tables determine checks, defaults, typed values and the reference documentation. Resolving a
+ * tree against a field reports all errors in one pass, fills in the defaults, and stores the value
+ * of each node in the node. */
 #ifndef YK_MODEL_SCHEMA_H
 #define YK_MODEL_SCHEMA_H
 
@@ -20,51 +20,50 @@
 
 /* Resolving ------------------------------------------------------------------------------------ */
 
-/* What resolving needs. */
+/* Data for resolving. */
 typedef struct yk_resolver {
     yk_store *store;
     yk_diagnostics *diagnostics;
     /* filled by a field of type YK_OPTION_PARAMETERS that is resolved before those that use it */
     yk_scope scope;
     const yk_option_section *section; /* whose values are being resolved */
-    int repeated;                     /* nodes made by repetitions so far */
+    int repeated;                     /* number of nodes created by repetitions */
     double refinement;                /* see yk_scenario_def; 0: as written */
     /* Units (m, kg) of the subsystem whose keys are being resolved; 0: SI. */
     double length, mass;
     yk_status status;
 } yk_resolver;
 
-/* The node gets its value; `valid` says whether it can be used. Depth is bounded by the reader. */
+/* Sets the value of the node, and `valid`. The reader limits the depth. */
 void yk_resolve(yk_resolver *resolver, yk_node *node, const yk_option *field);
 void yk_resolve_section(yk_resolver *resolver, yk_node *node, const yk_option_section *section);
 
-/* For the files that resolve nodes of one kind each. */
-/* From the store; sets the resolver's status when memory is out. */
+/* Functions for the files that resolve nodes of one kind each. */
+/* Allocates from the store; sets the resolver's status if memory is missing. */
 void *yk_resolver_take(yk_resolver *resolver, size_t bytes);
 /* "expected a number in kg greater than 0; found 'heavy'" */
 void yk_resolve_mismatch(yk_resolver *resolver, const yk_node *node, const yk_option *field);
-/* A constant; false after a message. */
+/* Evaluates a constant; false after a message. */
 bool yk_resolve_number(yk_resolver *resolver, yk_node *node, const yk_option *field);
 
-/* Rotations in several spellings: [w, x, y, z], {axis, angle}, {euler, order}, ...
- * (orientation.c) */
+/* Rotations in several notations: [w, x, y, z], {axis, angle}, {euler, order}, ... (orientation.c) */
 void yk_resolve_orientation(yk_resolver *resolver, yk_node *node, const yk_option *field);
 extern const yk_option_section yk_orientation_section;
 
-/* Named constants, in any order of definition; fills the resolver's scope. (parameters.c) */
+/* Named constants, in any order of definition; sets the resolver's scope. (parameters.c) */
 void yk_resolve_parameters(yk_resolver *resolver, yk_node *node, const yk_option *field);
-/* Once everything else of a scenario without errors is resolved and built: an error for parameters
- * that only an override gives and nothing uses, as a misspelt one, and a warning for others that are
- * overridden. If the scenario is as its file has it (`as_written`), a warning for all constants that
- * nothing uses: an override may have replaced the only use. */
+/* Called after everything else of a valid scenario is resolved and built. Reports an error for
+ * parameters that only an override defines and nothing uses (probably misspelled), and a warning
+ * for other unused overridden parameters. If the scenario has no overrides (`as_written`), warns of
+ * all unused constants: an override may have replaced the only use. */
 void yk_report_unused_parameters(yk_resolver *resolver, const yk_node *parameters, bool as_written);
 
 /* Replaces items with `repeat` by their copies; false after a message. (repeat.c) */
 bool yk_expand_repeats(yk_resolver *resolver, yk_node *collection);
-/* The text with the expressions of parameters that it has in braces as numbers: "n_{2*elements}".
- * Braces with anything else in them stay. */
+/* Replaces the expressions of parameters in braces in a text by numbers: "n_{2*elements}". Other
+ * braces are kept. */
 const char *yk_fill_parameters(yk_resolver *resolver, const char *text);
-/* What stands under `repeat` in an item that stands for many. */
+/* The value of `repeat` in a repeated item. */
 extern const yk_option_section yk_repeat_section;
 
 /* Pieces of messages (schema.c) ---------------------------------------------------------------- */
@@ -78,32 +77,33 @@ yk_phrase yk_expected(const yk_option *field);
 /* "'heavy'", "a list of 4", "nothing" */
 yk_phrase yk_found(const yk_node *node);
 
-/* A sentence that says what to write instead of an unknown word: "Did you mean 'left'?", or all
- * that could stand there, "Expected 'left' or 'right'." */
+/* A sentence that corrects an unknown word: "Did you mean 'left'?", or all valid words, "Expected
+ * 'left' or 'right'." */
 enum { YK_SUGGESTED_MAX = 1000 };
 yk_phrase yk_suggest_name(const char *word, const char *const *names, int count);
 yk_phrase yk_suggest_word(const char *word, const char *const *words, int count);
-/* The same for a key or a value of the file format; "It was renamed to 'body'." if an earlier version
- * had the word. */
+/* The same for a key or a value of the file format; "It was renamed to 'body'." for a word of an
+ * earlier version. */
 typedef enum yk_word_role { YK_WORD_KEY, YK_WORD_VALUE } yk_word_role;
 yk_phrase yk_suggest_format_word(yk_word_role role, const char *word, const char *const *words,
                                  int count);
 
-/* The word of the NULL-terminated list `valid` that the user means: engineers say "hinge" for
- * "revolute" and "dt" for "step". Scenarios accept one word for each thing; messages suggest it. If
- * the word is no synonym, the result is the word with the nearest spelling (base/text.h). NULL: none. */
+/* The word of the NULL-terminated list `valid` that the user probably means: engineers say "hinge"
+ * for "revolute" and "dt" for "step". Scenarios accept one word for each thing; messages suggest
+ * it. For a word that is not a synonym, the result is the word with the nearest spelling
+ * (base/text.h). NULL: none. */
 const char *yk_word_meant(const char *word, const char *const *valid);
 
-/* The present name of a word that an earlier version of the file format had, if that name is in
- * `valid`; "SECTION.KEY" if the key moved to a section. NULL: none. */
+/* The present name of a word of an earlier version of the file format, if that name is in `valid`;
+ * "SECTION.KEY" if the key moved to a section. NULL: none. */
 const char *yk_word_renamed(yk_word_role role, const char *word, const char *const *valid);
-/* Row i of the table of renamed words; false behind the last. */
+/* Row i of the table of renamed words; false after the last. */
 bool yk_retired_word(yk_word_role role, int i, const char **old, const char **current);
 
 /* Values --------------------------------------------------------------------------------------- */
 
-/* Values of a resolved section's entries; the key must be one that the schema requires or has a
- * default for, or be known to be present. */
+/* Values of a resolved section's entries. The key must be required by the schema, have a default,
+ * or be known to exist. */
 double yk_node_number(const yk_node *section, const char *key);
 int yk_node_integer(const yk_node *section, const char *key);
 bool yk_node_boolean(const yk_node *section, const char *key);

@@ -23,7 +23,7 @@ static yk_status read_loop(yk_builder *builder, const yk_node *item, yk_control_
     if (status != YK_OK)
         return status;
 
-    /* Bounds of the command; the first one, the offset, must be allowed. */
+    /* Bounds of the command. The first value, the offset, must be within them. */
     const yk_node *limits = yk_node_get(item, "command_limits");
     if (limits) {
         def->min_command = limits->values[0];
@@ -54,7 +54,7 @@ static yk_status read_loop(yk_builder *builder, const yk_node *item, yk_control_
     double *values = times + count;
     *table = (yk_table){list->count, times, values};
 
-    /* Two equal times are a jump. */
+    /* Two equal times define a jump. */
     int row = 0;
     for (const yk_node *point = list->first; point; point = point->next, row++) {
         times[row] = point->values[0];
@@ -65,7 +65,7 @@ static yk_status read_loop(yk_builder *builder, const yk_node *item, yk_control_
                                     times[row - 1]);
     }
 
-    /* Its points are events: there the value or its slope jumps. */
+    /* Its points are events, because the value or its slope jumps there. */
     def->reference = (yk_time_function){table_value, table, table_next};
     return YK_OK;
 }
@@ -81,7 +81,7 @@ static yk_status build_control(yk_builder *builder, const yk_node *section,
 
     yk_control_builder *controller = yk_control_begin(yk_builder_context(builder), &def);
 
-    /* All mistakes of all loops are reported. */
+    /* Report all errors of all loops. */
     for (const yk_node *item = yk_node_items(section, "loops"); item; item = item->next) {
         yk_control_loop_def loop;
         yk_status one = read_loop(builder, item, &loop);
@@ -91,7 +91,7 @@ static yk_status build_control(yk_builder *builder, const yk_node *section,
             status = one;
     }
 
-    /* A controller with mistakes is not made. */
+    /* A controller with errors is not created. */
     if (status != YK_OK) {
         yk_control_discard(controller);
         return status;

@@ -58,7 +58,7 @@ static yk_status build_hydraulic(yk_builder *builder, const yk_node *section,
         def.pascal = 1 / yk_unit_factor("Pa", yk_length_units[yk_node_choice(units, "length")],
                                         yk_mass_units[yk_node_choice(units, "mass")]);
 
-    /* All mistakes of all cylinders are reported. */
+    /* Report all errors of all cylinders. */
     yk_hydraulic_builder *circuit = yk_hydraulic_begin(yk_builder_context(builder), &def);
     for (const yk_node *item = yk_node_items(section, "cylinders"); item; item = item->next) {
         yk_hydraulic_cylinder_def cylinder;
@@ -69,7 +69,7 @@ static yk_status build_hydraulic(yk_builder *builder, const yk_node *section,
             status = one;
     }
 
-    /* A circuit with mistakes is not made. */
+    /* A circuit with errors is not created. */
     if (status != YK_OK) {
         yk_hydraulic_discard(circuit);
         return status;

@@ -1,4 +1,4 @@
-/* solver: multibody, what its section may say. Built by solver_multibody_build.c. */
+/* solver: multibody, the schema of its section. solver_multibody_build.c builds the model. */
 #include "model/registry.h"
 #include "yoke/subsystem.h"
 
@@ -298,7 +298,7 @@ static const yk_option_section capsule = {
     "capsule", "A cylinder with round ends; `length` is that of its axis.", round_fields};
 static const yk_option_section line = {"line", "", line_fields};
 
-/* Kinds that a scenario can ask for. */
+/* Kinds available in scenarios. */
 static const yk_option_section *const shape_variants[] = {
     [YK_SHAPE_SPHERE] = &sphere,   [YK_SHAPE_BOX] = &box,   [YK_SHAPE_CYLINDER] = &cylinder,
     [YK_SHAPE_CAPSULE] = &capsule, [YK_SHAPE_LINE] = &line, [YK_SHAPE_LINE + 1] = NULL,

@@ -1,5 +1,5 @@
-/* solver: multibody, from a resolved section to a model. Nodes are numbered: those of `nodes` first,
- * then one for each body without `node`, then the floating frames of flexible bodies. */
+/* solver: multibody, from a resolved section to a model. Nodes are numbered: those of `nodes`
+ * first, then one for each body without `node`, then the floating frames of flexible bodies. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -10,18 +10,18 @@
 #include "multibody/def.h"
 #include "multibody/flexible.h"
 
-/* A multibody model in the making. */
+/* A multibody model under construction. */
 typedef struct maker {
     yk_builder *builder;
     const yk_node *section;
     yk_multibody_builder *model;
-    int node_count;         /* points of flexible bodies have ids behind those of the nodes */
-    yk_names *names;        /* of nodes and points; sorted once all are known */
-    yk_flexible **flexible; /* to be released once the model has been made */
+    int node_count;         /* ids of points of flexible bodies follow those of the nodes */
+    yk_names *names;        /* of nodes and points; sorted after all are known */
+    yk_flexible **flexible; /* released after the model has been created */
     int flexible_count;
-    int own_node;      /* of the next body that names none */
+    int own_node;      /* node of the next body without `node` */
     int floating_node; /* of the next flexible body in a floating frame */
-    yk_status status;  /* of the first mistake */
+    yk_status status;  /* status of the first error */
 } maker;
 
 static void note(maker *m, yk_status status)
@@ -38,7 +38,7 @@ static void *take(maker *m, size_t bytes)
     return memory;
 }
 
-/* Hands the items of a collection to a function, one by one. */
+/* Calls a function for each item of a collection. */
 static void for_all(maker *m, const char *key, void (*add)(maker *m, const yk_node *item))
 {
     for (const yk_node *item = yk_node_items(m->section, key); item; item = item->next)
@@ -57,7 +57,7 @@ static int count_of(const yk_node *section, const char *key)
 enum { SECTION_RECTANGLE, SECTION_TUBE, SECTION_GENERAL, SECTION_MATRIX };
 enum { FLEXIBLE_ROD, FLEXIBLE_MODAL, FLEXIBLE_ANCF };
 
-/* Of one of the sections but the last; reports what does not fit together. */
+/* By one of the sections except the last; reports contradictions. */
 static yk_status read_section(yk_builder *builder, const yk_node *node, yk_beam_section_def *def)
 {
     *def = yk_beam_section_default();
@@ -66,7 +66,7 @@ static yk_status read_section(yk_builder *builder, const yk_node *node, yk_beam_
     def->density = yk_node_number(node, "density");
     def->rayleigh_beta = yk_node_number(node, "rayleigh_beta");
 
-    /* By its shape, from which area, moments and shear factors follow. */
+    /* By its shape, which determines area, moments and shear factors. */
     if (node->choice == SECTION_RECTANGLE) {
         double width_y = yk_node_number(node, "width_y");
         double width_z = yk_node_number(node, "width_z");
@@ -111,7 +111,7 @@ static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, 
         attachments[k] = k;
     }
 
-    /* The material, and the shapes that take part. */
+    /* The material, and the shapes to use. */
     yk_ffrf_rod_def def = yk_ffrf_rod_default();
     const yk_node *section = yk_node_get(item, "section");
     yk_status status = read_section(builder, section, &def.section);
@@ -131,7 +131,7 @@ static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, 
     def.attachments = distances;
     def.attachment_count = count;
 
-    /* The section's own ratio is a time; shapes are damped by fractions. */
+    /* The section's own ratio is a time; damping of shapes is a fraction of critical. */
     if (def.section.rayleigh_beta > 0)
         return yk_builder_error(builder, section,
                                 "a rod with shapes has 'damping_ratio' beside its section: "
@@ -140,7 +140,7 @@ static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, 
     return yk_flexible_rod(yk_builder_context(builder), &def, body);
 }
 
-/* Whether the files make a body together. */
+/* Whether the files define a complete body. */
 static yk_status check_files(yk_builder *builder, const yk_node *item, const yk_modal_files *files,
                              int points)
 {
@@ -186,7 +186,7 @@ static yk_status build_modal(yk_builder *builder, const yk_node *item, int count
         files.use_count = use->value_count;
     }
 
-    /* The files that are named, from the scenario's folder. */
+    /* The named files, relative to the scenario's folder. */
     const struct {
         const char *key, **path;
     } keys[] = {
@@ -273,7 +273,7 @@ static void add_node(maker *m, const yk_node *item)
     node.angular_velocity = yk_node_vector(item, "angular_velocity");
     node.keep_initial_pose = yk_node_boolean(item, "keep_initial_pose");
 
-    /* Beams are free of strain without these. */
+    /* Beams are strain-free without these displacements. */
     if (yk_node_get(item, "initial_displacement"))
         node.initial_displacement = yk_node_vector(item, "initial_displacement");
     if (yk_node_get(item, "initial_rotation"))
@@ -283,10 +283,10 @@ static void add_node(maker *m, const yk_node *item)
     m->node_count++;
 }
 
-/* The last item of that name among those that have nodes. */
+/* The last item of that name among those with nodes. */
 static const yk_node *item_named(const maker *m, const char *name)
 {
-    /* A name that is used twice is reported where it comes again. */
+    /* A duplicate name is reported at its second place. */
     static const char *const keys[] = {"nodes", "bodies", "flexible_bodies"};
     const yk_node *found = m->section;
     for (int k = 0; k < 3; k++)
@@ -309,7 +309,7 @@ static int find_frame(void *model, const yk_node *reference)
     return id < 0 ? YK_NO_ID : id;
 }
 
-/* The same, and the mistake is noted. */
+/* The same, and stores the status of an error. */
 static int find_noted(maker *m, const yk_node *reference)
 {
     int id = find_frame(m, reference);
@@ -320,7 +320,7 @@ static int find_noted(maker *m, const yk_node *reference)
 
 /* Bodies --------------------------------------------------------------------------------------- */
 
-/* A rigid body on the node that it names, or on its own. */
+/* A rigid body on the named node, or on its own. */
 static void add_body(maker *m, const yk_node *item)
 {
     yk_builder *builder = m->builder;
@@ -328,7 +328,7 @@ static void add_body(maker *m, const yk_node *item)
     body.name = yk_node_name(item);
     const yk_node *node = yk_node_get(item, "node");
 
-    /* Its own node, or one that can carry mass. */
+    /* Its own node, or a node that can carry mass. */
     if (!node) {
         body.node = m->own_node++;
     } else {
@@ -343,7 +343,7 @@ static void add_body(maker *m, const yk_node *item)
                                      node->text));
     }
 
-    /* Mass, and the inertia that a distribution of mass can have. */
+    /* Mass, and an inertia that a mass distribution can have. */
     body.mass = yk_node_number(item, "mass");
     body.center_of_mass = yk_node_vector(item, "center_of_mass");
     body.inertia_orientation = yk_node_orientation(item, "inertia_orientation");
@@ -352,7 +352,7 @@ static void add_body(maker *m, const yk_node *item)
         note(m, YK_ERROR_MEMORY);
 }
 
-/* `amplitudes` or `amplitude_rates` as one number per shape; NULL where there are none. */
+/* `amplitudes` or `amplitude_rates` as one number per shape; NULL if not given. */
 static const double *amplitudes_of(maker *m, const yk_node *item, const char *key,
                                    const yk_flexible *body)
 {
@@ -366,7 +366,7 @@ static const double *amplitudes_of(maker *m, const yk_node *item, const char *ke
         return NULL;
     }
 
-    /* Shapes that are left out begin at zero. */
+    /* Shapes that are left out start at zero. */
     double *all = take(m, (size_t)body->coordinates * sizeof *all);
     if (all)
         memcpy(all, given->values, (size_t)given->value_count * sizeof *all);
@@ -393,7 +393,7 @@ static void add_flexible(maker *m, const yk_node *item)
     yk_flexible *body = NULL;
     yk_status status = build[item->choice](m->builder, item, count, attachments, &body);
 
-    /* Bodies refuse what is wrong with them in words that need the location only. */
+    /* The messages of bodies need only the location. */
     if (status == YK_ERROR_ARGUMENT)
         status = yk_builder_error(m->builder, item, "%s",
                                   yk_last_message(yk_builder_context(m->builder)));
@@ -401,10 +401,10 @@ static void add_flexible(maker *m, const yk_node *item)
     if (!body)
         return;
 
-    /* Released at the end, whether the model has copied it or not. */
+    /* Released at the end, whether or not the model has copied it. */
     m->flexible[m->flexible_count++] = body;
 
-    /* Its state at the start: of shapes by amplitudes, of a rod by its curvature. */
+    /* Its initial state: amplitudes of shapes, or curvature of a rod. */
     yk_multibody_flexible_def def = yk_multibody_flexible_default();
     def.name = yk_node_name(item);
     def.body = body;
@@ -450,7 +450,7 @@ static void add_floating_node(maker *m, const yk_node *item)
         add_node(m, item);
 }
 
-/* All that joints, forces and beams can name. */
+/* All names that joints, forces and beams can use. */
 static void add_frames(maker *m)
 {
     const yk_node *section = m->section;
@@ -501,7 +501,7 @@ static yk_beam_section section_of(maker *m, const yk_node *node)
         return yk_beam_section_from_def(&def);
     }
 
-    /* As it is. */
+    /* Given directly. */
     yk_beam_section section = {0};
     const yk_node *centre = yk_node_get(node, "center_of_mass");
     const yk_node *inertia = yk_node_get(node, "inertia_per_length");
@@ -520,7 +520,7 @@ static void add_beam(maker *m, const yk_node *item)
     yk_multibody_beam_def beam = yk_multibody_beam_default();
     beam.name = yk_node_name(item);
 
-    /* Three nodes, which a point of a flexible body is not. */
+    /* Three nodes, which must not be points of a flexible body. */
     const yk_node *nodes = yk_node_get(item, "nodes");
     for (int k = 0; k < YK_BEAM_NODE_COUNT; k++) {
         const yk_node *reference = yk_node_at(nodes, k);
@@ -554,7 +554,7 @@ static void add_beam(maker *m, const yk_node *item)
         beam.offsets[k] = yk_q_rotate_back(axes, offset);
     }
 
-    /* What the element itself refuses, said where it stands. */
+    /* Report the errors of the element at its place. */
     yk_beam element;
     yk_beam_def shape = yk_multibody_beam_element(m->model, &beam);
     if (yk_beam_create(context, &shape, &element) != YK_OK)
@@ -564,7 +564,7 @@ static void add_beam(maker *m, const yk_node *item)
 }
 
 /* Nodes of beams that are displaced, and have no `rotation`, rotate with the line: its tangent is
- * that of the parabola through the nodes, and where two beams meet the mean of both. */
+ * that of the parabola through the nodes; at a node of two beams it is the mean of both. */
 static void rotate_displaced_nodes(maker *m)
 {
     size_t node_count = (size_t)m->node_count;
@@ -573,14 +573,14 @@ static void rotate_displaced_nodes(maker *m)
     if (m->status != YK_OK)
         return;
 
-    /* Sums of the rotations of all beams at a node, and how many they are. */
+    /* Sums of the rotations of all beams at a node, and their number. */
     const yk_multibody_beam_def *beams;
     int beam_count = yk_multibody_beams_of(m->model, &beams);
     yk_multibody_node_def *nodes = yk_multibody_nodes_of(m->model);
     for (int b = 0; b < beam_count; b++) {
         const yk_multibody_beam_def *beam = &beams[b];
 
-        /* The beam's line before and after. */
+        /* The beam's line before and after the displacement. */
         yk_vec3 position[YK_BEAM_NODE_COUNT];
         yk_vec3 moved[YK_BEAM_NODE_COUNT];
         bool displaced = false;
@@ -610,7 +610,7 @@ static void rotate_displaced_nodes(maker *m)
         }
     }
 
-    /* The mean of them, node by node in the order in which they were added. */
+    /* Their mean, for each node in the order in which they were added. */
     static const char *const keys[] = {"nodes", "bodies"};
     int i = 0;
     for (int k = 0; k < 2; k++) {
@@ -676,7 +676,7 @@ static void add_shape(maker *m, const yk_node *item)
         shape.size.z = 0.5 * yk_node_number(item, "length");
         break;
 
-    /* The solver or other solvers make these; the schema has no word for them. */
+    /* Other code creates these kinds; the schema has no word for them. */
     case YK_SHAPE_THIN_LINE:
     case YK_SHAPE_ACTUATOR:
     case YK_SHAPE_HULL:
@@ -693,9 +693,9 @@ static void add_shape(maker *m, const yk_node *item)
 
 /* The whole ------------------------------------------------------------------------------------ */
 
-/* What Newton's method may leave of a step's local error where steps are repeated and compared:
- * the coupling takes the rest for an answer to its wrenches, and step control for an error that
- * no smaller step removes. */
+/* Fraction of a step's local error that Newton's method may leave if steps are repeated and
+ * compared: the coupling would take the rest for a response to its wrenches, and step control for
+ * an error that does not depend on the step size. */
 static const double REPEATED_NEWTON = 1e-8;
 
 static yk_multibody_def read_def(const yk_builder *builder, const yk_node *section)
@@ -727,7 +727,7 @@ static yk_multibody_def read_def(const yk_builder *builder, const yk_node *secti
     if (yk_node_get(integrator, "max_newton_iterations"))
         options->max_newton_iterations = yk_node_integer(integrator, "max_newton_iterations");
 
-    /* Steps that are repeated and compared, or made to rounding, are solved further. */
+    /* If steps are repeated and compared, or rounding accuracy is requested, iterate further. */
     if (builder->repeats)
         options->newton_relative_tolerance =
             fmin(options->newton_relative_tolerance, REPEATED_NEWTON);
@@ -736,7 +736,7 @@ static yk_multibody_def read_def(const yk_builder *builder, const yk_node *secti
         options->newton_absolute_tolerance = 1e-14;
     }
 
-    /* How the run begins. */
+    /* The start of the run. */
     options->start_in_equilibrium = yk_node_boolean(section, "start_in_equilibrium");
     const yk_node *damping = yk_node_get(section, "startup_damping");
     if (damping) {
@@ -748,8 +748,8 @@ static yk_multibody_def read_def(const yk_builder *builder, const yk_node *secti
     return def;
 }
 
-/* Channels exist only in the model, so a feedback's input that names none is found by the solver:
- * its message, where the input stands. */
+/* Channels exist only in the model, so the solver detects an unknown input of a feedback: report
+ * its message at the input. */
 static yk_status report_input(maker *m, yk_status status)
 {
     const char *message = yk_last_message(yk_builder_context(m->builder));
@@ -784,7 +784,7 @@ static yk_status build_multibody(yk_builder *builder, const yk_node *section,
     if (!m.model)
         return YK_ERROR_MEMORY;
 
-    /* Frames first: everything else names them. */
+    /* Frames first, because everything else refers to them. */
     add_frames(&m);
     if (m.status == YK_OK) {
         for_all(&m, "bodies", add_body);
@@ -793,11 +793,11 @@ static yk_status build_multibody(yk_builder *builder, const yk_node *section,
         for_all(&m, "shapes", add_shape);
     }
 
-    /* Only now it is known which beams a node has. */
+    /* All beams of the nodes are known now. */
     if (m.status == YK_OK)
         rotate_displaced_nodes(&m);
 
-    /* The model copies what it needs of flexible bodies. */
+    /* The model copies the data of flexible bodies. */
     if (m.status == YK_OK) {
         m.status = yk_multibody_create(m.model, subsystem);
         if (m.status != YK_OK)

@@ -1,4 +1,4 @@
-/* solver: nonsmooth, what its section may say. Built by solver_nonsmooth_build.c. */
+/* solver: nonsmooth, the schema of its section. solver_nonsmooth_build.c builds the model. */
 #include "model/registry.h"
 #include "yoke/nonsmooth.h"
 

@@ -1,4 +1,4 @@
-/* solver: nonsmooth, from a resolved section to a model. Bodies are numbered as they are listed;
+/* solver: nonsmooth, from a resolved section to a model. Bodies are numbered in their order;
  * particles follow. */
 #include <stdio.h>
 #include <string.h>
@@ -10,7 +10,7 @@
 #include "nonsmooth/nonsmooth.h"
 #include "nonsmooth/packing.h"
 
-/* Bits of yk_nonsmooth_shape_def; the first is that of shapes without a group, and of particles. */
+/* Bits of yk_nonsmooth_shape_def; the first one is for shapes without a group, and for particles. */
 enum { GROUPS_MAX = 32 };
 
 typedef struct maker {
@@ -21,7 +21,7 @@ typedef struct maker {
     yk_vec3 gravity;
     const char *groups[GROUPS_MAX];
     int group_count;
-    yk_status status; /* the first failure */
+    yk_status status; /* status of the first failure */
 } maker;
 
 static void note(maker *m, yk_status status)
@@ -30,7 +30,7 @@ static void note(maker *m, yk_status status)
         m->status = status;
 }
 
-/* What the solver says of a part that it would not take, at the item. */
+/* Reports the solver's message about an invalid part at its item. */
 static int added(maker *m, const yk_node *item, int id)
 {
     const char *message = yk_last_message(yk_builder_context(m->builder));
@@ -39,14 +39,14 @@ static int added(maker *m, const yk_node *item, int id)
     return id;
 }
 
-/* Hands the items of a collection to a function, one by one. */
+/* Calls a function for each item of a collection. */
 static void for_all(maker *m, const char *key, void (*add)(maker *m, const yk_node *item))
 {
     for (const yk_node *item = yk_node_items(m->section, key); item; item = item->next)
         add(m, item);
 }
 
-/* Values that the item has replace those that stand there. */
+/* Values of the item replace the present ones. */
 static void read_surface_values(const yk_node *item, yk_material *material)
 {
     const struct {
@@ -66,13 +66,13 @@ static void read_surface_values(const yk_node *item, yk_material *material)
         {"plane_strain_modulus", &material->plane_strain_modulus},
     };
 
-    /* Keys without a default keep what is there. */
+    /* Missing keys without a default keep the present value. */
     for (size_t i = 0; i < sizeof values / sizeof *values; i++)
         if (yk_node_get(item, values[i].key))
             *values[i].value = yk_node_number(item, values[i].key);
 }
 
-/* The material with the name that stands there; its number in the list, from 1, is its surface. */
+/* The material with the given name; its index in the list, from 1, is its surface. */
 static yk_material named_material(maker *m, const yk_node *name)
 {
     yk_material material = {0};
@@ -105,7 +105,7 @@ static void add_pair(maker *m, const yk_node *item)
     if (m->status != YK_OK)
         return;
 
-    /* What is not named is what the two surfaces make of each other. */
+    /* Missing properties are combined from the two surfaces. */
     yk_material_pair_def pair = {
         .surface_ids = {side[0].surface_id, side[1].surface_id},
         .material = yk_material_combine(&side[0], &side[1]),
@@ -158,10 +158,10 @@ static void list_groups(maker *m, const yk_node *owner, const char *key)
     }
 }
 
-/* What a shape touches: nothing, or all but the groups that it passes through. */
+/* The mask of shapes that a shape touches: none, or all except the groups that it passes through. */
 static void read_group(maker *m, const yk_node *item, yk_nonsmooth_shape_def *shape)
 {
-    /* The bits of its own group and of those that it passes. */
+    /* The bits of its own group and of those that it passes through. */
     const yk_node *group = yk_node_get(item, "collision_group");
     if (group)
         shape->collision_group = group_bit(m, group->text);
@@ -208,7 +208,7 @@ static yk_nonsmooth_shape_def shape_of(maker *m, const yk_node *item, int body)
     shape.material = material_of(m, item);
     shape.size = half_extents_of(item);
 
-    /* What it touches, and through which walls it is open. */
+    /* Its mask, and its open walls. */
     read_group(m, item, &shape);
     for (const yk_node *wall = yk_node_items(item, "open_walls"); wall; wall = wall->next)
         shape.open_walls |= 1u << wall->choice;
@@ -240,7 +240,7 @@ static yk_status read_surface(maker *m, const yk_node *item, yk_solid_kind kind,
     if (!file && !points)
         return yk_builder_error(builder, item, "a hull has 'points', or a 'file'");
 
-    /* From a file; what is wrong with it is reported where it is named. */
+    /* From a file; errors are reported where it is named. */
     if (file) {
         const char *path = yk_builder_path(builder, item, "file");
         if (!path)
@@ -252,7 +252,7 @@ static yk_status read_surface(maker *m, const yk_node *item, yk_solid_kind kind,
         return status;
     }
 
-    /* Written out. */
+    /* Given in the scenario. */
     mesh->points = yk_allocate(context, (size_t)points->count, sizeof *mesh->points);
     if (!mesh->points)
         return YK_ERROR_MEMORY;
@@ -290,7 +290,7 @@ static void add_shapes(maker *m, const yk_node *first, int body)
     for (const yk_node *item = first; item; item = item->next) {
         yk_nonsmooth_shape_def shape = shape_of(m, item, body);
 
-        /* Hulls and meshes bring a surface, which the model copies. */
+        /* Hulls and meshes have a surface, which the model copies. */
         yk_mesh mesh;
         note(m, read_surface(m, item, shape.kind, &mesh));
         shape.points = mesh.points;
@@ -300,7 +300,7 @@ static void add_shapes(maker *m, const yk_node *first, int body)
             shape.triangle_count = mesh.triangle_count;
         }
 
-        /* After a mistake shapes are read for theirs, and not added. */
+        /* After an error, shapes are checked but not added. */
         if (m->status == YK_OK)
             added(m, item, yk_nonsmooth_add_shape(m->model, &shape));
 
@@ -310,9 +310,9 @@ static void add_shapes(maker *m, const yk_node *first, int body)
 
 /* Bodies --------------------------------------------------------------------------------------- */
 
-/* Mass and inertia of the shapes that have a density. With a `mass` of the body (else NULL) they are
- * scaled to it, and shapes count with equal densities if none is given. The common centre must be
- * the body's origin. */
+/* Mass and inertia of the shapes with a density. If the body has a `mass` (otherwise NULL), they
+ * are scaled to it, and shapes have equal densities if none is given. The common center must be the
+ * body's origin. */
 static void weigh_shapes(maker *m, const yk_node *item, const yk_node *mass_given,
                          yk_nonsmooth_body_def *body)
 {
@@ -337,7 +337,7 @@ static void weigh_shapes(maker *m, const yk_node *item, const yk_node *mass_give
         solid.points = mesh.points;
         solid.point_count = mesh.point_count;
 
-        /* Mass, centre and inertia, in the axes of the body. */
+        /* Mass, center and inertia, in the axes of the body. */
         yk_mat3 inertia;
         double mass = yk_solid_mass(&solid, density, &inertia);
         yk_vec3 centre = yk_q_rotate(def.orientation, yk_solid_centre(&solid));
@@ -363,7 +363,7 @@ static void weigh_shapes(maker *m, const yk_node *item, const yk_node *mass_give
         return;
     }
 
-    /* Off by more than rounding, in radii of gyration. */
+    /* Larger than rounding errors, in radii of gyration. */
     double scale = sqrt(sum.tensor.m[0][0] / sum.mass);
     if (yk_v3_norm(sum.moment) > 1e-9 * sum.mass * scale)
         note(m, yk_builder_error(m->builder, item,
@@ -386,7 +386,7 @@ static void add_body(maker *m, const yk_node *item)
     const yk_node *mass = yk_node_get(item, "mass");
     const yk_node *inertia = yk_node_get(item, "inertia");
 
-    /* The state at the start. A body whose motion is prescribed needs no mass. */
+    /* The initial state. A body with prescribed motion needs no mass. */
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.name = yk_node_name(item);
     body.position = yk_node_vector(item, "position");
@@ -395,7 +395,7 @@ static void add_body(maker *m, const yk_node *item)
     body.angular_velocity = yk_node_vector(item, "angular_velocity");
     body.fixed = yk_node_boolean(item, "fixed") || (motion && !mass);
 
-    /* Mass and inertia, as given or by the shapes. */
+    /* Mass and inertia, given or from the shapes. */
     if (!body.fixed && mass && inertia)
         body.mass = mass->value;
     else if (!body.fixed)
@@ -406,7 +406,7 @@ static void add_body(maker *m, const yk_node *item)
     if (m->status != YK_OK)
         return;
 
-    /* The body, and what it touches with. */
+    /* The body, and its shapes. */
     int number = added(m, item, yk_nonsmooth_add_body(m->model, &body));
     if (number < 0)
         return;
@@ -415,7 +415,7 @@ static void add_body(maker *m, const yk_node *item)
     if (!motion)
         return;
 
-    /* The six functions of a prescribed motion; those that are absent are zero. */
+    /* The six functions of a prescribed motion; missing ones are zero. */
     yk_prescribed_path path = {0};
     const yk_node *position = yk_node_items(motion, "displacement");
     for (int i = 0; i < 3 && position; i++, position = position->next)
@@ -433,7 +433,7 @@ static void add_body(maker *m, const yk_node *item)
 /* Variants of `particles`, in the order of the schema. */
 enum { FROM_FILE, FROM_LATTICE, SETTLED };
 
-/* The cavity and the sizes of particles, which lattices and emitters have in common. */
+/* The cavity and the sizes of particles, which lattices and emitters share. */
 static yk_packing_def sizes_of(maker *m, const yk_node *item, const char *form_key,
                                const char *size_key, yk_material material)
 {
@@ -443,7 +443,7 @@ static yk_packing_def sizes_of(maker *m, const yk_node *item, const char *form_k
     if (yk_node_choice(item, form_key) == BOX)
         def.cavity = YK_SOLID_BOX_CAVITY;
 
-    /* The library has half extents, scenarios whole ones. */
+    /* The library uses half extents, scenarios full ones. */
     def.size = yk_v3_scale(0.5, yk_node_vector(item, size_key));
     if (def.cavity == YK_SOLID_CYLINDER_CAVITY && def.size.x != def.size.y)
         note(m, yk_builder_error(m->builder, yk_node_get(item, size_key),
@@ -480,7 +480,7 @@ static yk_packing_def packing_of(maker *m, const yk_node *item, yk_material mate
     if (item->choice != SETTLED)
         return def;
 
-    /* How it settles. */
+    /* Options of settling. */
     const yk_node *settling = yk_node_get(item, "settling");
     def.settling_step = yk_node_number(settling, "step");
     def.max_settling_time = yk_node_number(settling, "max_time");
@@ -493,9 +493,9 @@ static yk_packing_def packing_of(maker *m, const yk_node *item, yk_material mate
     return def;
 }
 
-/* What `shape` and `sieves` bring beside the def, which points to it; to be released. */
+/* Data of `shape` and `sieves` to which the def points; the caller releases them. */
 typedef struct particle_data {
-    yk_mesh corners; /* of a hull, or the middles of a clump's spheres */
+    yk_mesh corners; /* of a hull, or centers of a clump's spheres */
     double *radii;
     yk_sieve_point *sieves;
 } particle_data;
@@ -508,8 +508,8 @@ static void release_data(maker *m, particle_data *data)
     yk_free(context, data->sieves);
 }
 
-/* The shape of the particles, and their sieve curve if there is one. `sized`: the item gives the size
- * of the particles. */
+/* The shape of the particles, and their sieve curve if there is one. `sized`: the item gives the
+ * size of the particles. */
 static yk_status read_particle(maker *m, const yk_node *item, bool sized, yk_packing_def *def,
                                particle_data *data)
 {
@@ -550,7 +550,7 @@ static yk_status read_particle(maker *m, const yk_node *item, bool sized, yk_pac
     if (status != YK_OK || !sized)
         return status;
 
-    /* Sizes come from one place. */
+    /* The sizes have a single source. */
     const yk_node *sieves = yk_node_get(item, "sieve_curve");
     const yk_node *radius = yk_node_get(item, "radius");
     if (sieves && radius)
@@ -573,14 +573,14 @@ static yk_status read_particle(maker *m, const yk_node *item, bool sized, yk_pac
     return YK_OK;
 }
 
-/* The key of a settled packing in the cache: everything that packing_of and read_particle read. */
+/* The key of a settled packing in the cache: all values that packing_of() and read_particle() read. */
 static void write_key(const yk_packing_def *def, const char *what, char *key, size_t size)
 {
     const yk_material *s = &def->material;
     const yk_particle_shape *p = &def->shape;
     size_t points = (size_t)p->point_count, sieves = (size_t)def->sieve_point_count;
 
-    /* Lists of any length enter by their hash, numbers by all their bits (%a). */
+    /* Lists of any length are represented by their hash, numbers by all their bits (%a). */
     uint64_t lists = yk_hash_bytes(YK_HASH_START, p->points, points * sizeof *p->points);
     if (p->radii)
         lists = yk_hash_bytes(lists, p->radii, points * sizeof *p->radii);
@@ -601,8 +601,7 @@ static void write_key(const yk_packing_def *def, const char *what, char *key, si
         def->size_cutoff, (unsigned long long)lists);
 }
 
-/* Settling takes seconds, and reading a scenario again, for another scheme or step, changes
- * nothing about it. */
+/* Settling takes seconds, and is independent of a change of scheme or step. */
 static yk_status settle(const yk_builder *builder, const yk_packing_def *def, yk_packing *packing)
 {
     yk_context *context = yk_builder_context(builder);
@@ -614,7 +613,7 @@ static yk_status settle(const yk_builder *builder, const yk_packing_def *def, yk
     write_key(def, "radii", radii, sizeof radii);
     write_key(def, "orientations", orientations, sizeof orientations);
 
-    /* As kept, into the memory of the lattice, which has as many. */
+    /* From the cache, into the memory of the lattice, which has the same number of particles. */
     yk_status status = yk_packing_lattice(context, def, packing);
     if (YK_FAILED(status))
         return status;
@@ -628,7 +627,7 @@ static yk_status settle(const yk_builder *builder, const yk_packing_def *def, yk
          yk_cache_recall(cache, orientations, packing->orientations, orientation_bytes)))
         return YK_OK;
 
-    /* Or found anew, and kept. */
+    /* Or settled now, and stored. */
     yk_packing_destroy(context, packing);
     status = yk_packing_make(context, def, packing);
     if (YK_FAILED(status))
@@ -646,7 +645,7 @@ static void add_particles(maker *m, const yk_node *item)
     yk_context *context = yk_builder_context(m->builder);
     yk_material material = material_of(m, item);
 
-    /* What they are. */
+    /* Shape and material. */
     yk_packing_def bed = yk_packing_default();
     if (item->choice != FROM_FILE)
         bed = packing_of(m, item, material);
@@ -658,7 +657,7 @@ static void add_particles(maker *m, const yk_node *item)
         return;
     }
 
-    /* Where they are; nothing settles after a mistake. */
+    /* Positions; nothing settles after an error. */
     bool settles = !yk_builder_leaves_unsettled(m->builder) && m->status == YK_OK;
     yk_packing packing = {0};
     if (item->choice == FROM_FILE) {
@@ -674,7 +673,7 @@ static void add_particles(maker *m, const yk_node *item)
 
     release_data(m, &data);
 
-    /* The message is the solver's, at the item. */
+    /* Report the solver's message at the item. */
     if (YK_FAILED(status)) {
         added(m, item, YK_NO_ID);
         return;
@@ -705,7 +704,7 @@ static void add_emitter(maker *m, const yk_node *item)
         return;
     }
 
-    /* Without `until` it goes on, without `count` it has no limit. */
+    /* Without `until` there is no end, without `count` no limit. */
     yk_emitter_def def = yk_emitter_default();
     def.name = item->key;
     if (rate)
@@ -718,7 +717,7 @@ static void add_emitter(maker *m, const yk_node *item)
     if (yk_node_get(item, "max_emitted"))
         def.max_emitted = yk_node_integer(item, "max_emitted");
 
-    /* What they are, and where they appear. */
+    /* Particles, and the region in which they appear. */
     yk_particles_def *particles = &def.particles;
     particles->packing = sizes_of(m, item, "region", "region_size", material_of(m, item));
     particles->packing.count = yk_node_integer(item, "max_present");
@@ -816,7 +815,7 @@ static yk_status build_nonsmooth(yk_builder *builder, const yk_node *section,
     def.sleeping.angular_speed_threshold = yk_node_number(sleeping, "angular_speed_threshold");
     def.sleeping.delay = yk_node_number(sleeping, "delay");
 
-    /* Along each axis that is named. */
+    /* Along each periodic axis. */
     const yk_node *periodic = yk_node_get(section, "periodic");
     static const char *const axes[3] = {"x", "y", "z"};
     double *low[3] = {&def.periodic.lower.x, &def.periodic.lower.y, &def.periodic.lower.z};
@@ -843,7 +842,7 @@ static yk_status build_nonsmooth(yk_builder *builder, const yk_node *section,
     if (!m.model)
         return YK_ERROR_MEMORY;
 
-    /* Groups may be named before the shape that belongs to them. */
+    /* Groups may be used before the shape that defines them. */
     m.groups[m.group_count++] = "default";
     for (const yk_node *item = yk_node_items(section, "bodies"); item; item = item->next)
         list_groups(&m, item, "shapes");
@@ -855,7 +854,7 @@ static yk_status build_nonsmooth(yk_builder *builder, const yk_node *section,
     for_all(&m, "bodies", add_body);
     add_shapes(&m, yk_node_items(section, "ground_shapes"), YK_GROUND);
 
-    /* All of these name bodies: after a mistake there they would only repeat it. */
+    /* These refer to bodies: after an error in a body they would only repeat it. */
     if (m.status == YK_OK) {
         for_all(&m, "exclusions", add_exclusion);
         note(&m, yk_read_mechanism(builder, section, &mechanism_ops, &m));
@@ -864,7 +863,7 @@ static yk_status build_nonsmooth(yk_builder *builder, const yk_node *section,
         for_all(&m, "sinks", add_sink);
     }
 
-    /* A model with mistakes is not made. */
+    /* A model with errors is not created. */
     if (m.status != YK_OK) {
         yk_nonsmooth_discard(m.model);
         return m.status;
@@ -874,7 +873,7 @@ static yk_status build_nonsmooth(yk_builder *builder, const yk_node *section,
     if (YK_FAILED(status))
         return status;
 
-    /* Times of impacts within a step are lost, which analyses of errors have to know. */
+    /* The times of impacts within a step are not resolved, which analyses of errors must know. */
     yk_builder_note_impacts(builder);
     return YK_OK;
 }

@@ -1,11 +1,11 @@
-/* A scenario as it is written, with its overrides, as JSON: for programs that read or change scenarios. */
+/* A scenario as written, with its overrides, as JSON: for programs that read or change scenarios. */
 #include <math.h>
 #include <string.h>
 
 #include "base/text.h"
 #include "model/scenario.h"
 
-/* Whether a number is a whole number in the notation of JSON, which keeps all of its digits. */
+/* Whether a number is an integer in the notation of JSON, which preserves all of its digits. */
 static bool is_plain_integer(const char *text)
 {
     text += *text == '-';

@@ -1,4 +1,5 @@
-/* A tree against its schema: every mistake in one pass, defaults filled in, values stored. */
+/* Resolves a tree against its schema: reports all errors in one pass, fills in defaults, stores
+ * values. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -41,8 +42,8 @@ static void report_expression(yk_resolver *r, const yk_node *node, const yk_opti
 {
     yk_location location = yk_node_location(node);
 
-    /* Only the part that the mistake is about is underlined, where the text stands in the file as
-     * it is: no override, no escapes. */
+    /* Underline only the part with the error, if the text is in the file literally: no override, no
+     * escapes. */
     const yk_source *source = node->from;
     if (source && source->text && node->line >= 1) {
         int quote = node->quoted ? 1 : 0;
@@ -53,13 +54,13 @@ static void report_expression(yk_resolver *r, const yk_node *node, const yk_opti
             location.column += quote;
             location.length = (int)error->length;
 
-            /* Columns count characters: bytes that continue one in UTF-8 do not count. */
+            /* Columns count characters: skip continuation bytes of UTF-8. */
             for (size_t i = 0; i < error->offset; i++)
                 location.column += ((unsigned char)node->text[i] & 0xC0) != 0x80;
         }
     }
 
-    /* What changes with time may have a key of its own beside: of the same unit, or a factor. */
+    /* A value that changes with time may have a key of its own: with the same unit, or a factor. */
     char remedy[64] = "";
     const yk_option *beside = NULL;
     if (error->wants_time && r->section)
@@ -103,7 +104,7 @@ bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_option *field)
     if (status != YK_OK)
         return false;
 
-    /* Its bounds; the message has the value where the text does not show it. */
+    /* Checks its bounds; the message shows the value if the text does not. */
     if (!yk_range_contains(&field->range, value)) {
         double plain;
         if (yk_number_read(node->text, &plain))
@@ -114,8 +115,7 @@ bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_option *field)
         return false;
     }
 
-    /* In a finer run of the scenario steps are smaller, and tolerances with them, but these are not
-     * asked for more digits than numbers have. */
+    /* In a refined run steps are smaller, and tolerances too, but not below rounding errors. */
     if (r->refinement > 0 && field->refinement_exponent != 0) {
         double finer = value * pow(r->refinement, -field->refinement_exponent);
         if (field->refinement_exponent > 1 && finer < LEAST_TOLERANCE)
@@ -150,7 +150,7 @@ static void resolve_integer(yk_resolver *r, yk_node *node, const yk_option *fiel
         yk_resolve_mismatch(r, node, field);
 }
 
-/* Compiled to find its mistakes; what uses the function compiles its own. */
+/* Compiled here to find errors; the user of the function compiles it again. */
 static void resolve_function(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     static const char *const time[] = {"t"};
@@ -173,7 +173,7 @@ static void resolve_function(yk_resolver *r, yk_node *node, const yk_option *fie
     yk_status status =
         yk_expression_create(r->store->context, node->text, &scope, &error, &expression);
 
-    /* One in which time does not occur is a number like any other. */
+    /* An expression without time is a number. */
     if (status == YK_OK && !yk_expression_varies(expression))
         yk_resolve_number(r, node, field);
     else
@@ -200,7 +200,7 @@ static void resolve_numbers(yk_resolver *r, yk_node *node, const yk_option *fiel
     if (!check_count(r, node, field))
         return;
 
-    /* Each item by itself, so that a message names it. */
+    /* Each item separately, so that a message names it. */
     yk_option one = {
         .key = field->key, .kind = YK_OPTION_NUMBER, .unit = field->unit, .range = field->range};
     if (field->kind == YK_OPTION_FUNCTIONS)
@@ -233,7 +233,7 @@ static void resolve_inertia(yk_resolver *r, yk_node *node, const yk_option *fiel
         return;
     }
 
-    /* The first item says which it is. */
+    /* The first item decides. */
     bool rows = node->first->kind == YK_NODE_LIST;
     yk_option one = {.key = field->key, .unit = field->unit, .min_count = 3, .max_count = 3};
     one.kind = rows ? YK_OPTION_NUMBERS : YK_OPTION_NUMBER;
@@ -329,7 +329,7 @@ static void resolve_choice(yk_resolver *r, yk_node *node, const yk_option *field
     if (!is_scalar(r, node, field))
         return;
 
-    /* The words before it are those that it is not. */
+    /* The message lists the valid words. */
     const char *valid[WORDS_MAX];
     int count = 0;
     for (; count < WORDS_MAX && field->choices[count].name; count++) {
@@ -347,7 +347,7 @@ static void resolve_choice(yk_resolver *r, yk_node *node, const yk_option *field
 
 /* Sections ------------------------------------------------------------------------------------- */
 
-/* A map without entries where the value was left empty. */
+/* A map without entries if the value is empty. */
 static bool is_map(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     if (yk_node_is_empty(node))
@@ -364,7 +364,7 @@ static const yk_source defaults = {.name = "default"};
 /* A node from the text of a default: a scalar, {} or a flat list. */
 static yk_node *make_default(yk_resolver *r, const char *text)
 {
-    /* Its first character says what it is. */
+    /* Its first character determines its type. */
     yk_location location = {.source = &defaults};
     yk_node_kind kind = YK_NODE_SCALAR;
     if (text[0] == '{')
@@ -396,7 +396,7 @@ static yk_node *make_default(yk_resolver *r, const char *text)
     return node;
 }
 
-/* Appends the keys that a section may have, for messages. */
+/* Appends the valid keys of a section, for messages. */
 static void list_keys(const yk_option_section *section, const char *keys[WORDS_MAX], int *count)
 {
     for (const yk_option *field = section->options; field->key; field++) {
@@ -407,8 +407,8 @@ static void list_keys(const yk_option_section *section, const char *keys[WORDS_M
     }
 }
 
-/* A default as a node. Defaults are SI values; a subsystem with units of its own gets the same
- * quantity in these. */
+/* A default as a node. Defaults are SI values; they are converted for a subsystem with units of its
+ * own. */
 static yk_node *make_default_in_units(yk_resolver *r, const yk_option *field)
 {
     yk_node *node = make_default(r, field->default_text);
@@ -448,7 +448,7 @@ static bool resolve_values(yk_resolver *r, yk_node *node, const yk_option_sectio
             continue;
         }
 
-        /* Defaults become nodes, so that the resolved scenario shows them. */
+        /* Defaults become nodes, so that the resolved scenario contains them. */
         if (!child && field->default_text) {
             child = make_default_in_units(r, field);
             if (child)
@@ -468,12 +468,12 @@ static bool resolve_values(yk_resolver *r, yk_node *node, const yk_option_sectio
     return valid;
 }
 
-/* A map with the keys of one or two sections (the second may be NULL) and, of a variant, with the
- * key that selects it (else NULL). */
+/* A map with the keys of one or two sections (the second may be NULL) and, for a variant, with its
+ * selector (otherwise NULL). */
 static void resolve_keys(yk_resolver *r, yk_node *node, const yk_option_section *first,
                          const yk_option_section *second, const char *selector)
 {
-    /* All keys that it may have. */
+    /* All valid keys. */
     const char *keys[WORDS_MAX];
     int key_count = 0;
     if (selector)
@@ -483,7 +483,7 @@ static void resolve_keys(yk_resolver *r, yk_node *node, const yk_option_section 
     if (second)
         list_keys(second, keys, &key_count);
 
-    /* Those that it has and may not have. */
+    /* Report the others. */
     bool valid = true;
     for (const yk_node *child = node->first; child && !exhausted(r); child = child->next) {
         const char *key = child->key;
@@ -506,7 +506,7 @@ static void resolve_keys(yk_resolver *r, yk_node *node, const yk_option_section 
 
     valid = resolve_values(r, node, first) && valid;
 
-    /* The units of a subsystem are among the keys of every kind, and count for those of its own. */
+    /* Every kind has the keys of the units of a subsystem, which apply to its other keys. */
     const yk_node *units = yk_node_get(node, "units");
     if (units && units->valid && yk_option_find(first->options, "units")) {
         r->length = yk_length_units[yk_node_choice(units, "length")];
@@ -544,7 +544,7 @@ static void resolve_form(yk_resolver *r, yk_node *node, const yk_option *field)
 
 static void report_missing_selector(yk_resolver *r, const yk_node *node, const yk_option *field)
 {
-    /* An earlier version may have had another key. */
+    /* An earlier version may have used another key. */
     const char *const valid[] = {field->selector, NULL};
     for (const yk_node *child = node->first; child; child = child->next) {
         if (!child->key || !yk_word_renamed(YK_WORD_KEY, child->key, valid))
@@ -561,7 +561,7 @@ static void report_missing_selector(yk_resolver *r, const yk_node *node, const y
 
 static void resolve_variant(yk_resolver *r, yk_node *node, const yk_option *field)
 {
-    /* "revolute" in short for {type: revolute}. */
+    /* The short form "revolute" of {type: revolute}. */
     if (node->kind == YK_NODE_SCALAR && !yk_node_is_empty(node)) {
         int budget = 1;
         yk_node *copy = yk_node_copy(r->store, node, &budget);
@@ -608,7 +608,7 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_option *fiel
         if (strcmp(word->text, variant->name) != 0)
             continue;
 
-        /* The keys that all variants have, and those of this one. */
+        /* The keys of all variants, and those of this one. */
         word->valid = true;
         node->choice = count;
         if (field->section)
@@ -625,13 +625,13 @@ static void resolve_variant(yk_resolver *r, yk_node *node, const yk_option *fiel
 
 static void resolve_list(yk_resolver *r, yk_node *node, const yk_option *field)
 {
-    /* An empty value is an empty list; repeated items count one by one. */
+    /* An empty value is an empty list; each copy of a repeated item counts. */
     if (yk_node_is_empty(node))
         node->kind = YK_NODE_LIST;
     if (!yk_expand_repeats(r, node) || !check_count(r, node, field))
         return;
 
-    /* Every item is read, also behind one with mistakes: all of them are reported. */
+    /* Check every item, also after one with errors, to report all of them. */
     bool valid = true;
     for (yk_node *item = node->first; item && !exhausted(r); item = item->next) {
         yk_resolve(r, item, field->item);
@@ -652,8 +652,8 @@ static void resolve_subsystems(yk_resolver *r, yk_node *node, const yk_option *f
     resolve_list(r, node, &list);
 }
 
-/* Whether an override names an item that does not exist: with a single key of it, or with its
- * value if it is a plain one. Both are more likely a misspelt name than a new item. */
+/* Whether an override names an item that does not exist: with a single key of it, or with its value
+ * if it is a plain one. The name is probably misspelled, and not a new item. */
 static bool is_misnamed(const yk_node *item, const yk_option *field)
 {
     const yk_option *of = field->item;
@@ -679,7 +679,7 @@ static void report_misnamed(yk_resolver *r, const yk_node *item, const char *wha
         }
     }
 
-    /* A repetition has made an item of the same name. */
+    /* A repetition has created an item of the same name. */
     if (nearest && distance == 0)
         yk_node_error(r->diagnostics, item,
                       "'%.60s' is made by a repetition; change that, or write the items one "
@@ -697,7 +697,7 @@ static void report_misnamed(yk_resolver *r, const yk_node *item, const char *wha
                       what, item->key);
 }
 
-/* One item of a named collection: its name, which is its key or its entry `name`, and itself. */
+/* One item of a named collection: its name, which is its key or its entry `name`, and its value. */
 static bool resolve_named_item(yk_resolver *r, yk_node *item, const yk_option *field)
 {
     yk_diagnostics *diagnostics = r->diagnostics;
@@ -729,7 +729,7 @@ static bool resolve_named_item(yk_resolver *r, yk_node *item, const yk_option *f
         yk_node_error(diagnostics, item, "'name' is missing: a name for this %s", what);
     }
 
-    /* Itself, even where its name is wrong: all mistakes are reported. */
+    /* Check the value even if the name is wrong, to report all errors. */
     yk_resolve(r, item, field->item);
     return named && item->valid;
 }
@@ -751,13 +751,13 @@ static bool check_unique_names(yk_resolver *r, yk_node *list)
     if (!items)
         return false;
 
-    /* Items without a name have a message of their own. */
+    /* Items without a name have a message already. */
     int count = 0;
     for (yk_node *item = list->first; item; item = item->next)
         if (yk_node_name(item))
             items[count++] = item;
 
-    /* Equal names are neighbours once they are sorted. */
+    /* Equal names are adjacent after sorting. */
     qsort(items, (size_t)count, sizeof *items, compare_names);
     bool unique = true;
     for (int i = 1; i < count && !exhausted(r); i++) {
@@ -799,7 +799,7 @@ static void resolve_named(yk_resolver *r, yk_node *node, const yk_option *field)
     if (!yk_expand_repeats(r, node))
         return;
 
-    /* How many there may be. */
+    /* The allowed number. */
     bool few = node->count < field->min_count;
     bool many = field->max_count && node->count > field->max_count;
     if (few || many) {
@@ -810,7 +810,7 @@ static void resolve_named(yk_resolver *r, yk_node *node, const yk_option *field)
         return;
     }
 
-    /* Names are used once; an item that an override misnames has a message of its own. */
+    /* Names must be unique; an item misnamed by an override has a message of its own. */
     bool misnamed = false;
     for (const yk_node *item = node->first; item; item = item->next)
         misnamed = misnamed || is_misnamed(item, field);
@@ -851,7 +851,7 @@ void yk_resolve(yk_resolver *r, yk_node *node, const yk_option *field)
     if (exhausted(r))
         return;
 
-    /* Parameters in braces are filled in before anything is read, but for parameters themselves. */
+    /* Parameters in braces are filled in before anything is read, except in parameters themselves. */
     if (node->kind == YK_NODE_SCALAR && field->kind != YK_OPTION_PARAMETERS)
         node->text = yk_fill_parameters(r, node->text);
     node->unit = field->unit;

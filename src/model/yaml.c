@@ -1,5 +1,5 @@
-/* YAML to nodes, on the events of libyaml: no recursion, so that only the limits of the header
- * bound the depth. */
+/* Reads YAML to nodes, from the events of libyaml, without recursion, so that only the limits of
+ * the header restrict the depth. */
 #include "model/yaml_tree.h"
 
 #include <errno.h>
@@ -32,7 +32,7 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
         return YK_OK;
     }
 
-    /* All of it, in a buffer that doubles: the size of a pipe is not known before. */
+    /* Reads all of it, into a buffer that doubles: the size of a pipe is not known in advance. */
     size_t capacity = 1 << 16;
     size_t length = 0;
     bool too_long = false;
@@ -40,7 +40,7 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
 
     errno = 0;
 
-    /* A full buffer may be the whole of the file: only a short read is its end. */
+    /* A full buffer may be the whole file: only a short read is its end. */
     while (text) {
         length += fread(text + length, 1, capacity - length, file);
         too_long = length > YK_YAML_BYTES_MAX;
@@ -55,7 +55,7 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
         capacity *= 2;
     }
 
-    /* What went wrong, before it is overwritten. */
+    /* Save the error before it is overwritten. */
     int reason = errno;
     bool unreadable = ferror(file) != 0;
     fclose(file);
@@ -89,7 +89,7 @@ yk_status yk_yaml_open(yk_store *store, const char *path, yk_diagnostics *diagno
 /* What libyaml complains about, in plain words ------------------------------------------------- */
 
 static const struct {
-    const char *problem; /* as libyaml puts it */
+    const char *problem; /* the message of libyaml */
     const char *meaning;
 } translations[] = {
     {"mapping values are not allowed in this context",
@@ -148,7 +148,7 @@ static yk_location location_of_offset(const yk_source *source, size_t offset)
 {
     yk_location location = {source, 1, 1, 1};
     for (size_t i = 0; i < offset && i < source->length; i++) {
-        /* Columns count characters: bytes that continue one in UTF-8 do not. */
+        /* Columns count characters: skip continuation bytes of UTF-8. */
         if (source->text[i] == '\n') {
             location.line++;
             location.column = 1;
@@ -182,7 +182,7 @@ static void report_syntax(const yaml_parser_t *parser, const yk_source *source,
         return;
     }
 
-    /* The character at which it stopped; marks count characters, not bytes. */
+    /* The character at which it stopped; libyaml's positions count characters, not bytes. */
     yaml_mark_t mark = parser->problem_mark;
     const char *at = source->text;
     const char *end = source->text + source->length;
@@ -192,7 +192,7 @@ static void report_syntax(const yaml_parser_t *parser, const yk_source *source,
             at++;
     }
 
-    /* Two of its complaints cover several mistakes. */
+    /* Two of its messages cover several errors. */
     const char *problem = parser->problem ? parser->problem : "this is not YAML";
     const char *message = translate(problem);
     if (strcmp(problem, "did not find expected key") == 0 && *at == ':')
@@ -207,8 +207,7 @@ static void report_syntax(const yaml_parser_t *parser, const yk_source *source,
         }
     }
 
-    /* At the end of the text, where it was opened helps more than where its closing sign was
-     * missed. */
+    /* At the end of the text, the opening place is more helpful than the missing closing sign. */
     if (at == end && parser->context)
         mark = parser->context_mark;
 
@@ -226,9 +225,9 @@ static void report_syntax(const yaml_parser_t *parser, const yk_source *source,
 /* A collection that is open. */
 typedef struct level {
     yk_node *node;
-    const char *key; /* of the map entry whose value comes next */
+    const char *key; /* key of the map entry whose value follows */
     yk_location key_location;
-    int anchor; /* -1: none; an anchor counts only after its node is complete */
+    int anchor; /* -1: none; an anchor is valid only after its node is complete */
 } level;
 
 typedef struct reader {
@@ -240,7 +239,7 @@ typedef struct reader {
     int depth;
     int budget; /* of nodes */
     int anchor_count;
-    bool stopped; /* after an error that makes no sense to read past */
+    bool stopped; /* after an error beyond which reading makes no sense */
     yk_status status;
     level levels[YK_YAML_DEPTH_MAX];
     struct {
@@ -275,7 +274,7 @@ static yk_location event_location(const reader *r, const yaml_event_t *event)
 
 static yk_node *new_node(reader *r, yk_node_kind kind, yk_location location)
 {
-    /* Aliases count as often as they are used. */
+    /* Aliases count every time they are used. */
     if (--r->budget < 0) {
         stop(r, location,
              "the file has more than a million values; put bulk data into a file of its own");
@@ -289,7 +288,7 @@ static yk_node *new_node(reader *r, yk_node_kind kind, yk_location location)
     return node;
 }
 
-/* Hooks a node into the open collection. */
+/* Adds a node to the open collection. */
 static void attach(reader *r, yk_node *node)
 {
     if (r->depth == 0) {
@@ -345,7 +344,7 @@ static char *copy_scalar(reader *r, const yaml_event_t *event, yk_location locat
     const char *text = (const char *)event->data.scalar.value;
     size_t length = event->data.scalar.length;
 
-    /* C would take the text to end there. */
+    /* C would take this for the end of the text. */
     if (memchr(text, '\0', length)) {
         yk_report(r->diagnostics, YK_SEVERITY_ERROR, location, NULL,
                   "text with a zero character (\\0)");
@@ -364,7 +363,7 @@ static void read_scalar(reader *r, const yaml_event_t *event)
     yk_location location = event_location(r, event);
     refuse_tag(r, event->data.scalar.tag, location);
 
-    /* The key of an entry, whose value comes next. */
+    /* The key of an entry, whose value follows. */
     if (expects_key(r)) {
         level *top = &r->levels[r->depth - 1];
         char *key = copy_scalar(r, event, location);
@@ -393,7 +392,7 @@ static void read_scalar(reader *r, const yaml_event_t *event)
     if (!text)
         return;
 
-    /* Numbers in quotes are texts. */
+    /* Quoted numbers are texts. */
     yaml_scalar_style_t style = event->data.scalar.style;
     node->text = text;
     node->quoted = style != YAML_PLAIN_SCALAR_STYLE && style != YAML_ANY_SCALAR_STYLE;
@@ -458,7 +457,7 @@ static int compare_keys(const void *a, const void *b)
     return (left->key_column > right->key_column) - (left->key_column < right->key_column);
 }
 
-/* Sorted, so that a map of a hundred thousand keys takes no time; the first of equals stays. */
+/* Sorted, so that a map with a hundred thousand keys is fast; the first of equal keys is kept. */
 static void drop_duplicates(reader *r, yk_node *map)
 {
     if (map->count < 2)
@@ -495,7 +494,7 @@ static void drop_duplicates(reader *r, yk_node *map)
     yk_free(r->store->context, entries);
 }
 
-/* Takes the entries of `from` that the map does not have. */
+/* Adds the entries of `from` that the map does not have. */
 static void merge_from(reader *r, yk_node *map, const yk_node *from)
 {
     /* "<<: *name", where the anchor is a map. */
@@ -513,7 +512,7 @@ static void merge_from(reader *r, yk_node *map, const yk_node *from)
             return;
         }
 
-        /* A copy, for the entry may change by overrides. */
+        /* A copy, because overrides may change the entry. */
         yk_node *copy = yk_node_copy(r->store, child, &r->budget);
         if (!copy && r->budget < 0)
             stop(r, yk_node_location(from), "the aliases expand to more than a million values");
@@ -524,7 +523,7 @@ static void merge_from(reader *r, yk_node *map, const yk_node *from)
     }
 }
 
-/* The collection is complete: each key once, with what it takes from others. */
+/* The collection is complete: check for duplicate keys, and apply merge keys. */
 static void close_collection(reader *r, const yaml_event_t *event)
 {
     (void)event;
@@ -533,7 +532,7 @@ static void close_collection(reader *r, const yaml_event_t *event)
     if (node->kind == YK_NODE_MAP)
         drop_duplicates(r, node);
 
-    /* Merge keys, in their order: what came first stays. */
+    /* Merge keys, in their order: earlier entries have priority. */
     while (node->kind == YK_NODE_MAP && !r->stopped) {
         yk_node *merge = yk_node_get(node, "<<");
         if (!merge)
@@ -583,7 +582,7 @@ static void read_alias(reader *r, const yaml_event_t *event)
         return;
     }
 
-    /* A copy of all below it: aliases of aliases multiply. */
+    /* A deep copy, because aliases of aliases multiply. */
     yk_node *copy = yk_node_copy(r->store, r->anchors[index].node, &r->budget);
     if (copy)
         attach(r, copy);
@@ -600,7 +599,7 @@ static void begin_document(reader *r, const yaml_event_t *event)
              "a second document starts here; one file holds one scenario");
 }
 
-/* What an event does; others do nothing. */
+/* Handles an event; other kinds have no effect. */
 static void (*const handlers[])(reader *r, const yaml_event_t *event) = {
     [YAML_DOCUMENT_START_EVENT] = begin_document,
     [YAML_SCALAR_EVENT] = read_scalar,
@@ -616,13 +615,13 @@ yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagn
 {
     *root = NULL;
 
-    /* A byte order mark says nothing about UTF-8. */
+    /* A byte order mark does not prove UTF-8. */
     if (source->length >= 3 && memcmp(source->text, "\xEF\xBB\xBF", 3) == 0) {
         source->text += 3;
         source->length -= 3;
     }
 
-    /* What libyaml would accept, or report in the wrong words. */
+    /* Errors that libyaml would accept, or report in misleading words. */
     const char *text = source->text;
     bool low_first = source->length >= 2 && memcmp(text, "\xFF\xFE", 2) == 0;
     bool high_first = source->length >= 2 && memcmp(text, "\xFE\xFF", 2) == 0;
@@ -656,7 +655,7 @@ yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagn
         const unsigned char *bytes = (const unsigned char *)text;
         yaml_parser_set_input_string(&r->parser, bytes, source->length);
 
-        /* Until the end of the stream, or an error that makes no sense to read past. */
+        /* Until the end of the stream, or an error beyond which reading makes no sense. */
         bool done = false;
         while (!done && !r->stopped) {
             yaml_event_t event;
@@ -684,7 +683,7 @@ yk_status yk_yaml_read(yk_store *store, yk_source *source, yk_diagnostics *diagn
         out_of_memory(r);
     }
 
-    /* A text of comments alone has no tree. */
+    /* A text with comments only has no tree. */
     if (!r->stopped && !r->root)
         yk_report(diagnostics, YK_SEVERITY_ERROR, (yk_location){.source = source}, NULL,
                   "the %s is empty", source->has_lines ? "file" : "value");

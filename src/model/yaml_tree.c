@@ -17,7 +17,7 @@ yk_node *yk_node_create(yk_store *store, yk_node_kind kind, yk_location location
     node->column = location.column;
     node->length = location.length;
 
-    /* Never NULL, so that nobody has to ask. */
+    /* Never NULL, which simplifies callers. */
     node->text = "";
 
     return node;
@@ -176,7 +176,7 @@ const char *yk_node_path(const yk_node *node, char buffer[YK_PATH_MAX])
         if (node->key) {
             snprintf(step, sizeof step, "%s%.64s", nested ? "." : "", node->key);
         } else {
-            /* An item that is about to be appended has the index that it will get. */
+            /* An item that will be appended has the next index. */
             int index = 0;
             const yk_node *sibling = node->parent->first;
             for (; sibling && sibling != node; sibling = sibling->next)
@@ -184,7 +184,7 @@ const char *yk_node_path(const yk_node *node, char buffer[YK_PATH_MAX])
             snprintf(step, sizeof step, "[%d]", index);
         }
 
-        /* Before what is there already. */
+        /* Prepend to the present text. */
         size_t length = strlen(step);
         if (length >= start)
             break;

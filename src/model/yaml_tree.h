@@ -1,8 +1,7 @@
 /* The tree of an input file: maps, lists and scalars, each with its location in the text.
  *
- * The YAML reader makes the tree, overrides change it, the schema resolves it: it fills in
- * defaults and stores in each node the value that its text stands for. Nodes live in a store that
- * is released as a whole. */
+ * The YAML reader creates the tree, overrides change it, and the schema resolves it: it fills in
+ * defaults and stores the value of each node. Nodes live in a store that is released as a whole. */
 #ifndef YK_MODEL_NODE_H
 #define YK_MODEL_NODE_H
 
@@ -11,8 +10,8 @@
 
 /* Locations and messages ----------------------------------------------------------------------- */
 
-/* The reader's side of yk_diagnostics: where a piece of text came from, and how a mistake in it is
- * reported. (diagnostics.c) */
+/* The reader's side of yk_diagnostics: sources of texts, and reports of errors in them.
+ * (diagnostics.c) */
 
 /* A text that nodes point into. */
 typedef struct yk_source {
@@ -22,25 +21,24 @@ typedef struct yk_source {
     bool has_lines; /* false: the name alone is the location (overrides, defaults) */
 } yk_source;
 
-/* Lines and columns count from 1 (columns in characters, not bytes); line 0: nowhere in
- * particular. */
+/* Lines and columns count from 1 (columns in characters, not bytes); line 0: no particular place. */
 typedef struct yk_location {
     const yk_source *source;
     int line, column;
     int length; /* characters to underline */
 } yk_location;
 
-/* Adds one message; `path` may be NULL or empty. What does not fit any more is counted, not
- * kept. */
+/* Adds one message; `path` may be NULL or empty. If the list is full, the message is counted but
+ * not stored. */
 void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_location location,
                const char *path, const char *format, ...) YK_PRINTF(5, 6);
 
 /* The text at a line and column, up to the end of the source. */
 const char *yk_source_at(const yk_source *source, int line, int column);
 
-/* No further message will be kept: a validator may stop. */
+/* Whether the list is full, so that a validator may stop. */
 bool yk_diagnostics_full(const yk_diagnostics *diagnostics);
-/* A message was lost because memory ran out. */
+/* Whether a message was lost because memory was missing. */
 bool yk_diagnostics_failed(const yk_diagnostics *diagnostics);
 
 /* In the order of the source: file by file, line by line. */
@@ -55,9 +53,9 @@ typedef struct yk_node yk_node;
 struct yk_node {
     yk_node_kind kind;
     bool quoted;           /* a scalar in quotes */
-    bool implied;          /* a map that an override made on its way to a value deeper down */
-    bool added;            /* a value that an override gave to a key that was not there */
-    const yk_source *from; /* where it was written */
+    bool implied;          /* a map that an override created on its path */
+    bool added;            /* a new key from an override */
+    const yk_source *from; /* source of its text */
     int line, column;
     int length;       /* characters in its line, to underline */
     const char *text; /* scalars; "" for an empty value */
@@ -68,7 +66,7 @@ struct yk_node {
 
     /* Set when the schema resolves the node */
     bool named; /* an item of a list whose `name` has been read */
-    bool valid; /* the values below can be used */
+    bool valid; /* the values below are valid */
     /* index of the word, of the variant, or of the form that was used; booleans 0 or 1 */
     int choice;
     /* of doubles: 1 number, 3 vector, 4 quaternion (w x y z), 9 matrix by rows, n list */
@@ -79,39 +77,38 @@ struct yk_node {
 };
 
 yk_node *yk_node_create(yk_store *store, yk_node_kind kind, yk_location location);
-/* Appends; the key (NULL in lists) must live as long as the store. */
+/* Appends a child. The key (NULL in lists) must live as long as the store. */
 void yk_node_append(yk_node *parent, yk_node *child, const char *key, yk_location key_location);
-/* Puts `with` where a child is, under the same key; messages about the key then point to
- * `with`. */
+/* Replaces a child by `with` under the same key; messages about the key then refer to `with`. */
 void yk_node_replace(yk_node *old, yk_node *with);
 void yk_node_remove(yk_node *child);
-/* Deep copy without the key. `budget` counts down by one per node; NULL when it is used up (it is
- * then negative) or memory is out. */
+/* Deep copy without the key. `budget` decreases by one per node; NULL if it is exhausted (it is
+ * then negative) or memory is missing. */
 yk_node *yk_node_copy(yk_store *store, const yk_node *node, int *budget);
 
-/* The entry of a map, NULL if absent or if the node is no map. */
+/* The entry of a map, NULL if it is missing or if the node is no map. */
 yk_node *yk_node_get(const yk_node *map, const char *key);
 yk_node *yk_node_at(const yk_node *list, int index);
-/* The first child of the entry of a map, NULL where that is absent or empty. */
+/* The first child of the entry of a map, NULL if that is missing or empty. */
 yk_node *yk_node_items(const yk_node *map, const char *key);
-/* The name of an item of a named collection: its key in a map, its `name` in a list; NULL if it
- * has none. */
+/* The name of an item of a named collection: its key in a map, its `name` in a list; NULL if it has
+ * none. */
 const char *yk_node_name(const yk_node *item);
 
-/* An entry that was left empty ("mass:") or given as null or ~. */
+/* An entry that is empty ("mass:") or null or ~. */
 bool yk_node_is_empty(const yk_node *node);
 
 yk_location yk_node_location(const yk_node *node);
-/* Where its key is; where the node itself is, if it has none. */
+/* Location of its key, or of the node itself if it has none. */
 yk_location yk_node_key_location(const yk_node *node);
 
 enum { YK_PATH_MAX = 256 };
 
-/* "subsystems.left.mass", "interfaces[0].joint"; long paths lose their beginning. Returns
+/* "subsystems.left.mass", "interfaces[0].joint"; long paths are truncated at the beginning. Returns
  * buffer. */
 const char *yk_node_path(const yk_node *node, char buffer[YK_PATH_MAX]);
 
-/* Reports about a node (its value, or its key) with the node's path. */
+/* Reports an error about a node (its value, or its key) with the node's path. */
 #define yk_node_error(diagnostics, node, ...)                           \
     yk_report((diagnostics), YK_SEVERITY_ERROR, yk_node_location(node), \
               yk_node_path((node), (char[YK_PATH_MAX]){0}), __VA_ARGS__)
