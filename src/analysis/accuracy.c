@@ -1,5 +1,5 @@
-/* How far a run is from the truth: runs of the same scenario in finer steps, and the bars that
- * follow (error_bars.h). */
+/* The error of a run: runs of the same scenario with finer steps, and the resulting error bars
+ * (error_bars.h). */
 #include <math.h>
 #include <pthread.h>
 #include <stdio.h>
@@ -10,17 +10,17 @@
 #include "model/scenario.h"
 #include "yoke/analysis.h"
 
-/* An eighth of the steps is taken where an irregular channel may be wrong by more than this. */
+/* If the error of an irregular channel may exceed this, an eighth of the step is run too. */
 static const double WORTH_A_RUN = 1e-4;
 
 typedef struct study {
     yk_context *context;
     const yk_accuracy_options *def;
-    /* With h/2, h/4, h/8, and how many of these are to be released. */
+    /* Runs with h/2, h/4, h/8, and number of these that must be released. */
     yk_trial finer[YK_ERROR_RUNS_MAX - 1];
     int begun;
 
-    /* Guards what follows: of each, the fraction that is done. */
+    /* Guards the following members: fraction of each run that is done. */
     pthread_mutex_t lock;
     double fractions[YK_ERROR_RUNS_MAX - 1];
     bool stopped;
@@ -28,7 +28,7 @@ typedef struct study {
 
 /* Runs ----------------------------------------------------------------------------------------- */
 
-/* The work of a run doubles with its steps. */
+/* The work of a run doubles with its number of steps. */
 static bool report_progress(void *user, const yk_trial *trial, const yk_run_progress *progress)
 {
     study *s = user;
@@ -59,7 +59,7 @@ static void run_finer(void *user, int index, void *result)
 {
     (void)result;
 
-    /* The longest first. */
+    /* The longest run first. */
     study *s = user;
     int at = s->begun - 1 - index;
     yk_trial_def def = {
@@ -97,10 +97,10 @@ void yk_accuracy_report_destroy(yk_context *context, yk_accuracy_report *public)
     yk_free(context, r);
 }
 
-/* Bars from the run and as many finer ones. */
+/* Bars from the run and the given number of finer ones. */
 static yk_status make_bars(study *s, int finer, report *r)
 {
-    /* Side by side, at the times that all of them have. */
+    /* Align the records at their common times. */
     const yk_record_header *header = yk_record_get_header(s->def->record);
     const yk_record *records[YK_ERROR_RUNS_MAX] = {s->def->record};
     for (int i = 0; i < finer; i++)
@@ -126,7 +126,7 @@ static yk_status make_bars(study *s, int finer, report *r)
         at += components;
     }
 
-    /* The worst of those that count. */
+    /* The largest error of all channels that count. */
     if (status == YK_OK) {
         yk_accuracy_report *public = &r->public;
         double duration = 0;
@@ -156,7 +156,7 @@ static yk_status make_bars(study *s, int finer, report *r)
 
 /* Words ---------------------------------------------------------------------------------------- */
 
-/* The worst error in words. */
+/* The largest error as a text. */
 static void describe(const study *s, yk_accuracy_report *r)
 {
     if (r->worst_channel < 0) {
@@ -164,12 +164,12 @@ static void describe(const study *s, yk_accuracy_report *r)
         return;
     }
 
-    /* How much, of what, where. */
+    /* Its size, channel and time. */
     const yk_channel_error *e = &r->channels[r->worst_channel];
     double step = yk_scenario_get_info(s->def->loaded_scenario)->step;
     double percent = 100 * e->error;
 
-    /* The measure depends on how the error behaves. */
+    /* The measure depends on the behavior of the error. */
     yk_text text = {0};
     if (e->accuracy == YK_ACCURACY_DISCONTINUOUS)
         yk_text_add(s->context, &text, "%.2g %% on average at h = %g s (%s, which jumps)", percent,
@@ -181,7 +181,7 @@ static void describe(const study *s, yk_accuracy_report *r)
         yk_text_add(s->context, &text, "%.2g %% of its mean deviation at h = %g s (%s)", percent,
                     step, e->name);
 
-    /* And how well that is known. */
+    /* And its reliability. */
     if (isfinite(e->order))
         yk_text_add(s->context, &text, ", order %.1f", e->order);
     if (e->accuracy == YK_ACCURACY_ASSUMED_ORDER)
@@ -204,14 +204,14 @@ static void describe(const study *s, yk_accuracy_report *r)
 
 static yk_status estimate(study *s, report *r)
 {
-    /* Half and a quarter of the steps at the same time. */
+    /* Half and a quarter of the step at the same time. */
     s->begun = 2;
     yk_trials_def runs = {.jobs = s->def->jobs, .count = 2, .work = run_finer, .user = s};
     yk_status status = yk_trials_run(s->context, &runs);
     if (status != YK_OK)
         return status;
 
-    /* A finer run that fails says that the steps of this one are no approximation of anything. */
+    /* If a finer run fails, the steps of this run are no valid approximation. */
     static const char *const parts[] = {"half", "a quarter of"};
     for (int i = 0; i < 2; i++) {
         const yk_trial *trial = &s->finer[i];
@@ -242,7 +242,7 @@ static yk_status estimate(study *s, report *r)
         return YK_OK;
     }
 
-    /* Bars from those that came to their end. */
+    /* Bars from the runs that reached their end. */
     int finer = 0;
     while (finer < 2 && s->finer[finer].status != YK_INTERRUPTED)
         finer++;
@@ -254,7 +254,7 @@ static yk_status estimate(study *s, report *r)
     if (status != YK_OK)
         return status;
 
-    /* An eighth of the steps may show a law where three runs show none. */
+    /* With an eighth of the step, a law may become visible that three runs do not show. */
     bool irregular = false;
     for (int i = 0; i < r->public.channel_count; i++) {
         const yk_channel_error *e = &r->public.channels[i];
@@ -284,7 +284,7 @@ yk_status yk_estimate_accuracy(yk_context *context, const yk_accuracy_options *d
     if (!r)
         return YK_ERROR_MEMORY;
 
-    /* One block of numbers for all bars, which are infinite until better ones are known. */
+    /* One allocation for all bars, which are infinite initially. */
     size_t width = (size_t)yk_record_width(header);
     size_t count = (size_t)header->channel_count;
     r->rows = yk_record_row_count(def->record);
@@ -302,7 +302,7 @@ yk_status yk_estimate_accuracy(yk_context *context, const yk_accuracy_options *d
         r->values[i] = INFINITY;
     r->public.error_bars = (const double *const *)r->bars;
 
-    /* Gaps and created energies are errors themselves, iterations no results. */
+    /* Gaps and created energies are errors themselves, iterations are not results. */
     r->public.channel_count = header->channel_count;
     for (int i = 0; i < header->channel_count; i++) {
         yk_channel_error *channel = &r->public.channels[i];
@@ -311,7 +311,7 @@ yk_status yk_estimate_accuracy(yk_context *context, const yk_accuracy_options *d
         channel->excluded = yk_channel_tells_of_coupling(&def->loaded_scenario->rows[i]);
     }
 
-    /* All runs share what takes long to find. */
+    /* All runs share data that are expensive to compute. */
     yk_accuracy_options own = *def;
     yk_cache *prepared = yk_trials_prepare(&own.scenario);
     study s = {.context = context, .def = &own};
@@ -323,7 +323,7 @@ yk_status yk_estimate_accuracy(yk_context *context, const yk_accuracy_options *d
     pthread_mutex_destroy(&s.lock);
     yk_cache_destroy(prepared);
 
-    /* A report is made of what there is, also where a finer run failed. */
+    /* A report is made from the available runs, even if a finer run failed. */
     if (YK_FAILED(status) || status == YK_INTERRUPTED) {
         yk_accuracy_report_destroy(context, &r->public);
         return status;
@@ -337,11 +337,11 @@ yk_status yk_estimate_accuracy(yk_context *context, const yk_accuracy_options *d
 
 enum { FIGURES_PER_CHANNEL = 3, FIGURE_NAME = 200 };
 
-/* The summary of the record, and what is known of its error. */
+/* The summary of the record, and its error. */
 static yk_status end_record(yk_context *context, const yk_record *record,
                             const yk_accuracy_report *r, yk_recorder *recorder)
 {
-    /* What the record has, and what is added per channel and for the whole. */
+    /* The statistics of the record, and additional ones per channel and for the whole. */
     const yk_record_summary *given = yk_record_get_summary(record);
     int most = given->count + FIGURES_PER_CHANNEL * r->channel_count + 2;
     int count = 0;
@@ -352,7 +352,7 @@ static yk_status end_record(yk_context *context, const yk_record *record,
         for (; count < given->count; count++)
             values[count] = given->values[count];
 
-        /* Of each channel, what it is wrong by. */
+        /* The error of each channel. */
         for (int i = 0; i < r->channel_count; i++) {
             const yk_channel_error *e = &r->channels[i];
             const struct {
@@ -396,7 +396,7 @@ yk_status yk_accuracy_report_write(yk_context *context, const yk_record *record,
     double *row = yk_allocate(context, (size_t)(2 * width) + 1, sizeof *row);
     yk_status status = list && names && row ? YK_OK : YK_ERROR_MEMORY;
 
-    /* Bars are channels of their own, under the name of what they belong to. */
+    /* Bars are channels of their own, named after their channel. */
     if (status == YK_OK) {
         for (int i = 0; i < channels; i++) {
             list[i] = given->channels[i];

@@ -1,21 +1,20 @@
-/* Which scheme and step to take: by trying them, the cheapest first.
+/* Recommends a scheme and a step by trial runs, the cheapest first.
  *
- *   pilot      three short runs show what a step of each subsystem costs; from that and the time
- *              that is allowed follows the stretch of the scenario on which schemes are compared
- *   reference  the monolithic system where the subsystems can be merged, else the tightest scheme
- *              that runs, in steps so fine that its own error, measured as in error_bars.h, is a
+ *   pilot      three short runs measure the cost of a step of each subsystem; this cost and the
+ *              time limit determine the part of the scenario over which schemes are compared
+ *   reference  the monolithic system if the subsystems can be merged, otherwise the tightest scheme
+ *              that runs, with steps so fine that its own error, measured as in error_bars.h, is a
  *              small part of the tolerance
- *   search     every scheme begins with the coarsest step. The one whose next trial would be
- *              cheapest goes on with half its step, until none that is cheaper than the cheapest
- *              that meets the tolerance is left
- *   verify     beyond the stretch that one is compared with itself in halves and quarters of its
- *              steps, over the whole scenario, and asked for its stability. One that fails goes on
- *              with half its step, or another takes over
+ *   search     every scheme begins with the coarsest step. The scheme with the cheapest next trial
+ *              continues with half its step, until no scheme is left that is cheaper than the
+ *              cheapest one within the tolerance
+ *   verify     over the whole scenario, the chosen scheme is compared with itself at half and a
+ *              quarter of its step, and its stability is checked. If it fails, it continues with
+ *              half its step, or another scheme is chosen
  *
- * The error of a scheme is its distance from the reference plus that of the reference, in the
- * measure of `yk_channel_error`. Cost is counted in steps of subsystems, weighed by what they
- * cost, and time is that of the processor: a busy machine takes longer and gives the same
- * answer. */
+ * The error of a scheme is its difference from the reference plus the error of the reference, in
+ * the measure of `yk_channel_error`. Cost is counted in weighted steps of subsystems, and time is
+ * processor time: a busy machine takes longer but gives the same answer. */
 #include <math.h>
 #include <stdatomic.h>
 #include <stdio.h>
@@ -29,69 +28,69 @@
 #include "base/text.h"
 #include "model/scenario.h"
 
-/* Steps that are tried: from GRID times that of the scenario down by halves. Samples are at
+/* Steps of the trials: from GRID times that of the scenario down by halves. Samples are at
  * multiples of the coarsest. */
 enum { GRID = 4, RUNGS = 7, PILOTS = 3, PILOT_STEPS = 256, STRETCH_LEAST = 64 };
-/* The reference: parts of the scenario's step, and the most that it is refined to. */
+/* Steps of the reference: initial fraction of the scenario's step, and largest refinement. */
 enum { REFERENCE_LEVELS = 3, REFERENCE_PARTS = 8, REFERENCE_PARTS_MAX = 256 };
-/* Parts of the tolerance: up to which the error of the reference does no harm, and from which a
+/* Fractions of the tolerance: error of the reference that is harmless, and error above which a
  * channel cannot be judged. */
 static const double REFERENCE_FINE = 0.1;
 static const double REFERENCE_COARSE = 0.5;
-/* Runs of the scenario that all trials amount to, roughly, and the part of the time that they may
- * take: from these follows how long a stretch may be. */
+/* Approximate number of scenario runs to which all trials amount, and fraction of the time that
+ * they may use. These determine the length of the compared part. */
 static const double WORK = 150;
 static const double SEARCH_FRACTION = 0.4;
-/* The most that one trial may take. */
+/* Largest fraction of the time for one trial. */
 static const double TRIAL_FRACTION = 0.1;
-/* What is kept of the time for the verification of a scheme that is good. */
+/* Fraction of the time reserved for the verification of a good scheme. */
 static const double VERIFY_FRACTION = 0.4;
-/* Energy that moves, by the rounding of all energies, below which it is no motion. */
+/* Energy of a motion, in units of the rounding errors of all energies, below which nothing moves. */
 static const double AT_REST = 1e5;
-/* Macro steps that an inquiry about stability takes, roughly. */
+/* Approximate number of macro steps of a stability analysis. */
 static const double STABILITY_STEPS = 5000;
-/* Costs nearer than this are equal: the scheme that is listed first is taken. */
+/* Costs with a smaller relative difference are equal: the scheme that is listed first is chosen. */
 static const double SAME_COST = 1.1;
 
-/* One scheme on its way from coarse to fine steps. */
+/* A scheme with its trials from coarse to fine steps. */
 typedef struct contender {
     unsigned traits;
     yk_run_report report;
 
-    /* That was tried last; -1: none. No finer step is tried any more. */
+    /* Rung of the last trial; -1: none. Whether finer steps are excluded. */
     int rung;
     bool closed;
 
-    /* Macro steps after which it broke down with the last step; 0: it did not. */
+    /* Macro steps until the last trial broke down; 0: it did not. */
     int64_t broke;
 
-    /* Of the whole run, in weighed steps; NaN: not known. */
+    /* Cost of the whole run, in weighted steps; NaN: unknown. */
     double work;
 
     /* Time over which it met the tolerance (s). */
     double verified;
 } contender;
 
-/* What schemes are compared with. */
+/* The reference for all schemes. */
 typedef struct reference {
-    /* The scheme by its number, and the parts of the scenario's step that it took. */
+    /* Index of its scheme, and the refinement of the scenario's step. */
     int candidate;
     int parts;
 
-    /* The limit of its runs, NULL: there is none; and the report of the finest. */
+    /* Extrapolated limit of its runs, NULL: there is none; and report of the finest run. */
     yk_record *record;
     yk_run_report report;
 
-    /* The time that it covers, and that of the processor for all runs (s). */
+    /* Simulated time (s), and processor time of all its runs (s). */
     double stretch;
     double seconds;
 
-    /* Of the worst channel, and of each. */
+    /* Error of the worst channel, and of each channel. */
     double error;
     yk_channel_error *errors;
 } reference;
 
-/* Candidates that may serve as reference, from the most exact on. */
+/* Candidates for the reference, the most accurate first. */
 enum {
     BASELINE_MERGED,
     BASELINE_ACCELERATED,
@@ -107,7 +106,7 @@ typedef struct study {
     const yk_advice_options *def;
     yk_advice_report *advice;
     int jobs;
-    double budget, spent; /* s of the processor */
+    double budget, spent; /* processor time (s) */
 
     /* The scenario. */
     double step, start, end;
@@ -119,22 +118,22 @@ typedef struct study {
 
     /* What steps cost. */
     double *weights, *call_seconds;
-    double seconds_per_work, seconds_per_step; /* of the scenario as it is */
+    double seconds_per_work, seconds_per_step; /* of the unchanged scenario */
 
-    /* What schemes offer, and the values that each changes. */
+    /* Variants of all schemes, and the overrides of each. */
     yk_choice choices[YK_CHOICES_MAX];
     const char *overrides[YK_CHOICES_MAX * YK_CHANGES_MAX];
     yk_variant candidates[YK_ADVICE_ROWS_MAX];
     contender contenders[YK_ADVICE_ROWS_MAX];
     int count;
-    int baselines[BASELINES]; /* numbers of candidates; -1: none */
+    int baselines[BASELINES]; /* indices of candidates; -1: none */
 
-    reference reference; /* on the present stretch */
-    bool too_long;       /* one did not end in its time */
+    reference reference; /* for the present part of the run */
+    bool too_long;       /* a reference run exceeded its time */
 
-    /* The trials that run at present. */
+    /* Trials that are running. */
     int batch[YK_ADVICE_ROWS_MAX], batch_count;
-    double used[YK_ADVICE_ROWS_MAX]; /* s of the processor, of each */
+    double used[YK_ADVICE_ROWS_MAX]; /* processor time of each (s) */
 } study;
 
 yk_advice_options yk_advice_options_default(void)
@@ -172,7 +171,7 @@ static yk_trial_def trial_of(const study *s, const yk_variant *variant, double s
 /* A length in whole numbers of the coarsest step. */
 static double whole_stretch(const study *s, double length)
 {
-    /* Not longer than the run, and not so short that there is nothing to see. */
+    /* At most the whole run, and long enough for a motion to develop. */
     double grid = s->grid * s->step;
     double whole = s->end - s->start;
     double least = fmin(whole, STRETCH_LEAST * s->step);
@@ -182,7 +181,7 @@ static double whole_stretch(const study *s, double length)
 
 /* Preparation ---------------------------------------------------------------------------------- */
 
-/* What the schemes offer, and which of these may serve as reference. */
+/* The variants of the schemes, and the candidates for the reference. */
 static yk_status list_candidates(study *s)
 {
     s->count = yk_candidates(s->choices);
@@ -190,7 +189,7 @@ static yk_status list_candidates(study *s)
     for (int k = 0; k < BASELINES; k++)
         s->baselines[k] = -1;
 
-    /* Each with the values that it changes in the scenario. */
+    /* Each with the overrides of the scenario. */
     s->advice->count = s->count;
     for (int i = 0; i < s->count; i++) {
         const yk_choice *choice = &s->choices[i];
@@ -210,7 +209,7 @@ static yk_status list_candidates(study *s)
         s->candidates[i] = (yk_variant){choice->name, overrides, changes->count};
         overrides += changes->count;
 
-        /* How good a reference it makes, where the scheme offers it as one. */
+        /* Its rank as a reference, if the scheme offers it as one. */
         unsigned traits = yk_choice_traits(s->context, choice);
         s->contenders[i] = (contender){.traits = traits, .rung = -1, .work = NAN};
         if (!choice->variant || !(choice->variant->purpose & YK_VARIANT_BASELINE))
@@ -238,7 +237,7 @@ static yk_status read_scenario(study *s)
     if (status != YK_OK)
         return status;
 
-    /* What every trial needs to know of it. */
+    /* Data for every trial. */
     const yk_scenario_info *info = yk_scenario_get_info(scenario);
     s->step = info->step;
     s->start = info->start;
@@ -248,7 +247,7 @@ static yk_status read_scenario(study *s)
     for (s->grid = GRID; s->grid > 1 && info->step_count % s->grid != 0;)
         s->grid /= 2;
 
-    /* Subsystems of different kinds cannot be merged: that need not be tried. */
+    /* Subsystems of different kinds cannot be merged, so skip that trial. */
     s->mergeable = true;
     for (int i = 0; i < info->subsystem_count; i++) {
         const yk_subsystem_ops *ops = info->subsystems[i]->ops;
@@ -272,9 +271,9 @@ static yk_status read_scenario(study *s)
         status = yk_fail(s->context, YK_ERROR_ARGUMENT,
                          "advise: the scenario has no interfaces, so there is nothing to couple");
 
-    /* What is compared, each once: position and velocity of the interfaces, and what is recorded;
-     * not gaps and created energies, which are errors themselves, nor iterations, nor energies of
-     * subsystems: of merged ones only their sum is known. */
+    /* Compared channels, each once: position and velocity of the interfaces, and recorded channels.
+     * Not compared: gaps and created energies, which are errors themselves; iterations; and
+     * energies of subsystems, because for merged ones only the sum is known. */
     for (int i = 0; status == YK_OK && i < most; i++) {
         char *name = s->names[s->channel_count];
         int recorded = i - of_interfaces;
@@ -302,19 +301,18 @@ static yk_status read_scenario(study *s)
     return status;
 }
 
-/* Short runs, of which the quickest counts, for other programs only ever make them longer. Where
- * the scenario as it is breaks down, which costs more than steps that go well, another scheme
- * shows the cost. */
+/* Short runs, of which the fastest counts, because other programs can only make them slower. If the
+ * unchanged scenario breaks down, which costs more than normal steps, another scheme is used. */
 static yk_status run_pilots(study *s)
 {
-    /* The scenario as it is first. */
+    /* The unchanged scenario first. */
     const int others[] = {-1, s->baselines[BASELINE_ACCELERATED],
                           s->baselines[BASELINE_BOTH_WRENCHES]};
     double *least = yk_allocate(s->context, (size_t)s->subsystems, sizeof *least);
     if (!least)
         return YK_ERROR_MEMORY;
 
-    /* From no knowledge of what anything costs. */
+    /* Equal weights as long as costs are unknown. */
     for (int i = 0; i < s->subsystems; i++) {
         least[i] = INFINITY;
         s->weights[i] = 1;
@@ -341,8 +339,8 @@ static yk_status run_pilots(study *s)
             yk_trial_run(&def, &pilot);
             s->spent += yk_processor_seconds() - before;
 
-            /* What a step of each subsystem costs beside the others, in powers of two, so that it
-             * is the same every time. */
+            /* Relative costs of a step of the subsystems, rounded to powers of two, so that they
+             * are reproducible. */
             double heaviest = 0;
             for (int i = 0; i < s->subsystems; i++) {
                 if (!YK_FAILED(pilot.status) && s->call_seconds[i] > 0)
@@ -381,14 +379,15 @@ static yk_status run_pilots(study *s)
     if (status != YK_OK)
         return status;
 
-    /* Where none ran, a guess that lets the search begin. */
+    /* If no run succeeded, an estimate that lets the search begin. */
     if (!isfinite(s->seconds_per_step))
         s->seconds_per_step = 1e-5;
     if (!isfinite(s->seconds_per_work))
         s->seconds_per_work = s->seconds_per_step / s->subsystems;
     s->seconds_per_step = fmax(s->seconds_per_step, 1e-7);
 
-    /* The stretch: halves of the run, so that a little more or less time changes nothing. */
+    /* The compared part: the run divided by a power of two, so that small changes of the time limit
+     * have no effect. */
     double once = 0;
     for (int i = 0; i < s->subsystems; i++)
         once += s->weights[i];
@@ -410,11 +409,11 @@ static yk_status run_pilots(study *s)
 
 /* Comparison ----------------------------------------------------------------------------------- */
 
-/* What is asked of every channel of some aligned records. */
+/* What is computed for every channel of some aligned records. */
 enum { DISTANCE, BARS, TRUTH };
 
-/* Errors of all channels; bars and truth go to `columns`, one per column, which may be NULL for
- * distances. */
+/* Errors of all channels. Bars and truth are written to `columns`, one per column, which may be
+ * NULL for distances. */
 static yk_status compare(const study *s, const yk_aligned *a, const yk_record_header *header,
                          int asked, double *const *columns, yk_channel_error *errors)
 {
@@ -445,7 +444,7 @@ static yk_status compare(const study *s, const yk_aligned *a, const yk_record_he
     return status;
 }
 
-/* Columns that are written to: as many as the records have. */
+/* Output columns: as many as the records have. */
 static double **take_columns(const study *s, const yk_aligned *a)
 {
     double **columns = yk_allocate(s->context, (size_t)a->width + 1, sizeof *columns);
@@ -471,17 +470,17 @@ static void give_columns(const study *s, double **columns)
     yk_free(s->context, columns);
 }
 
-/* A channel that the reference itself does not know well enough is no measure of anything else. */
+/* A channel that is not accurate in the reference cannot be used to judge others. */
 static bool is_judged(const study *s, int channel)
 {
-    /* The error of the reference must be a part of the tolerance. */
+    /* The error of the reference must be a fraction of the tolerance. */
     const yk_channel_error *e = &s->reference.errors[channel];
     return !e->excluded && e->error <= REFERENCE_COARSE * s->def->tolerance;
 }
 
-/* The error of the worst channel. DISTANCE: of a record from the reference, with the error of
- * that; BARS: of a run from finer ones of its own, without channels that no run predicts to the
- * end. Infinite when out of memory. */
+/* The error of the worst channel. DISTANCE: difference of a record from the reference, plus the
+ * error of the reference; BARS: of a run from finer ones of its own, without channels that no run
+ * predicts up to the end. Infinite if memory is missing. */
 static double worst_error(const study *s, const yk_record *const *records, int count, int asked,
                           int *worst)
 {
@@ -537,17 +536,17 @@ typedef struct refined_runs {
     const study *s;
     const yk_variant *variant;
 
-    /* Of the coarsest (s); each further run has half the step of the one before. */
+    /* Coarsest step (s); each further run has half the step of the previous one. */
     double step, end;
     int count;
 
-    /* Refinement of the last. */
+    /* Refinement of the last run. */
     int finest;
 
-    /* Of the processor, at most: for the finest, for the others. */
+    /* Limits of processor time: for the finest run, for the others. */
     double seconds[2];
 
-    /* They are of no use without the finest; which did not end in its time. */
+    /* The others are useless without the finest; the finest exceeded its time. */
     bool all;
     atomic_bool late;
 
@@ -555,7 +554,7 @@ typedef struct refined_runs {
     double used[REFERENCE_LEVELS];
 } refined_runs;
 
-/* The finest first: it takes more than half of the time of all. */
+/* The finest first, because it takes more than half of the total time. */
 static void run_refined(void *user, int index, void *result)
 {
     (void)result;
@@ -590,13 +589,13 @@ static void release_reference(const study *s, reference *r)
     *r = (reference){0};
 }
 
-/* Runs one candidate in three steps. Replaces the reference that there is if it is better. */
+/* Runs one candidate with three steps. Replaces the present reference if it is better. */
 static void try_reference(study *s, int candidate, int parts, double seconds)
 {
     if (candidate < 0)
         return;
 
-    /* In a step and its halves, from the finest down. */
+    /* With a step and its halves, starting with the finest. */
     refined_runs r = {
         .s = s,
         .variant = &s->candidates[candidate],
@@ -616,7 +615,7 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
     };
     yk_status status = yk_trials_run(s->context, &runs);
 
-    /* All three must have come to their end, and nothing serious been found. */
+    /* All three must have reached their end, without serious findings. */
     bool good = status == YK_OK;
     const yk_record *records[REFERENCE_LEVELS];
     double used = 0;
@@ -636,7 +635,7 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
 
     s->spent += used;
 
-    /* The limit of the three runs, and how well it is known. */
+    /* The limit of the three runs, and its error. */
     yk_channel_error *errors = NULL;
     double **limit = NULL;
     double *row = NULL;
@@ -660,7 +659,7 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
     if (status == YK_OK)
         status = compare(s, &a, header, TRUTH, limit, errors);
 
-    /* It is kept as a record of its own. */
+    /* Keep it as a record of its own. */
     if (status == YK_OK)
         status = yk_record_create(s->context, &record);
     if (status == YK_OK)
@@ -674,7 +673,7 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
     if (status == YK_OK)
         status = yk_recorder_end(yk_record_recorder(record), NULL);
 
-    /* It is taken where it is better than what there is. */
+    /* Use it if it is better than the present reference. */
     if (status == YK_OK) {
         double error = 0;
         yk_error_exempt_resting(errors, s->channel_count, s->advice->duration);
@@ -708,17 +707,17 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
         yk_trial_release(&r.runs[i]);
 }
 
-/* The first candidate that gives a reference, the most exact before the others, in steps that are
- * halved until it is good enough. Wrenches on both sides are of high order and cost much: they
- * are tried where halving did not do. */
+/* The first candidate that gives a reference, the most accurate first, with steps that are halved
+ * until it is good enough. Schemes of high order with wrenches on both sides are expensive: they
+ * are tried if halving was not sufficient. */
 static yk_status make_reference(study *s)
 {
     yk_advice_report *advice = s->advice;
     reference *r = &s->reference;
     const double fine = REFERENCE_FINE * s->def->tolerance;
 
-    /* On shorter stretches where it takes too long, unless a length was asked for: a short answer
-     * is better than none. */
+    /* If it takes too long, use a shorter part, unless a length was requested: an answer for a
+     * shorter time is better than none. */
     for (;;) {
         double shorter = whole_stretch(s, advice->duration / 2);
         bool last = isfinite(s->def->duration) || !(shorter < advice->duration);
@@ -728,7 +727,7 @@ static yk_status make_reference(study *s)
         const double begun = s->spent;
         s->too_long = false;
 
-        /* The first that runs at all. */
+        /* The first candidate that runs at all. */
         int rank = BASELINE_ACCELERATED;
         if (s->mergeable)
             rank = BASELINE_MERGED;
@@ -738,7 +737,7 @@ static yk_status make_reference(study *s)
                 try_reference(s, s->baselines[rank], REFERENCE_PARTS, left / 2);
         }
 
-        /* Smaller steps, until it is good enough; once the one of high order. */
+        /* Smaller steps, until it is good enough; once with the scheme of high order. */
         int high_order = s->baselines[BASELINE_BOTH_WRENCHES];
         bool asked = r->record && r->candidate == high_order;
 
@@ -775,7 +774,7 @@ static yk_status make_reference(study *s)
                        "%g s, not even with a step of %g s; does the scenario run at all?",
                        advice->duration, s->step / REFERENCE_PARTS);
 
-    /* Something has to move, and to be known. */
+    /* Something must move, and be known. */
     if (r->report.max_energy <= AT_REST * r->report.energy_rounding)
         return yk_fail(s->context, YK_ERROR_ARGUMENT,
                        "advise: nothing moves in the first %g s, so there is nothing to compare; "
@@ -810,7 +809,7 @@ static yk_status make_reference(study *s)
 
 /* Search --------------------------------------------------------------------------------------- */
 
-/* Runs one scheme with the step of its rung on the present stretch. */
+/* Runs one scheme with its present step over the compared part. */
 static void try_candidate(void *user, int index, void *result)
 {
     (void)result;
@@ -821,7 +820,7 @@ static void try_candidate(void *user, int index, void *result)
     yk_advice_row *row = &s->advice->rows[number];
     double step = ldexp(s->grid * s->step, -c->rung);
 
-    /* Within its part of the time: a trial that takes longer is too expensive anyway. */
+    /* Within its share of the time: a longer trial would be too expensive anyway. */
     yk_trial_def def = trial_of(s, &s->candidates[number], step);
     def.seconds = fmin(fmax(time_left(s), 0), TRIAL_FRACTION * s->budget);
     double before = yk_processor_seconds();
@@ -834,7 +833,7 @@ static void try_candidate(void *user, int index, void *result)
         return;
     }
 
-    /* Its cost over the whole run. One that broke down has made only some of its steps. */
+    /* Its cost over the whole run. A trial that broke down has made only some of its steps. */
     row->step = step;
     row->spurious_energy = trial.report.energy_created / trial.report.max_energy;
     row->error = NAN;
@@ -847,7 +846,7 @@ static void try_candidate(void *user, int index, void *result)
         row->wall_time = c->work * s->seconds_per_work;
     }
 
-    /* Its error, and what was found. */
+    /* Its error, and its findings. */
     yk_finding_kind kind;
     bool serious = yk_report_serious(&trial.report, &kind);
     bool open = serious && kind == YK_FINDING_NOT_CONVERGED;
@@ -875,8 +874,8 @@ static void try_candidate(void *user, int index, void *result)
     if (row->outcome == YK_ADVICE_ACCEPTED)
         c->verified = s->advice->duration;
 
-    /* Another step changes nothing about a capability, nor where a run breaks down after as many
-     * steps, however long. */
+    /* Another step does not help against a missing capability, or a breakdown after the same number
+     * of steps, however small these are. */
     int64_t broke = 0;
     if (YK_FAILED(trial.status))
         broke = trial.report.step_count;
@@ -914,16 +913,16 @@ static yk_status run_batch(study *s)
     return status;
 }
 
-/* Costs in steps that are too small to matter, so that equal ones are equal. */
+/* Costs in units that are too small to matter, so that equal ones are equal. */
 static double cost_class(double work)
 {
     return round(log(work) / log(SAME_COST));
 }
 
-/* A scheme that merges all subsystems is the reference, and no coupling. */
+/* A scheme that merges all subsystems is the reference, not a coupling. */
 static int cheapest_good(const study *s)
 {
-    /* Of equal cost the first that is listed. */
+    /* Among equal costs, the first in the list. */
     int best = -1;
     for (int i = 0; i < s->count; i++) {
         const contender *c = &s->contenders[i];
@@ -937,11 +936,11 @@ static int cheapest_good(const study *s)
     return best;
 }
 
-/* Work of the next trial of a scheme: with half the step about twice that of the last. Infinite
- * where there is none. */
+/* Work of the next trial of a scheme: with half the step about twice that of the last. Infinite if
+ * there is none. */
 static double next_work(const study *s, int i)
 {
-    /* Nothing is left to try for one that is good, refused, or at its finest step. */
+    /* No trial is left for a scheme that is accepted, rejected, or at its finest step. */
     const contender *c = &s->contenders[i];
     bool good = s->advice->rows[i].outcome == YK_ADVICE_ACCEPTED;
     if (c->closed || good || c->rung + 1 >= RUNGS)
@@ -953,8 +952,9 @@ static double next_work(const study *s, int i)
     return 2 * c->work;
 }
 
-/* Goes on with the schemes whose next trial is cheapest, and within a factor of two of it at the
- * same time, as long as they are cheaper than `limit` allows beside the cheapest that is good. */
+/* Continues with the schemes whose next trial is cheapest, and with those within a factor of two of
+ * it at the same time, as long as their cost relative to the cheapest accepted scheme is below
+ * `limit`. */
 static yk_status search(study *s, double limit)
 {
     /* Round by round, the cheapest first. */
@@ -964,7 +964,7 @@ static yk_status search(study *s, double limit)
         if (best >= 0 && time_left(s) < VERIFY_FRACTION * s->budget)
             break;
 
-        /* What may still be cheaper than the cheapest that is good. */
+        /* Schemes that may still be cheaper than the cheapest accepted one. */
         double bound = INFINITY;
         if (best >= 0)
             bound = limit * s->contenders[best].work / SAME_COST;
@@ -974,7 +974,7 @@ static yk_status search(study *s, double limit)
         if (!(least < bound))
             break;
 
-        /* All whose next trial costs about as little. */
+        /* All trials with about the same cost. */
         s->batch_count = 0;
         for (int i = 0; i < s->count; i++) {
             double next = next_work(s, i);
@@ -993,9 +993,8 @@ static yk_status search(study *s, double limit)
 
 /* Verification --------------------------------------------------------------------------------- */
 
-/* Beyond the stretch on which it was compared the choice is its own reference, as in
- * yk_estimate_accuracy; where there is no time for that it must at least come to the end. False: it
- * is not good any more. */
+/* Beyond the compared part, the choice is its own reference, as in yk_estimate_accuracy(). If there
+ * is not enough time for that, it must at least reach the end. False: it is rejected. */
 static bool verify_whole(study *s, int index)
 {
     contender *c = &s->contenders[index];
@@ -1007,7 +1006,7 @@ static bool verify_whole(study *s, int index)
     if (7 * one_run < time_left(s))
         refined = 2;
 
-    /* Errors grow in time, mostly no slower than the time itself. */
+    /* Errors grow with time, usually at most proportionally to it. */
     if (refined == 0 && row->error > stretch / whole * s->def->tolerance) {
         row->outcome = YK_ADVICE_INACCURATE;
         yk_format(row->message, sizeof row->message,
@@ -1020,7 +1019,7 @@ static bool verify_whole(study *s, int index)
     if (one_run > time_left(s))
         return true;
 
-    /* In its own steps, and in halves and quarters of them. */
+    /* With its own step, and half and a quarter of it. */
     double seconds = 2 * fmax(time_left(s), 1);
     refined_runs w = {
         .s = s,
@@ -1050,7 +1049,7 @@ static bool verify_whole(study *s, int index)
             failed = run;
     }
 
-    /* Did it come to its end, and is it right there? */
+    /* Whether it reached its end, and its result is accurate there. */
     yk_finding_kind kind;
     bool serious = yk_report_serious(&w.runs[0].report, &kind) && kind != YK_FINDING_NOT_CONVERGED;
     bool broke_down = failed && YK_FAILED(failed->status);
@@ -1091,7 +1090,7 @@ static bool verify_whole(study *s, int index)
     return good;
 }
 
-/* The choice over the whole scenario, and its stability. False: it is not good any more. */
+/* The choice over the whole scenario, and its stability. False: it is rejected. */
 static bool verify(study *s, int index)
 {
     contender *c = &s->contenders[index];
@@ -1101,12 +1100,12 @@ static bool verify(study *s, int index)
     if (!whole && !isfinite(s->def->duration) && !verify_whole(s, index))
         return false;
 
-    /* Stability is asked where there is time for it. */
+    /* Check stability if there is enough time. */
     advice->has_stability = false;
     if (time_left(s) < STABILITY_STEPS * s->seconds_per_step)
         return true;
 
-    /* The scenario with the values of the choice. */
+    /* The scenario with the overrides of the choice. */
     const yk_variant *variant = &s->candidates[index];
     int given = s->def->scenario.override_count;
     const char **overrides =
@@ -1123,7 +1122,7 @@ static bool verify(study *s, int index)
     yk_format(step, sizeof step, "time.step=%.17g", row->step);
     overrides[count++] = step;
 
-    /* Asked as anybody would ask. */
+    /* The same analysis as yk_analyze_stability() for users. */
     yk_scenario_def def = s->def->scenario;
     def.overrides = overrides;
     def.override_count = count;
@@ -1143,7 +1142,7 @@ static bool verify(study *s, int index)
     s->spent += yk_processor_seconds() - before;
     advice->has_stability = !YK_FAILED(status);
 
-    /* Mass ratios decide, not steps: no smaller one is tried. */
+    /* The cause is the mass ratio and not the step, so do not try smaller ones. */
     yk_verdict verdict = advice->stability.verdict;
     bool unstable =
         verdict == YK_VERDICT_UNSTABLE_COUPLING || verdict == YK_VERDICT_COUPLING_BREAKDOWN;
@@ -1160,15 +1159,15 @@ static bool verify(study *s, int index)
     return false;
 }
 
-/* The cheapest that stands verification. Where one fails the search goes on with what may be
- * cheaper than the next. */
+/* The cheapest scheme that passes verification. If one fails, the search continues with schemes
+ * that may be cheaper than the next one. */
 static yk_status choose(study *s)
 {
     yk_status status = search(s, 1);
     int best = cheapest_good(s);
 
-    /* As long a stretch as the time allows: where what was done so far has left the time to do as
-     * much on a longer one, and there is a reference for it. */
+    /* The longest part that the time allows: continue on a longer part if the remaining time is
+     * sufficient and there is a reference for it. */
     double whole = whole_stretch(s, INFINITY);
     double begun = 0;
 
@@ -1183,7 +1182,7 @@ static yk_status choose(study *s)
         if (!(present < whole) || !(length > present))
             break;
 
-        /* The present reference stays, should there be no other. */
+        /* Keep the present reference in case there is no other. */
         begun = s->spent;
         reference kept = s->reference;
         s->reference = (reference){0};
@@ -1199,8 +1198,8 @@ static yk_status choose(study *s)
 
         release_reference(s, &kept);
 
-        /* What was good on a shorter one is tried again; one that does not end in its time stays
-         * as it was. */
+        /* Schemes accepted on a shorter part are tried again; a trial that exceeds its time leaves
+         * the result unchanged. */
         while (status == YK_OK && best >= 0 && s->contenders[best].verified < s->advice->duration) {
             s->batch[0] = best;
             s->batch_count = 1;
@@ -1225,7 +1224,7 @@ static yk_status choose(study *s)
         s->advice->run_report = s->contenders[best].report;
     }
 
-    /* What is left of the time says more of the schemes that were given up. */
+    /* Use the remaining time to explain schemes that were given up. */
     if (status == YK_OK && best >= 0 && s->spent < 0.5 * s->budget)
         status = search(s, 4);
 
@@ -1237,12 +1236,12 @@ static yk_status write_advice(study *s)
     yk_advice_report *advice = s->advice;
     const reference *r = &s->reference;
 
-    /* What the answer rests on. */
+    /* Basis of the answer. */
     advice->cpu_time = s->spent / fmax(1, s->jobs);
     advice->reference_error = r->error;
     advice->reference_refinement = r->parts;
     snprintf(advice->reference, sizeof advice->reference, "%s", s->candidates[r->candidate].name);
-    /* Channels that nothing could be said of. */
+    /* Channels that could not be judged. */
     for (int i = 0; i < s->channel_count; i++) {
         if (r->errors[i].excluded || is_judged(s, i))
             continue;
@@ -1252,7 +1251,7 @@ static yk_status write_advice(study *s)
                  s->channels[i]);
     }
 
-    /* Schemes that were not followed to the end. */
+    /* Schemes whose search was not finished. */
     for (int i = 0; i < s->count; i++) {
         yk_advice_row *row = &advice->rows[i];
         if (row->outcome != YK_ADVICE_INACCURATE || *row->message)
@@ -1268,7 +1267,7 @@ static yk_status write_advice(study *s)
                   rest);
     }
 
-    /* The table in its order: those that meet the tolerance by cost, the others by error. */
+    /* The table in its order: accepted schemes by cost, the others by error. */
     yk_advice_row *rows = yk_allocate(s->context, (size_t)s->count, sizeof *rows);
     if (!rows)
         return YK_ERROR_MEMORY;
@@ -1296,7 +1295,7 @@ static yk_status write_advice(study *s)
         order[k] = i;
     }
 
-    /* The choice keeps its row. */
+    /* Keep track of the row of the choice. */
     int best = advice->best_row;
     for (int i = 0; i < s->count; i++) {
         rows[i] = advice->rows[order[i]];
@@ -1309,7 +1308,7 @@ static yk_status write_advice(study *s)
     if (best < 0)
         return YK_OK;
 
-    /* The values of the choice, the step with as many digits as it needs. */
+    /* The overrides of the choice; the step with as many digits as necessary. */
     const yk_advice_row *row = &advice->rows[advice->best_row];
     for (int i = 0; i < row->override_count; i++)
         memcpy(advice->overrides[i], row->overrides[i], sizeof advice->overrides[i]);
@@ -1334,7 +1333,7 @@ yk_status yk_advise(yk_context *context, const yk_advice_options *def, yk_diagno
                        "advise: tolerance (%g) and time (%g s) must be positive", def->tolerance,
                        def->cpu_time_budget);
 
-    /* All runs share what takes long to find. */
+    /* All runs share data that are expensive to compute. */
     yk_advice_options own = *def;
     yk_cache *cache = yk_trials_prepare(&own.scenario);
     study *s = yk_allocate(context, 1, sizeof *s);
@@ -1352,7 +1351,7 @@ yk_status yk_advise(yk_context *context, const yk_advice_options *def, yk_diagno
         s->jobs = yk_context_threads(context);
     s->budget = def->cpu_time_budget * fmax(1, s->jobs);
 
-    /* From the scenario to the choice, as long as all goes well. */
+    /* From the scenario to the choice, up to the first failure. */
     static yk_status (*const stages[])(study *) = {
         list_candidates, read_scenario, run_pilots, make_reference, choose, write_advice,
     };

@@ -1,7 +1,9 @@
-/* Checkpoints of a run: all that its next step depends on, in one file that is replaced as a whole.
+/* Checkpoints of a run: all data that its next step depends on, in one file that is replaced as a
+ * whole.
  *
- * The state image of the system holds what steps start from; the memory beside it statistics and
- * what ports, interfaces and wires showed last; the watch what verdicts are made of. */
+ * The state image of the system contains the start of the next step; additional data contain
+ * statistics and the last outputs of ports, interfaces and wires; the watch contains the
+ * observations for findings. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include "analysis/run.h"
 #include "base/context.h"
@@ -26,10 +28,10 @@ struct yk_checkpoint {
     yk_context *context;
     yk_checkpoint_file *file;
     yk_checkpoint_info info; /* points into the file, except the path */
-    char *path;              /* of the scenario */
+    char *path;              /* path of the scenario */
     const char *inputs;      /* of the run */
     bool converged;
-    double seconds; /* that the run has taken so far */
+    double seconds; /* elapsed time of the run so far */
     yk_journal_position position;
 };
 
@@ -50,7 +52,7 @@ yk_status yk_checkpointer_open(yk_context *context, const yk_run_options *def,
         .last_clock = yk_clock_seconds(),
     };
 
-    /* All that takes part must be able to go on from a file. */
+    /* Every subsystem must be able to save its state to a file. */
     int unsaved = yk_system_first_without_state(system);
     if (unsaved >= 0)
         return yk_fail(context, YK_ERROR_CAPABILITY,
@@ -65,7 +67,7 @@ yk_status yk_checkpointer_open(yk_context *context, const yk_run_options *def,
                        "cannot; record to files, or run without checkpoints",
                        def->recorder->ops->kind);
 
-    /* The checkpoint of a run that did not end is worth more than a second start. */
+    /* Do not overwrite the checkpoint of a run that did not end. */
     if (def->checkpoint_path && !def->resume_from &&
         yk_checkpoint_exists(context, def->checkpoint_path))
         return yk_fail(context, YK_ERROR_FILE,
@@ -76,21 +78,21 @@ yk_status yk_checkpointer_open(yk_context *context, const yk_run_options *def,
                        def->checkpoint_path, def->checkpoint_path, def->checkpoint_path,
                        def->checkpoint_path);
 
-    /* A wrong name is told now, not when the first one is due. */
+    /* Report an unusable name now, not when the first checkpoint is due. */
     if (def->checkpoint_path) {
         yk_status status = yk_checkpoint_try(context, def->checkpoint_path);
         if (status != YK_OK)
             return status;
     }
 
-    /* Another run reads the checkpoints: this run never returns to one of their states. */
+    /* Another run reads the checkpoints; this run never returns to their states. */
     made->state_words = yk_system_saved_layout(system).word_count;
     if (made->state_words == 0)
         return yk_fail(context, YK_ERROR_SUBSYSTEM,
                        "checkpoints need the state of every subsystem, and one of them did not "
                        "give its state; run without checkpoints");
 
-    /* Memory for one image, which every checkpoint uses again. */
+    /* Memory for one image, reused by every checkpoint. */
     made->memory_words = yk_system_checkpoint_size(system);
     made->watch_words = yk_watch_words(watch);
     size_t words = made->state_words + made->memory_words + made->watch_words;
@@ -116,7 +118,7 @@ bool yk_checkpointer_due(const yk_checkpointer *self, int64_t step, double clock
     switch (self->def->checkpoint_unit) {
     case YK_CHECKPOINT_STEPS: return step - self->last_step >= (int64_t)every;
     case YK_CHECKPOINT_SIMULATED_TIME:
-        /* A distance that is no whole number of steps is one of the steps nearest to it. */
+        /* An interval that is no multiple of the step is rounded to whole steps. */
         return yk_system_time(self->system) - self->last_time >= every - 0.5 * self->info->step;
     case YK_CHECKPOINT_WALL_TIME: return clock - self->last_clock >= every;
     default: return false;
@@ -130,7 +132,7 @@ yk_status yk_checkpointer_write(yk_checkpointer *self, int64_t step, bool conver
     self->last_time = yk_system_time(self->system);
     self->last_clock = yk_clock_seconds();
 
-    /* The record first: what a checkpoint says of it must be on the disk. */
+    /* The record first: data that a checkpoint refers to must be on the disk. */
     yk_journal_position position = {0};
     if (def->recorder) {
         yk_status status = yk_recorder_sync(def->recorder, &position);
@@ -138,9 +140,9 @@ yk_status yk_checkpointer_write(yk_checkpointer *self, int64_t step, bool conver
             return status;
     }
 
-    /* All that is needed to load the same scenario again, and the position of the run. The path is
-     * stored relative to the checkpoint, so that the current folder does not matter when the run is
-     * resumed. The absolute path serves if the checkpoint was moved alone. */
+    /* Data to load the same scenario again, and the position of the run. The path is stored
+     * relative to the checkpoint, so that the current folder does not matter when the run is
+     * resumed. The absolute path is used if the checkpoint was moved alone. */
     char *relative = yk_path_relative(self->context, self->info->path, def->checkpoint_path);
     char *whole_path = realpath(self->info->path, NULL);
     yk_pack pack = {.context = self->context};
@@ -165,7 +167,7 @@ yk_status yk_checkpointer_write(yk_checkpointer *self, int64_t step, bool conver
         yk_pack_number(&pack, position.digest[i]);
     }
 
-    /* What the next step depends on. */
+    /* Data on which the next step depends. */
     double *state = self->words;
     double *memory = state + self->state_words;
     double *watch = memory + self->memory_words;
@@ -173,14 +175,14 @@ yk_status yk_checkpointer_write(yk_checkpointer *self, int64_t step, bool conver
     yk_system_get_checkpoint_data(self->system, memory);
     yk_watch_save(self->watch, watch);
 
-    /* A state that did not come whole must not take the place of an older one that did. */
+    /* An incomplete state must not replace an older complete one. */
     yk_status whole = yk_system_remote_status(self->system);
     if (whole != YK_OK) {
         yk_pack_destroy(&pack);
         return whole;
     }
 
-    /* Sections are found again by their names. */
+    /* Sections are found by their names. */
     yk_checkpoint_section sections[] = {
         {.bytes = pack.data, .count = pack.size},
         {.bytes = state, .count = self->state_words * sizeof *state},
@@ -220,7 +222,7 @@ static yk_status read_run(yk_checkpoint *self, const char *path)
     yk_unpack pack = {.data = yk_checkpoint_find(self->file, RUN, &bytes)};
     pack.size = bytes;
 
-    /* Another version may compute other bits, and pack other things. */
+    /* Another version may compute other bits, and use another layout. */
     const char *version = yk_unpack_text(&pack);
     if (!pack.failed && strcmp(version, yk_version()) != 0)
         return yk_fail(self->context, YK_ERROR_INPUT,
@@ -228,7 +230,7 @@ static yk_status read_run(yk_checkpoint *self, const char *path)
                        "bits: go on with that version",
                        path, version, yk_version());
 
-    /* In the order in which they were packed. */
+    /* In the order of packing. */
     const char *relative = yk_unpack_text(&pack);
     const char *whole = yk_unpack_text(&pack);
     self->inputs = yk_unpack_text(&pack);
@@ -241,7 +243,7 @@ static yk_status read_run(yk_checkpoint *self, const char *path)
     self->converged = yk_unpack_number(&pack) != 0;
     self->seconds = unpack_double(&pack);
 
-    /* How long the files of the record were. */
+    /* Lengths of the files of the record. */
     self->position.count = yk_unpack_count(&pack, 2 * sizeof(uint64_t));
     if (self->position.count > YK_RECORD_FILES_MAX)
         pack.failed = true;
@@ -319,7 +321,7 @@ static const char *next_line(const char *line)
     return end ? end + 1 : line + strlen(line);
 }
 
-/* Files that the scenario names must have the contents that they had. Their paths may differ: the
+/* Files that the scenario names must have the same contents. Their paths may differ, because the
  * run may be resumed from another folder. */
 static yk_status check_inputs(yk_context *context, const char *then, const char *now)
 {
@@ -348,14 +350,14 @@ yk_status yk_checkpointer_restore(yk_checkpointer *self, const yk_checkpoint *fr
     if (status != YK_OK)
         return status;
 
-    /* The record is continued under the header that it began with. */
+    /* The record continues with its original header. */
     char *inputs = yk_text_copy(self->context, from->inputs);
     if (!inputs)
         return YK_ERROR_MEMORY;
     yk_free(self->context, self->inputs);
     self->inputs = inputs;
 
-    /* The system was built again from the scenario: its words must be those of the file. */
+    /* The system was created again from the scenario: the number of words must agree with the file. */
     size_t state_bytes, memory_bytes, watch_bytes;
     const double *state = yk_checkpoint_find(from->file, STATE, &state_bytes);
     const double *memory = yk_checkpoint_find(from->file, MEMORY, &memory_bytes);
@@ -370,8 +372,8 @@ yk_status yk_checkpointer_restore(yk_checkpointer *self, const yk_checkpoint *fr
                        "another build of the program wrote it",
                        state_bytes / sizeof *state, self->state_words);
 
-    /* The checksum finds damage, not intent: every count, index and truth value is checked where it is
-     * restored, and the numbers of the motion here. */
+    /* The checksum detects damage, not manipulation: every count, index and truth value is checked
+     * where it is restored, and the numbers of the motion here. */
     size_t continuous = yk_system_state_layout(self->system).continuous_count;
     for (size_t i = 0; status == YK_OK && i < continuous; i++)
         if (!isfinite(state[i]))
@@ -401,7 +403,7 @@ yk_status yk_checkpointer_restore(yk_checkpointer *self, const yk_checkpoint *fr
             why);
     }
 
-    /* As the run stood; the next checkpoint is due from here on. */
+    /* Restore the state of the run; the interval to the next checkpoint starts here. */
     self->converged = from->converged;
     self->seconds = from->seconds;
     self->position = from->position;

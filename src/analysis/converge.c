@@ -1,6 +1,6 @@
-/* Convergence of a scenario for several schemes (papers explicit figure 9, tight table 1, index1
- * figures 5 to 13): one run per variant and step, against an exact course or against a run that
- * is finer than all of them. */
+/* Convergence of a scenario for several schemes (Zhang et al. 2022, figure 9; Zhang et al. 2020,
+ * table 1; Meyer et al. 2018, figures 5 to 13): one run per variant and step, compared with an
+ * exact solution or with a reference run that is finer than all of them. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -11,21 +11,21 @@
 #include "model/scenario.h"
 #include "yoke/analysis.h"
 
-/* Steps in the coarsest one, at most: what is recorded is counted by an int. */
+/* Largest number of steps of the coarsest run, because samples are counted by an int. */
 static const double PARTS_MAX = 1e9;
-/* The reference takes so many steps where the finest run takes one; half as many show its own
- * error. */
+/* Number of steps of the reference per step of the finest run. A run with half of them shows its
+ * own error. */
 enum { REFERENCE_PARTS = 4 };
-/* An error must be so many times that of the reference to say anything about the run. */
+/* An error below this multiple of the reference's own error is not significant. */
 static const double RESOLVED = 3;
 
 typedef struct study {
     yk_context *context;
     const yk_convergence_options *def;
     yk_convergence_row *rows;
-    yk_reference kind;        /* of the reference that is tried */
-    yk_trial reference, half; /* without an exact course */
-    char (*names)[160];       /* of the channels, where the caller names none */
+    yk_reference kind;        /* kind of the reference */
+    yk_trial reference, half; /* if there is no exact solution */
+    char (*names)[160];       /* of the channels, if the caller names none */
     const char **channels;
     int channel_count;
 } study;
@@ -59,10 +59,11 @@ static yk_status compile_exact(yk_context *context, const char *text, const yk_s
     return status;
 }
 
-/* Relative L1 error of the first component, papers explicit (47), tight (34). */
+/* Relative L1 error of the first component (Zhang et al. 2022, equation 47; Zhang et al. 2020,
+ * equation 34). */
 static yk_status compare_exact(const study *s, const yk_trial *trial, yk_convergence_row *row)
 {
-    /* A scenario of its own: expressions keep a state while they are evaluated. */
+    /* A scenario of its own, because expressions have a state during evaluation. */
     yk_context *context = trial->context;
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
@@ -74,7 +75,7 @@ static yk_status compare_exact(const study *s, const yk_trial *trial, yk_converg
         status = compile_exact(context, s->def->exact_expression, scenario, &exact);
 
     if (!YK_FAILED(status)) {
-        /* Sample by sample; a number that is none is the largest error. */
+        /* Sample by sample; a value that is not a number counts as the largest error. */
         const double *time = yk_record_times(trial->record);
         const double *value = yk_record_column(trial->record, 0, 0);
         double error = 0;
@@ -147,7 +148,7 @@ static void do_row(void *user, int index, void *result)
     if (row->step_count > 0)
         row->wall_time_per_step = row->wall_time / (double)row->step_count;
 
-    /* The outcome, and in words what is not good about it. */
+    /* The outcome, and the reason if it is not good. */
     yk_finding_kind kind;
     const char *message = trial.message;
     if (YK_FAILED(trial.status)) {
@@ -161,7 +162,7 @@ static void do_row(void *user, int index, void *result)
 
     snprintf(row->message, sizeof row->message, "%.*s", (int)sizeof row->message - 1, message);
 
-    /* The error, of runs that came to their end. */
+    /* The error, if the run reached its end. */
     if (!YK_FAILED(trial.status) && s->def->exact_expression) {
         if (compare_exact(s, &trial, row) != YK_OK) {
             row->outcome = YK_OUTCOME_FAILED;
@@ -188,7 +189,7 @@ static void do_reference(void *user, int index, void *result)
     study *s = user;
     const yk_convergence_options *d = s->def;
 
-    /* The subsystems merged to one, or the last variant. */
+    /* The merged subsystems, or the last variant. */
     yk_changes changes = {0};
     const yk_scheme_ops *merging = yk_scheme_with(YK_SCHEME_IS_REFERENCE);
     yk_changes_add(&changes, "coupling.scheme=%s", merging->name);
@@ -198,7 +199,7 @@ static void do_reference(void *user, int index, void *result)
     if (s->kind != YK_REFERENCE_MONOLITHIC)
         variant = variant_of(s, d->variant_count - 1);
 
-    /* In steps that are finer than all that are compared with it. */
+    /* With finer steps than all runs that are compared with it. */
     int parts = REFERENCE_PARTS;
     yk_trial *trial = &s->reference;
     if (index == 1) {
@@ -276,9 +277,9 @@ static yk_status check(yk_context *context, const yk_convergence_options *def)
     return YK_OK;
 }
 
-/* Loads every variant that changes more than the coupling, for the errors in its overrides: a misspelt
- * name is no result. A scheme or an option that does not suit the scenario is one, and fails in its
- * row. */
+/* Loads every variant that changes more than the coupling, to report errors in its overrides: a
+ * misspelled name is an error. A scheme or an option that does not suit the scenario is a result,
+ * reported in its row. */
 static yk_status check_variants(yk_context *context, const yk_convergence_options *def,
                                 yk_diagnostics *diagnostics)
 {
@@ -321,14 +322,14 @@ yk_status yk_study_convergence(yk_context *context, const yk_convergence_options
                                yk_diagnostics *diagnostics, yk_convergence_row *rows,
                                yk_convergence_report *report)
 {
-    /* All runs share what takes long to find. */
+    /* All runs share data that are expensive to compute. */
     yk_convergence_options own = *given;
     const yk_convergence_options *def = &own;
     yk_cache *prepared = yk_trials_prepare(&own.scenario);
     study s = {.context = context, .def = def, .rows = rows};
     *report = (yk_convergence_report){0};
 
-    /* The scenario as it is, for its mistakes and those of the exact course, and for its
+    /* The unchanged scenario, for its errors and those of the exact solution, and for its
      * interfaces. */
     yk_scenario *scenario = NULL;
     yk_status status = check(context, def);
@@ -342,7 +343,7 @@ yk_status yk_study_convergence(yk_context *context, const yk_convergence_options
         yk_expression_destroy(exact);
     }
 
-    /* What is compared: the caller's channels; else position and velocity of every interface. */
+    /* Compared channels: the caller's, otherwise position and velocity of every interface. */
     s.channel_count = def->channel_count;
     if (def->channel_count > 0)
         s.channels = (const char **)(uintptr_t)def->channels;
@@ -369,7 +370,7 @@ yk_status yk_study_convergence(yk_context *context, const yk_convergence_options
 
     yk_scenario_destroy(scenario);
 
-    /* The reference. Subsystems that cannot be merged leave the finest variant. */
+    /* The reference. If the subsystems cannot be merged, the last variant with the finest step. */
     if (status == YK_OK && !def->exact_expression) {
         bool automatic = def->reference == YK_REFERENCE_AUTO;
         yk_reference kind = def->reference;
@@ -399,7 +400,8 @@ yk_status yk_study_convergence(yk_context *context, const yk_convergence_options
         status = yk_trials_run(context, &work);
     }
 
-    /* Orders from row to row of one variant; none where the reference itself is no better. */
+    /* Orders between consecutive rows of one variant; none if the error of the reference is not
+     * smaller. */
     for (int i = 0; status == YK_OK && i < count; i++) {
         yk_convergence_row *row = &rows[i];
         row->below_reference_error = row->error < RESOLVED * report->reference_error;
@@ -415,7 +417,7 @@ yk_status yk_study_convergence(yk_context *context, const yk_convergence_options
     yk_trial_release(&s.reference);
     yk_trial_release(&s.half);
 
-    /* Channels that the caller named are his own. */
+    /* The caller owns its channels. */
     if (s.channels != (const char **)(uintptr_t)def->channels)
         yk_free(context, (void *)(uintptr_t)s.channels);
     yk_free(context, s.names);

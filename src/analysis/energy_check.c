@@ -1,17 +1,17 @@
-/* Whether the energy of a run is accounted for: what there is against what there was and what was
- * fed in.
+/* Checks the energy balance of a run: the present energy compared with the initial energy and the
+ * supplied work.
  *
- * At some hundred instants of the run the balances of all subsystems (yk_system_energy_balance) are
- * summed up. What is more than the energy at the start and fed in was made by the coupling or by
- * the integration, and where it is a large fraction of them the motion cannot be right, whoever
- * made it. The fraction is always taken of energy that is known to be real: kinetic energy at the
- * start, potential energy released since, work fed in from outside; never of what the run itself
- * has made.
+ * At some hundred instants of the run the balances of all subsystems (yk_system_energy_balance())
+ * are summed. Energy beyond the initial energy and the supplied work was created by the coupling or
+ * by the integration. If it is a large fraction of them, the motion is wrong, whatever the cause.
+ * The fraction is always relative to energy that is known to be real: initial kinetic energy,
+ * potential energy released since, work supplied from outside; never to energy that the run itself
+ * has created.
  *
- * Fractions of single instants mislead: methods that are sound let the energy swing about its
- * value, and first steps from rest are wrong by much of nearly nothing. So instants are averaged
- * over windows, and what counts is the end of the run, or several windows in a row in which more
- * was made than there is. */
+ * Fractions at single instants are misleading: sound methods let the energy oscillate about its
+ * value, and first steps from rest have large errors relative to almost nothing. So instants are
+ * averaged over windows, and the criterion is the end of the run, or several windows in a row in
+ * which more energy was created than is real. */
 #include <float.h>
 #include <math.h>
 
@@ -19,44 +19,45 @@
 #include "base/restored.h"
 #include "math/vec3.h"
 
-/* Looks in a whole run, at most. */
+/* Largest number of evaluations in a whole run. */
 static const double LOOKS = 1024;
-/* Windows in a row with more made than there is, which is no swing and no first step. */
+/* Windows in a row with created energy, which is not an oscillation or a first step. */
 enum { IN_A_ROW = 4 };
-/* Part of the windows that is the end of the run. */
+/* Fraction of the windows that counts as the end of the run. */
 enum { LAST = 8 };
-/* Energy made, by what there was and was fed in at the end, that is too little to run away with. */
+/* Created energy relative to the real energy at the end, below which the run is not unstable. */
 static const double NOTHING = 0.01;
-/* Times the rounding of single energies: sums of many steps, and solvers that iterate to
- * tolerances. */
+/* Multiple of the rounding errors of single energies, because sums have many steps and solvers
+ * iterate to tolerances. */
 static const double NOISE = 1e9;
 
 /* Sums over all subsystems and interfaces (J). */
 typedef struct totals {
     double kinetic, potential;
     double made, created, fed, dissipated;
-    double size; /* sum of the absolute values that were added: what rounding is relative to */
+    /* sum of the absolute values of the terms, to which rounding errors are relative */
+    double size;
 } totals;
 
-/* Energy made or moving, by what there was and was fed in, that no run comes back from; and looks
- * in a row that show it, which is no first step from rest. */
+/* Created energy relative to the real energy from which no run recovers, and number of evaluations
+ * in a row that show it, so that it is not a first step from rest. */
 static const double EXPLODED = 1e6;
 enum { EXPLODING_LOOKS = 3 };
 
-/* The same of a run that can still be saved: more than methods that are sound let the energy swing
- * by, for more looks than a start from rest takes to have any; or less long where it doubles from
- * look to look, which no start from rest does twice. */
+/* The same for a run that can still be saved: more than the oscillations of sound methods, for more
+ * evaluations than a start from rest needs; or for fewer evaluations if it doubles each time, which
+ * a start from rest does not do twice. */
 static const double GROWN = 0.1;
 enum { GROWING_LOOKS = 8, DOUBLING_LOOKS = 2 };
 
-/* How far ports move in a step, as a part of the extent of the system or in radians: by less than
- * this they are at rest, and what runs away moves by more than that. */
+/* Displacement of ports in a step relative to the extent of the system, or rotation in radians:
+ * smaller ones count as rest, and an unstable run exceeds it. */
 static const double AT_REST = 1e4 * DBL_EPSILON;
 static const double RUNS_AWAY = 0.01;
 
-/* Without gravity and springs a system at rest has no energy at all, and what rounding and the
- * tolerances of iterations make of it is infinitely much beside nothing: the motion itself decides
- * whether there is something to judge. */
+/* Without gravity and springs a system at rest has no energy, and the energies of rounding errors
+ * and of iterations are infinitely large in comparison: the motion itself decides whether there is
+ * something to judge. */
 static double travel_in_a_step(const yk_budget *b)
 {
     double extent = 0;
@@ -85,7 +86,7 @@ static double travel_in_a_step(const yk_budget *b)
 
 static totals sum_up(const yk_budget *b)
 {
-    /* What the subsystems say of themselves. */
+    /* Energies reported by the subsystems. */
     totals sum = {0};
     for (int i = 0; i < b->info->subsystem_count; i++) {
         yk_energy_balance one = yk_system_energy_balance(b->system, i);
@@ -98,7 +99,7 @@ static totals sum_up(const yk_budget *b)
                     fabs(one.external_work) + fabs(one.interface_work);
     }
 
-    /* What a prescribed relative motion did at the interface was fed in. */
+    /* The work of a prescribed relative motion at the interface is supplied. */
     for (int i = 0; i < b->info->interface_count; i++) {
         yk_interface_statistics s = yk_system_interface_statistics(b->system, i);
         sum.created += s.energy_created;
@@ -118,7 +119,7 @@ void yk_budget_open(yk_budget *b, yk_system *system, const yk_scenario_info *inf
         b->stride = 1;
     b->next = b->stride;
 
-    /* What there is before anything has moved. */
+    /* Energy before anything has moved. */
     totals start = sum_up(b);
     b->start_kinetic = start.kinetic;
     b->largest_kinetic = start.kinetic;
@@ -159,17 +160,17 @@ void yk_budget_step(yk_budget *b, int64_t step)
     b->next = step + b->stride;
     totals now = sum_up(b);
 
-    /* Without interfaces there is nothing to go by: every motion counts. */
+    /* Without interfaces there is no criterion: every motion counts. */
     double travel = travel_in_a_step(b);
     b->moves = b->moves || b->info->interface_count == 0 || travel > AT_REST;
 
-    /* Numbers that are none any more say that it grew without limit. */
+    /* Values that are not finite have grown without limit. */
     if (!isfinite(now.kinetic + now.potential + now.made + now.fed)) {
         b->not_finite = true;
         return;
     }
 
-    /* Extremes so far, and the energy that is known to be real. */
+    /* Extremes so far, and the real energy. */
     b->rounding = fmax(b->rounding, DBL_EPSILON * now.size);
     b->largest_kinetic = fmax(b->largest_kinetic, now.kinetic);
     b->lowest_potential = fmin(b->lowest_potential, now.potential);
@@ -196,7 +197,7 @@ void yk_budget_step(yk_budget *b, int64_t step)
     b->windows[index].created += now.created;
     b->windows[index].scale = scale;
 
-    /* How the energy that was made goes on from look to look. */
+    /* Growth of the created energy between evaluations. */
     if (now.made <= scale)
         b->sound = scale;
     if (travel > RUNS_AWAY && fmax(now.made, now.kinetic) > EXPLODED * scale)
@@ -222,13 +223,13 @@ void yk_budget_conclude(const yk_budget *b, double *made, double *lost, double *
     if (!b->moves && !b->not_finite)
         return;
 
-    /* Against the energy that was real by the end. */
+    /* Relative to the real energy at the end. */
     double end_scale = 0;
     for (int i = 0; i < b->count; i++)
         end_scale = fmax(end_scale, b->windows[i].scale);
 
-    /* More made than there is, in several windows in a row: the least of them counts. Before
-     * anything moves it is nothing beside what moves later. */
+    /* More created than real energy in several windows in a row: the smallest value counts. Before
+     * anything moves it is negligible compared with later energies. */
     double largest = -INFINITY;
     double least = INFINITY;
     int in_a_row = 0;
@@ -254,7 +255,7 @@ void yk_budget_conclude(const yk_budget *b, double *made, double *lost, double *
             largest = fmax(largest, least);
     }
 
-    /* What was made or lost by the end of the run, as the mean over its last windows. */
+    /* Energy created or lost at the end of the run, as the mean over its last windows. */
     double made_last = 0;
     double created_last = 0;
     int looks = 0;

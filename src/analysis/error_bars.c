@@ -4,39 +4,39 @@
 #include <math.h>
 #include <string.h>
 
-/* A ratio of differences above this is no order: half an order. */
+/* A ratio of differences above this shows no convergence: half an order. */
 static const double RATIO_REGULAR = 0.7;
-/* Ratios that the rest of the series is summed with: no method is trusted to be of a higher order
- * than 2, or 1 with impacts, which costs little, and a series that hardly falls ends somewhere. */
+/* Smallest ratios for the sum of the series: no method is assumed to have an order above 2, or 1
+ * with impacts, which costs little, and the sum of a slowly converging series is bounded. */
 static const double RATIO_SMOOTH = 0.25;
 static const double RATIO_IMPACTS = 0.5;
 static const double RATIO_MOST = 0.9;
-/* Of two runs alone: order 1. */
+/* For two runs only: order 1. */
 static const double RATIO_ASSUMED = 0.5;
-/* On the rest of the series. */
+/* Safety factor of the rest of the series. */
 static const double MARGIN = 1.5;
-/* A jump is wrong for a short time: the mean difference is small beside the largest; and where
- * samples are rare, so is what lasts for as many of them. */
+/* The error of a jump lasts for a short time: the mean difference is small compared with the
+ * largest. With few samples, an error over this number of samples counts as short. */
 static const double JUMP_MEAN = 0.2;
 static const double JUMP_LASTING = 0.25;
 enum { JUMP_SAMPLES = 4 };
-/* Part of the range from which a difference that does not last is a jump, and not the ripple of a
- * fast oscillation. */
+/* Fraction of the range above which a short difference is a jump, and not the ripple of a fast
+ * oscillation. */
 static const double LOST_TO_JUMPS = 0.01;
-/* Part of the range from which a channel that does not converge is not known any more. */
+/* Fraction of the range above which a channel that does not converge is unpredictable. */
 static const double LOST = 0.3;
-/* The same of the mean over a part of the run: what jumps differs for shorter times. */
+/* The same for the mean over a part of the run: differences by jumps become shorter. */
 static const double LOST_MEAN = 0.1;
 enum { PARTS = 16 };
-/* Distance from a whole number within which an order is one that can be extrapolated with. */
+/* Distance from an integer within which an order can be used for extrapolation. */
 static const double CLEAR_ORDER = 0.25;
-/* Range, by the widest of the same unit and by the size of the channel itself, below which
+/* Range relative to the widest of the same unit, and to the size of the channel itself, below which
  * nothing moves. */
 static const double AT_REST = 1e-6;
 static const double AT_REST_OWN = 1e-11;
-/* What a velocity amounts to over the run, by the size of the position. */
+/* Displacement by a velocity over the run, relative to the size of the position. */
 static const double AT_REST_RATE = 1e-9;
-/* Differences, by the size of the channel, that are rounding and say nothing. */
+/* Differences relative to the size of the channel that are rounding errors. */
 static const double ROUNDING = 1e-13;
 
 /* Records side by side ------------------------------------------------------------------------- */
@@ -81,7 +81,7 @@ yk_status yk_align(yk_context *context, const yk_record *const *records, int cou
                 memcpy(own[column], yk_record_column(records[run], c, k), a->rows * sizeof(double));
             }
 
-            /* A quaternion and its negative are one rotation: the sign of the first run. */
+            /* A quaternion and its negative are the same rotation: use the sign of the first run. */
             const char *dot = strrchr(channel->name, '.');
             bool rotation =
                 channel->component_count == 4 && dot && strcmp(dot, ".orientation") == 0;
@@ -126,8 +126,8 @@ yk_error_input yk_error_channel(const yk_aligned *a, int first, int components, 
 
 /* Differences of runs -------------------------------------------------------------------------- */
 
-/* A component in the finest run, or so many runs before it; of two runs the first stands for all
- * that are missing. */
+/* A component in the finest run, or `before` runs earlier; if there are only two runs, the first
+ * replaces missing ones. */
 static const double *column(const yk_error_input *in, int before_finest, int component)
 {
     int run = in->runs - 1 - before_finest;
@@ -136,15 +136,15 @@ static const double *column(const yk_error_input *in, int before_finest, int com
     return in->columns[run * in->components + component];
 }
 
-/* What the finest run is still wrong by, from its difference to the run before, and that one's to
- * the run before it: two runs may agree by chance. */
+/* Remaining error of the finest run, from its difference to the previous run, and that of the
+ * previous run: two runs may agree by chance. */
 static double rest_of_series(const yk_error_input *in, double coarse, double fine, double ratio)
 {
     double least = RATIO_SMOOTH;
     if (in->impacts)
         least = RATIO_IMPACTS;
 
-    /* The geometric series behind the last difference. */
+    /* The geometric series after the last difference. */
     double theta = fmin(fmax(ratio, least), RATIO_MOST);
     return MARGIN * fmax(fine, least * coarse) * theta / (1 - theta);
 }
@@ -164,14 +164,14 @@ typedef struct totals {
     /* Differences of the last three runs: coarse, fine. */
     double largest[2], mean[2];
 
-    /* Of the run from the finest one: the largest and where, the largest that lasts for some
-     * samples, and the sum of all. */
+    /* Difference of the run from the finest one: the largest and its time, the largest that lasts
+     * for some samples, and the sum. */
     double off;
     size_t off_row;
     double lasting;
     double off_mean;
 
-    /* Of the finest run; the sum of its distances from its mean. */
+    /* Of the finest run; sum of the deviations from its mean. */
     double range, size;
     double deviation;
 } totals;
@@ -180,13 +180,13 @@ static totals sum_up(const yk_error_input *in)
 {
     totals t = {0};
     for (int c = 0; c < in->components; c++) {
-        /* The run itself, and the last three of all. */
+        /* The run itself, and the last three runs. */
         const double *y = in->columns[c];
         const double *fine = column(in, 0, c);
         const double *before = column(in, 1, c);
         const double *coarse = column(in, 2, c);
 
-        /* Differences from run to run, and the range of the finest. */
+        /* Differences between runs, and the range of the finest. */
         double low = INFINITY;
         double high = -INFINITY;
         double mean = 0;
@@ -210,7 +210,7 @@ static totals sum_up(const yk_error_input *in)
         for (size_t i = 0; i < in->rows; i++)
             t.deviation += fabs(fine[i] - mean);
 
-        /* How far the run is from the finest, and for how long. */
+        /* Size and duration of the difference of the run from the finest one. */
         for (size_t i = 0; i < in->rows; i++) {
             double lasting = fabs(y[i] - fine[i]);
             if (lasting > t.off) {
@@ -228,8 +228,8 @@ static totals sum_up(const yk_error_input *in)
     return t;
 }
 
-/* Whether the run differs much from the finest one for short times only, because impacts come at
- * other times. Without impacts what is fast is a transient that the run has to follow. */
+/* Whether the run differs much from the finest one for short times only, because impacts occur at
+ * different times. Without impacts, fast changes are transients that the run must resolve. */
 static bool is_jumping(const yk_error_input *in, const totals *t)
 {
     if (!in->impacts || in->rows <= 4 * JUMP_SAMPLES)
@@ -240,7 +240,7 @@ static bool is_jumping(const yk_error_input *in, const totals *t)
 
 static yk_accuracy classify(const yk_error_input *in, const totals *t)
 {
-    /* From the worst to the best that can be said. */
+    /* Categories from the worst to the best. */
     if (!isfinite(t->largest[0] + t->largest[1]))
         return YK_ACCURACY_UNPREDICTABLE;
     if (fmax(t->largest[0], t->largest[1]) <= ROUNDING * t->size)
@@ -248,8 +248,8 @@ static yk_accuracy classify(const yk_error_input *in, const totals *t)
     if (in->runs < 3)
         return YK_ACCURACY_ASSUMED_ORDER;
 
-    /* Lost, if there is a part of the run in which the runs differ by as much as the channel
-     * moves, and finer ones no less. */
+    /* Unpredictable if there is a part of the run in which the runs differ by as much as the
+     * channel moves, and finer ones do not differ less. */
     for (size_t part = 0; part < PARTS; part++) {
         size_t begin = part * in->rows / PARTS;
         size_t end = (part + 1) * in->rows / PARTS;
@@ -271,7 +271,7 @@ static yk_accuracy classify(const yk_error_input *in, const totals *t)
             return YK_ACCURACY_UNPREDICTABLE;
     }
 
-    /* What explodes has all of its error at the end, and no jump there. */
+    /* A diverging channel has all of its error at the end, and no jump there. */
     bool largest_falls = t->largest[1] < RATIO_REGULAR * t->largest[0];
     bool at_end = t->off_row + JUMP_SAMPLES >= in->rows;
     if (!largest_falls && t->off > LOST * t->range && at_end)
@@ -282,7 +282,7 @@ static yk_accuracy classify(const yk_error_input *in, const totals *t)
     if (largest_falls)
         return YK_ACCURACY_MEASURED_ORDER;
 
-    /* The mean falls all the same: it is jumps that move. */
+    /* The mean decreases nevertheless: the cause is the motion of jumps. */
     double mean = t->mean[1] / (double)(in->rows * (size_t)in->components);
     bool falls = t->mean[1] < RATIO_REGULAR * t->mean[0];
     if (falls && mean < JUMP_MEAN * t->largest[1])
@@ -296,12 +296,12 @@ static yk_accuracy classify(const yk_error_input *in, const totals *t)
 void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars,
                    yk_channel_error *error)
 {
-    /* What kind of error it is decides how the bars follow. */
+    /* The bars depend on the category of the error. */
     totals t = sum_up(in);
     yk_accuracy kind = classify(in, &t);
 
-    /* How fast the differences fall, up to each time: from the largest of all components. Early
-     * ratios are of few samples, so that of the whole run, where it has one, is not gone below. */
+    /* Ratio of the differences up to each time, from the largest of all components. Early ratios
+     * are based on few samples, so that of the whole run, if there is one, is a lower bound. */
     double whole_ratio = ratio_of(t.largest[1], t.largest[0]);
     double mean_ratio = ratio_of(t.mean[1], t.mean[0]);
     if (kind == YK_ACCURACY_ASSUMED_ORDER)
@@ -324,8 +324,8 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
             ratios[i] = fmax(ratios[i], whole_ratio);
     }
 
-    /* The bars: the largest difference from the finest run up to each time, and what that run is
-     * wrong by. Before a jump the truth may have jumped already. */
+    /* The bars: the largest difference from the finest run up to each time, plus the error of that
+     * run. Shortly before a jump, the true solution may have jumped already. */
     size_t ahead = JUMP_SAMPLES;
     if (kind == YK_ACCURACY_MEASURED_ORDER)
         ahead = 0;
@@ -358,8 +358,8 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
         }
     }
 
-    /* Of the whole. Between samples it is not seen how the time of a jump moves: it is at least
-     * of half an order. */
+    /* For the whole run. The motion of the time of a jump between samples is invisible: assume at
+     * least half an order. */
     double series = mean_ratio;
     if (kind == YK_ACCURACY_DISCONTINUOUS)
         series = fmin(mean_ratio, RATIO_REGULAR);
@@ -388,7 +388,7 @@ void yk_error_bars(const yk_error_input *in, double *ratios, double *const *bars
 
 /* Distances ------------------------------------------------------------------------------------ */
 
-/* Fills an error from its largest and from its sum over all samples. */
+/* Fills an error from its largest value and from its sum over all samples. */
 static void fill_error(const totals *t, yk_accuracy kind, double largest, double sum,
                        yk_channel_error *error)
 {
@@ -420,7 +420,7 @@ static void fill_error(const totals *t, yk_accuracy kind, double largest, double
 
 void yk_error_distance(const yk_error_input *in, yk_channel_error *error)
 {
-    /* A jump that comes at another time is wrong by all of it, for a moment. */
+    /* If the time of a jump is wrong, the error is the whole jump for a moment. */
     totals t = sum_up(in);
     yk_accuracy kind = YK_ACCURACY_MEASURED_ORDER;
     if (is_jumping(in, &t))
@@ -430,11 +430,11 @@ void yk_error_distance(const yk_error_input *in, yk_channel_error *error)
 
 void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_channel_error *error)
 {
-    /* How well the finest run is known. */
+    /* The error of the finest run. */
     totals t = sum_up(in);
     yk_accuracy kind = classify(in, &t);
 
-    /* First the finest run, and what it is wrong by. */
+    /* First the finest run with its error. */
     double ratio = ratio_of(t.largest[1], t.largest[0]);
     double mean_ratio = ratio_of(t.mean[1], t.mean[0]);
     if (kind == YK_ACCURACY_ASSUMED_ORDER) {
@@ -449,7 +449,7 @@ void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_cha
     for (int c = 0; c < in->components; c++)
         memcpy(truth[c], column(in, 0, c), in->rows * sizeof(double));
 
-    /* Of a clear order Richardson's limit, y(h/4) + (y(h/4) - y(h/2)) / (2^p - 1), from each pair
+    /* For a clear order, Richardson's limit y(h/4) + (y(h/4) - y(h/2)) / (2^p - 1) from each pair
      * of runs. Their difference is at least three times the error of the finer one. */
     double order = NAN;
     if (kind == YK_ACCURACY_MEASURED_ORDER)
@@ -474,7 +474,7 @@ void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_cha
         }
     }
 
-    /* It is taken where it is better. */
+    /* Use it if it is better. */
     yk_channel_error limit_error = *error;
     fill_error(&t, kind, largest, sum, &limit_error);
     if (!(limit_error.error < error->error))
@@ -492,14 +492,15 @@ void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_cha
 
 void yk_error_exempt_resting(yk_channel_error *channels, int count, double duration)
 {
-    /* The arm by which forces are compared with torques: how far anything moves. */
+    /* The lever arm with which forces are compared with torques: the extent of the motion. */
     double arm = 0;
     for (int i = 0; i < count; i++)
         if (strcmp(channels[i].unit, "m") == 0)
             arm = fmax(arm, channels[i].range);
 
     for (int i = 0; i < count; i++) {
-        /* It moves, if it does beside its own size, and beside all others that compare with it. */
+        /* A channel moves if its range is significant relative to its own size, and to all others
+         * of its unit. */
         yk_channel_error *e = &channels[i];
         bool moves = e->range > AT_REST_OWN * e->max_abs;
 
@@ -509,12 +510,13 @@ void yk_error_exempt_resting(yk_channel_error *channels, int count, double durat
             if (same)
                 moves = moves && e->range > AT_REST * other->range;
 
-            /* Torques that a joint does not carry are there by the rounding of its forces. */
+            /* Torques that a joint does not transmit are rounding errors of its forces. */
             bool torque = strcmp(e->unit, "N m") == 0 && strcmp(other->unit, "N") == 0;
             if (torque)
                 moves = moves && e->range > AT_REST * arm * other->max_abs;
 
-            /* Of a quantity whose rate this is, once or twice by time: what it amounts to. */
+            /* For the first or second time derivative of a quantity: the change of the quantity
+             * over the run. */
             size_t length = strlen(other->unit);
             if (length == 0 || strncmp(e->unit, other->unit, length) != 0)
                 continue;

@@ -1,5 +1,5 @@
-/* Judges a run by what was observed (watch.c): measures the quantity of each rule (finding_rules.c)
- * and adds a finding if it is above the threshold. */
+/* Evaluates the observations of a run (watch.c): measures the quantity of each rule
+ * (finding_rules.c) and adds a finding if it is above the threshold. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,33 +13,35 @@
 #include "math/vec3.h"
 #include "yoke/nonsmooth.h"
 
-/* Lost energy, relative to the reference energy: a motion whose amplitude is 8 % too small. Impacts
- * between two sides, and methods that damp what they cannot resolve, lose some in good runs. */
+/* Lost energy, relative to the reference energy; corresponds to an amplitude that is 8 % too small.
+ * Impacts between two sides, and methods that damp unresolved motion, lose some energy in good
+ * runs. */
 static const double LOSS_SERIOUS = 0.15;
-/* Impacts and friction are known no better than the wrenches that cause them: energy created,
- * relative to that dissipated, that may be an error of these alone. */
+/* The error of impacts and friction follows from that of the wrenches: energy created, relative to
+ * that dissipated, that this error can explain. */
 static const double DISSIPATION = 0.1;
-/* Created energy relative to the reference energy above which the run grows by itself. */
+/* Created energy relative to the reference energy above which the run is unstable. */
 static const double UNSTABLE = 1;
 /* RMS change per step of the signal of a loop, relative to its RMS. */
 static const double LAG_SERIOUS = 0.1;
-/* An interface that moves less than this fraction of what the energy or force of the system could
- * cause is at rest. */
+/* An interface whose motion is below this fraction of the motion that the energy or force of the
+ * system could cause is at rest. */
 static const double AT_REST = 1e-3;
 /* Multiple of the rounding of positions. */
 static const double ROUNDING = 1e4;
 /* Tolerance of the iterations, relative to the mean wrench of an interface, above which they end
- * before they have begun. */
+ * immediately. */
 static const double LOOSE_TOLERANCE = 0.01;
-/* Growth of the largest gap from a quarter to half and from there to the whole run that is a
- * drift. Gaps of rounding (m, rad) never are. */
+/* Growth of the largest gap from a quarter to half and from there to the whole run that counts as
+ * drift. Gaps of rounding size (m, rad) never do. */
 static const double DRIFT = 1.7;
 static const double ROUNDING_GAP = 1e-12;
 /* Largest contact residual relative to the speed that a step resolves, above which unsolved steps
  * are serious. Particle dampers that agree with other programs reach 22 in a tenth of their
  * steps. */
 static const double RATIO_SERIOUS = 30;
-/* Contacts up to which the accurate method is proposed; its cost grows with their square. */
+/* Number of contacts up to which the interior-point method is recommended; its cost grows with the
+ * square. */
 static const double ACCURATE_CONTACTS = 1000;
 
 static double warning_threshold(yk_finding_kind kind)
@@ -60,7 +62,7 @@ static bool has_serious(const yk_run_report *report)
     return yk_report_serious(report, &kind);
 }
 
-/* Whether something grew, which explains gaps and drifts: a serious finding that is no loss of
+/* Whether something grew, which explains gaps and drifts: a serious finding other than a loss of
  * energy. */
 static bool has_grown(const yk_run_report *report)
 {
@@ -76,8 +78,8 @@ static bool has_grown(const yk_run_report *report)
 
 /* Remedies ------------------------------------------------------------------------------------- */
 
-/* The interface whose mean wrench (N or N m) is least beside the absolute tolerance of the
- * iterations, so that they end before they have begun; -1 if there is none. */
+/* The interface whose mean wrench (N or N m) is smallest relative to the absolute tolerance of the
+ * iterations, so that they end immediately; -1 if there is none. */
 static int loosely_iterated_interface(const yk_watch *watch, double *wrench)
 {
     *wrench = INFINITY;
@@ -106,7 +108,7 @@ static void add_remedies(const yk_watch *watch, yk_finding *f)
 {
     const yk_scenario_info *info = watch->info;
 
-    /* A tolerance that ends the iterations at once explains everything else. */
+    /* A tolerance that ends the iterations immediately explains everything else. */
     double wrench;
     if (loosely_iterated_interface(watch, &wrench) >= 0) {
         yk_changes changes = {0};
@@ -116,14 +118,14 @@ static void add_remedies(const yk_watch *watch, yk_finding *f)
         return;
     }
 
-    /* One subsystem, or merged ones: only the step is left. */
+    /* One subsystem, or merged ones: only the step can be changed. */
     if (watch->count == 0) {
         yk_finding_search(f, YK_REMEDY_SMALLER_STEP);
         return;
     }
 
-    /* Wrenches on both sides know neither mass ratios nor substeps; else iterations that converge
-     * for all. */
+    /* With wrenches on both sides, mass ratios and substeps do not matter; otherwise recommend
+     * iterations that converge for all. */
     const yk_scheme_ops *both = yk_scheme_with(YK_SCHEME_IS_FORCE_FORCE);
     if (!yk_watch_has_trait(watch, YK_SCHEME_IS_FORCE_FORCE)) {
         yk_choice choices[YK_CHOICES_MAX];
@@ -162,7 +164,7 @@ static void judge_tolerance(const yk_watch *watch, yk_run_report *report)
     yk_finding_add(report, &f);
 }
 
-/* Sweeps over the parts of a merged system leave velocities. */
+/* Sweeps over the parts of a merged system leave velocity residuals. */
 static void judge_sweeps(const yk_watch *watch, const yk_system_statistics *all,
                          yk_run_report *report)
 {
@@ -230,7 +232,7 @@ static void judge_convergence(const yk_watch *watch, yk_run_report *report)
 /* A wrench that alternates from step to step with growing amplitude. */
 static void judge_oscillation(const yk_watch *watch, yk_run_report *report)
 {
-    /* The wrenches of a system at rest are rounding. */
+    /* The wrenches of a system at rest are rounding errors. */
     if (!watch->budget.moves)
         return;
 
@@ -250,8 +252,9 @@ static void judge_oscillation(const yk_watch *watch, yk_run_report *report)
     }
 }
 
-/* The interface at which most energy was created (sign 1) or destroyed (-1): by itself, and, for
- * created energy, by the integration of its two sides, which all of their interfaces share. */
+/* The interface at which most energy was created (sign 1) or destroyed (-1): by the interface
+ * itself and, for created energy, by the integration of its two sides, which is shared by all of
+ * their interfaces. */
 static int interface_of_energy(const yk_watch *watch, double sign)
 {
     const yk_scenario_info *info = watch->info;
@@ -282,7 +285,7 @@ static int interface_of_energy(const yk_watch *watch, double sign)
     return worst;
 }
 
-/* The subsystem whose integration created (sign 1) or lost (-1) most. */
+/* The subsystem whose integration created (sign 1) or lost (-1) most energy. */
 static int subsystem_of_energy(const yk_watch *watch, double sign)
 {
     int worst = 0;
@@ -335,11 +338,11 @@ static void judge_energy(const yk_watch *watch, yk_run_report *report)
             f.severity = YK_FINDING_SEVERITY_WARNING;
     }
 
-    /* What was created may be an error of the dissipation alone. */
+    /* The created energy may be an error of the dissipation alone. */
     if (sign > 0 && fraction <= UNSTABLE && !(energy > DISSIPATION * watch->budget.dissipated))
         f.severity = YK_FINDING_SEVERITY_WARNING;
 
-    /* Energy that grew may be gone again, for example after a switch to another scheme. */
+    /* Energy that grew may have disappeared again, for example after a switch to another scheme. */
     double present = 0;
     for (int i = 0; i < info->subsystem_count; i++) {
         yk_energy_balance b = yk_system_energy_balance(watch->system, i);
@@ -355,14 +358,14 @@ static void judge_energy(const yk_watch *watch, yk_run_report *report)
 }
 
 /* The scales of the motion at an interface, from the parts on its two sides: energy, speed and
- * duration. Coordinates play no part. */
+ * duration. They do not depend on coordinates. */
 typedef struct interface_scales {
-    double energy;        /* J, of the side with less of it, if both report any; 0: not known */
-    double usual;         /* m/s, that the motion of the system could cause here */
+    double energy;        /* J, of the side with less energy, if both report any; 0: unknown */
+    double usual;         /* m/s, speed that the motion of the system could cause here */
     double duration;      /* s */
     double force, torque; /* N, N m, rms */
     double speed, spin;   /* m/s, rad/s, rms */
-    double gap, spin_gap; /* the same of the difference of both sides */
+    double gap, spin_gap; /* the same for the difference of both sides */
 } interface_scales;
 
 /* A side with less than this fraction of the other side's energy is fixed. */
@@ -387,7 +390,7 @@ static interface_scales scales_of(const yk_watch *watch, int i, double fastest)
     double high = fmax(w->side_energy[0], w->side_energy[1]);
     s.energy = low > FIXED_SIDE * high ? low : high;
 
-    /* Speed that the energy of the system could give to what is behind the interface, and that the
+    /* Speed that the energy of the system could give to the parts at the interface, and that the
      * mean force would give to its lighter side in a macro step. A side in contact may have a
      * negative mass. */
     double mass = w->probe.wrench_mass + w->probe.motion_mass;
@@ -404,7 +407,7 @@ static interface_scales scales_of(const yk_watch *watch, int i, double fastest)
 }
 
 /* Whether a wrench component does notable work along a motion, relative to the energy of the parts.
- * Not known, if they report no energy: then every motion counts. */
+ * If they report no energy, every motion counts. */
 static bool does_work(const interface_scales *s, double wrench, double rate)
 {
     return !(s->energy > 0) || wrench * rate * s->duration > AT_REST * s->energy;
@@ -418,13 +421,13 @@ static void judge_velocity_gaps(const yk_watch *watch, yk_run_report *report)
     for (int k = 0; k < watch->count; k++)
         fastest = fmax(fastest, sqrt(watch->interfaces[k].speed_squares / looks));
 
-    /* What runs away has gaps all the same. */
+    /* An unstable run has gaps in any case. */
     for (int i = 0; !has_grown(report) && i < watch->count; i++) {
         const yk_watched *w = &watch->interfaces[i];
         interface_scales s = scales_of(watch, i, fastest);
 
-        /* The gap of an interface at rest is rounding or settling, which is no fraction of
-         * anything. */
+        /* The gap of an interface at rest is rounding or settling, and cannot be compared with its
+         * motion. */
         double rounding = ROUNDING * DBL_EPSILON / watch->info->step;
         double distance = yk_v3_norm(w->origin) + w->travel;
         bool moves = s.speed > AT_REST * s.usual && s.speed > rounding * distance &&
@@ -435,7 +438,7 @@ static void judge_velocity_gaps(const yk_watch *watch, yk_run_report *report)
         if (moves || !isfinite(s.speed) || !isfinite(s.gap))
             fraction = fraction_of(s.gap, s.speed);
 
-        /* A rotation that is slow relative to the travel of the interface is none. */
+        /* A rotation that is slow relative to the travel of the interface does not count. */
         bool rotates = w->travel > 0 && s.spin > fmax(0.1 * s.speed / w->travel, rounding) &&
                        does_work(&s, s.torque, s.spin);
         if (!isfinite(s.spin) || !isfinite(s.spin_gap))
@@ -457,8 +460,8 @@ static void judge_velocity_gaps(const yk_watch *watch, yk_run_report *report)
     }
 }
 
-/* Sides that are further apart than the motion carries them. A fixed interface has no travel: the
- * energy of its parts by its force is a length that replaces it. */
+/* Sides whose distance is larger than the motion can explain. A fixed interface has no travel: the
+ * energy of its parts divided by its force is a length that replaces it. */
 static void judge_position_gaps(const yk_watch *watch, yk_run_report *report)
 {
     double furthest = 0;
@@ -496,7 +499,7 @@ static bool has_drifted(const double gap[3], const double travel[3], double nota
     if (!isfinite(gap[2]))
         return true;
 
-    /* Each half of the run, against the one before it. */
+    /* Each half of the run, compared with the previous one. */
     for (int k = 1; k < 3; k++) {
         double motion = 1;
         if (travel[k - 1] > 0)
@@ -538,7 +541,7 @@ static void judge_drift(const yk_watch *watch, yk_run_report *report)
         yk_finding_set(&f, "quarter", gap[0]);
         yk_finding_set(&f, "half", gap[1]);
 
-        /* Inputs of velocity alone never see the positions part. */
+        /* Inputs of velocity alone do not depend on the positions. */
         if (yk_watch_has_trait(watch, YK_SCHEME_IGNORES_POSITIONS)) {
             yk_choice choices[YK_CHOICES_MAX];
             int count = yk_choices(YK_VARIANT_DRIFT_REMEDY, choices);
@@ -571,7 +574,7 @@ static void judge_contacts(const yk_watch *watch, yk_run_report *report)
         if (finite && !(unresolved > warning_threshold(YK_FINDING_CONTACT_RESIDUAL)))
             continue;
 
-        /* Serious if it happens often and by much. */
+        /* Serious if it is frequent and large. */
         yk_finding f = yk_finding_of(YK_FINDING_CONTACT_RESIDUAL, YK_CAUSE_DEFAULT, ratio);
         bool often = unresolved > f.limit;
         f.severity = !finite || (often && ratio > RATIO_SERIOUS) ? YK_FINDING_SEVERITY_SERIOUS
@@ -581,7 +584,7 @@ static void judge_contacts(const yk_watch *watch, yk_run_report *report)
         yk_finding_set(&f, "unresolved", unresolved);
         yk_finding_set(&f, "residual", residual);
 
-        /* The exact method, as long as it can be afforded. */
+        /* The interior-point method, if its cost is acceptable. */
         yk_changes changes = {0};
         if (contacts <= ACCURATE_CONTACTS) {
             yk_changes_add(&changes, "subsystems.%s.contact.method=interior-point", name);
@@ -596,8 +599,7 @@ static void judge_contacts(const yk_watch *watch, yk_run_report *report)
     }
 }
 
-/* Contacts that a prescribed motion leaves out: nothing else in the run shows that they are
- * missing. */
+/* Contacts that a prescribed motion ignores: nothing else in the run shows that they are missing. */
 static void judge_penetration(const yk_watch *watch, yk_run_report *report)
 {
     for (int i = 0; i < watch->info->subsystem_count; i++) {
@@ -632,7 +634,7 @@ static void judge_emitters(const yk_watch *watch, yk_run_report *report)
     }
 }
 
-/* Steps that failed, and what the run did about them. */
+/* Failed steps, and the reaction of the run to them. */
 static void judge_recovery(const yk_watch *watch, yk_run_report *report)
 {
     yk_system_failures failures = yk_system_get_failures(watch->system);
@@ -654,8 +656,8 @@ static void judge_recovery(const yk_watch *watch, yk_run_report *report)
     yk_finding_add(report, &f);
 }
 
-/* Causes before their consequences: iterations that do not converge let a coupling run away, and
- * what runs away has gaps, drifts and fails as well. */
+/* Causes before their consequences: iterations that do not converge make a coupling unstable, and
+ * an unstable run has gaps, drifts and failures as well. */
 typedef void judge_function(const yk_watch *watch, yk_run_report *report);
 
 static judge_function *const judges[] = {
@@ -692,7 +694,8 @@ static void insert_finding(yk_run_report *report, const yk_finding *finding)
     report->finding_count = count + 1;
 }
 
-/* Findings of the trials before the run: the cause of what went wrong, so they come first then. */
+/* Findings of the trials before the run: they are the cause of errors, so they come first if there
+ * are errors. */
 static void insert_limits(const yk_watch *watch, yk_run_report *report)
 {
     bool wrong = has_serious(report);
@@ -703,7 +706,7 @@ static void insert_limits(const yk_watch *watch, yk_run_report *report)
         if (wrong || (lags && loop))
             finding.severity = YK_FINDING_SEVERITY_SERIOUS;
 
-        /* A delay does not help against signals that grow by it. */
+        /* A delay does not help against signals that grow because of it. */
         if (lags && loop && isnan(finding.value))
             finding.remedy_count = 0;
         insert_finding(report, &finding);

@@ -1,33 +1,33 @@
-/* Ripple of an interface wrench from macro step to macro step: the signature of a coupling that
- * goes unstable.
+/* Oscillation of an interface wrench from macro step to macro step: the signature of an unstable
+ * coupling.
  *
- * Motion that the steps resolve changes a wrench by differences that are alike from one step to
- * the next. An unstable coupling makes it swing to and fro with a period of two to five steps,
- * and the swing grows by a fixed factor: it is a mode of the linear map from step to step, so
- * each difference follows from the two before it,
- *     d[k+1] = a d[k] + b d[k-1],
- * and the roots of z^2 = a z + b give the factor. Wrenches of impacts are rough too, and now and
- * then grow for a while, but follow no such law. Only the last steps of each window are looked
- * at, so that most steps cost a counter. */
+ * A motion that the steps resolve changes a wrench by similar differences from one step to the
+ * next. An unstable coupling makes it alternate with a period of two to five steps, with an
+ * amplitude that grows by a fixed factor: it is a mode of the linear map from step to step, so each
+ * difference follows from the two previous ones, d[k+1] = a d[k] + b d[k-1], and the roots of z^2 =
+ * a z + b give the factor. Wrenches of impacts are rough too, and may grow for a while, but follow
+ * no such law. Only the last steps of each window are evaluated, so that most steps only increment
+ * a counter. */
 #include <math.h>
 
 #include "analysis/run.h"
 #include "base/restored.h"
 #include "math/vec3.h"
 
-/* Ratio of the squares of second and first differences above which it is rough: a swing with a
- * period of four steps has 2, of two steps 4. */
+/* Ratio of the squares of second and first differences above which a wrench is rough: an
+ * oscillation with a period of four steps has 2, of two steps 4. */
 static const double ROUGH = 1.5;
-/* Fraction of the squares that the law of a mode may leave unexplained. */
+/* Fraction of the squares that the law of a mode need not explain. */
 static const double MISFIT = 0.1;
 /* Factor of the squares from window to window that counts as growth. */
 static const double RISE = 1.2;
-/* Swing, by the largest wrench of the interface, that is looked at, and that matters in the end. */
+/* Amplitude, relative to the largest wrench of the interface, that is analyzed, and that matters at
+ * the end. */
 static const double NOTABLE = 1e-4;
 static const double MATTERS = 0.05;
-/* Times the tolerance of the iterations. */
+/* Multiple of the tolerance of the iterations. */
 static const double NOISE = 10;
-/* Squares that are about to overflow say nothing any more. */
+/* Squares near overflow are meaningless. */
 static const double OVERFLOWING = 1e280;
 
 enum { DIFFERENCES = YK_RIPPLE_SEEN - 1 };
@@ -40,9 +40,9 @@ static double sum_of_products(const double *a, const double *b, int count)
     return sum;
 }
 
-/* The fraction of the squares that the best d[k+1] = a d[k] + b d[k-1] leaves unexplained. A
- * swing of period two has d[k] in line with d[k-1], and one coefficient says all: the small ridge
- * lets it. */
+/* The fraction of the squares that the best d[k+1] = a d[k] + b d[k-1] leaves unexplained. For an
+ * oscillation of period two, d[k] is parallel to d[k-1] and one coefficient is sufficient; the
+ * small regularization handles this case. */
 static double misfit(const double *d)
 {
     const int count = DIFFERENCES - 2;
@@ -65,7 +65,7 @@ static double misfit(const double *d)
     double a = (fn * ll - fl * nl) / determinant;
     double b = (fl * nn - fn * nl) / determinant;
 
-    /* What they leave. */
+    /* The unexplained remainder. */
     double left = 0;
     for (int k = 0; k < count; k++) {
         double error = next[k] - a * now[k] - b * last[k];
@@ -100,8 +100,8 @@ void yk_ripple_add(yk_ripple *r, const yk_wrench *wrench, double time)
         for (int k = 0; k < DIFFERENCES - 1; k++)
             second[k] = d[k + 1] - d[k];
 
-        /* Whether it shows a swing that obeys the law of a mode; its size as the squared
-         * differences. */
+        /* Whether the window shows an oscillation with the law of a mode; its size is that of the
+         * squared differences. */
         double squares = sum_of_products(d + 1, d + 1, DIFFERENCES - 1);
         double least = fmax(NOTABLE * r->size, NOISE * (r->resolved + r->relative * r->size));
         bool notable = squares > least * least;
@@ -110,7 +110,7 @@ void yk_ripple_add(yk_ripple *r, const yk_wrench *wrench, double time)
         if (swings)
             r->swing = fmax(r->swing, sqrt(squares / (DIFFERENCES - 1)) / r->size);
 
-        /* Windows in a row in which it grew; the longest of these is kept. */
+        /* Number of consecutive windows in which it grew; the longest sequence is stored. */
         double before = r->components[i].before;
         int rising = 0;
         if (swings && before > 0 && squares > RISE * before)

@@ -1,10 +1,11 @@
-/* What the parts on both sides of an interface allow a coupling scheme, whatever the motion: mass
- * ratios and algebraic loops.
+/* Limits of a coupling scheme at an interface, independent of the motion: mass ratios and algebraic
+ * loops.
  *
- * An exchange of motion and wrench multiplies errors by the ratio of masses on both sides; what
- * ratio a scheme bears depends on the integrators of both. So both are found by trying: the ratio
- * on the system itself (yk_system_probe_interfaces), the limit on two free masses in subsystems of the same
- * kinds and integrators, coupled by the same scheme (yk_surrogate_create). */
+ * A force-motion exchange multiplies errors by the mass ratio of both sides. The largest stable
+ * ratio depends on the scheme and on the integrators of both sides. Both numbers are found by
+ * trials: the ratio with the system itself (yk_system_probe_interfaces()), the limit with two free
+ * masses in subsystems of the same kinds and integrators, coupled by the same scheme
+ * (yk_surrogate_create()). */
 #include <math.h>
 #include <stdio.h>
 
@@ -14,14 +15,13 @@
 #include "base/context.h"
 #include "coupling/system_arrays.h"
 
-/* Halvings of the interval (by ratios) in which a limit lies, and the ratio below which none is
- * sought. */
+/* Number of bisections (on a logarithmic scale) for a limit, and smallest ratio considered. */
 enum { BISECTIONS = 14 };
 static const double LEAST_RATIO = 1e-4;
-/* Smaller steps that are tried: by this factor each time. */
+/* Number of smaller steps that are tried, and factor between them. */
 enum { REFINEMENTS = 4 };
 static const double REFINEMENT = 4;
-/* Growth of the ratio with a step so much smaller that only a side without mass has. */
+/* Growth of the ratio with a smaller step that shows a side without mass. */
 static const double AT_ONCE = 2;
 
 typedef struct search {
@@ -49,9 +49,9 @@ static bool iterates(const search *s)
     return yk_scheme_traits(&s->info->scheme) & YK_SCHEME_ITERATES;
 }
 
-/* What the scheme does with this ratio of masses, and the kinds of both sides. Where these make
- * no free masses, an exchange without iteration is taken to bear ratios up to 1, and so is a
- * plain iteration. */
+/* Behavior of the scheme at this mass ratio, for the kinds of both sides. If these cannot create
+ * free masses, assume that an exchange without iteration, or a plain iteration, is stable for
+ * ratios up to 1. */
 static yk_status try_ratio(const search *s, int i, double ratio, yk_surrogate_fate *fate)
 {
     /* The kinds of both sides, and of their ports. */
@@ -62,7 +62,7 @@ static yk_status try_ratio(const search *s, int i, double ratio, yk_surrogate_fa
     part->ops->ports(part, &ports);
     yk_port_kind kind = ports[interface->wrench_port].kind;
 
-    /* Two free masses of this ratio, coupled as here. */
+    /* Two free masses of this ratio, coupled like the interface. */
     yk_surrogate pair;
     yk_quiet_begin(s->context);
     yk_status status = yk_surrogate_create(s->system, sides, kind, s->info->step, ratio, &pair);
@@ -73,7 +73,7 @@ static yk_status try_ratio(const search *s, int i, double ratio, yk_surrogate_fa
     if (status == YK_OK || status == YK_ERROR_MEMORY)
         return status;
 
-    /* Their kinds make no free masses. */
+    /* Their kinds cannot create free masses. */
     bool accelerated = yk_scheme_traits(&s->info->scheme) & YK_SCHEME_ACCELERATES;
     *fate = YK_SURROGATE_STABLE;
     if (!accelerated && ratio >= 1 && iterates(s))
@@ -84,7 +84,7 @@ static yk_status try_ratio(const search *s, int i, double ratio, yk_surrogate_fa
     return YK_OK;
 }
 
-/* The largest ratio that the scheme bears, by bisection below one that it does not. */
+/* The largest stable ratio, by bisection below an unstable one. */
 static yk_status find_limit(const search *s, int i, double unstable, double *limit)
 {
     *limit = 0;
@@ -110,13 +110,13 @@ static yk_status find_limit(const search *s, int i, double unstable, double *lim
     return status;
 }
 
-/* How the ratio changes with the step: masses stay as they are; what springs and dampers add to
- * the motion side gets less; of a wrench side without mass it grows without end. */
+/* Dependence of the ratio on the step: masses are constant; the contribution of springs and dampers
+ * to the motion side decreases; for a wrench side without mass the ratio grows without limit. */
 enum { TREND_MASSES, TREND_SPRINGS, TREND_LOOP };
 
 static yk_status find_trend(const search *s, int i, double limit, int *found)
 {
-    /* At smaller and smaller steps. */
+    /* At decreasing steps. */
     double before = probe_at(s, 0, i)->mass_ratio;
     bool grows = true;
     *found = TREND_MASSES;
@@ -184,7 +184,7 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
     yk_finding_set(&f, "motion_mass", p->motion_mass);
     yk_finding_set(&f, "wrench_mass", p->wrench_mass);
 
-    /* The step does not resolve the springs: no scheme makes up for that alone. */
+    /* The step does not resolve the springs, which no scheme can compensate. */
     if (trend == TREND_SPRINGS) {
         f.cause = diverges ? YK_CAUSE_NO_CONVERGENCE_SPRINGS : YK_CAUSE_UNSTABLE_SPRINGS;
         yk_finding_search(&f, YK_REMEDY_RUN_ADVISE);
@@ -192,7 +192,7 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
         return;
     }
 
-    /* One wrench on both sides in place of motion and wrench: whatever the masses, without
+    /* One wrench on both sides instead of motion and wrench: works for any masses, without
      * iterations. */
     const yk_subsystem_ops *a = s->info->subsystems[interface->wrench_subsystem]->ops;
     const yk_subsystem *second = s->info->subsystems[interface->motion_subsystem];
@@ -218,7 +218,7 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
 }
 
 /* Loops over wires that the scheme cannot solve. A loop that lags by a macro step is a fixed-point
- * iteration, which grows without bounds if the loop gain is 1 or more. A wire with `hold` makes the
+ * iteration, which diverges if the loop gain is 1 or more. A wire with `sample_and_hold` makes the
  * lag part of the model, which helps only if the gain is less. */
 static void report_wire_loops(yk_system *system, const yk_scenario_info *info,
                               yk_run_report *report)
@@ -254,7 +254,7 @@ static void report_wire_loops(yk_system *system, const yk_scenario_info *info,
 yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenario_info *info,
                          yk_run_report *report, yk_interface_masses *probes)
 {
-    /* What cannot be tried is not known. */
+    /* Quantities that cannot be measured are unknown. */
     static const yk_interface_masses unknown = {.axis = -1, NAN, NAN, NAN};
     report->mass_ratio = NAN;
     for (int i = 0; probes && i < info->interface_count; i++)
@@ -273,7 +273,7 @@ yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenar
     if (!s.probes)
         return YK_ERROR_MEMORY;
 
-    /* What each interface joins. Only an exchange of motion against wrench has limits. */
+    /* The masses at each interface. Only an exchange of motion and wrench has limits. */
     yk_status status = probe_steps(&s, 0);
     for (int i = 0; probes && i < info->interface_count; i++)
         probes[i] = *probe_at(&s, 0, i);
@@ -312,7 +312,7 @@ yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenar
             excess = p->mass_ratio / limit;
     }
 
-    /* Why, so that the remedies fit. */
+    /* The cause, for suitable remedies. */
     int trend = TREND_MASSES;
     if (status == YK_OK && worst >= 0)
         status = find_trend(&s, worst, worst_limit, &trend);
@@ -349,7 +349,7 @@ yk_status yk_limits_ratio(yk_context *context, yk_system *system, const yk_scena
     if (traits & YK_SCHEME_MERGES || !(traits & YK_SCHEME_EXCHANGES_MOTION))
         return YK_OK;
 
-    /* What bears the largest ratio that is tried has no limit that matters. */
+    /* A scheme that is stable for the largest tested ratio has no relevant limit. */
     search s = {context, system, info, NULL};
     yk_surrogate_fate fate;
     yk_status status = try_ratio(&s, interface, YK_RATIO_MOST, &fate);

@@ -1,15 +1,15 @@
-/* One number out of a recorded channel: rms(tip.position.y, 1, 2) and its kin.
+/* Computes one number from a recorded channel: rms(tip.position.y, 1, 2) and similar measures.
  *
- *   rms, mean, deviation (about the mean), min, max, peak (largest size), amplitude (half of
- *   max - min), final
+ *   rms, mean, deviation (about the mean), min, max, peak (largest absolute value), amplitude (half
+ *   of max - min), final
  *   frequency    of the strongest line of the spectrum (Hz)
  *   line         amplitude of the spectrum at a frequency: line(channel, frequency[, from[, to]])
- *   radius       spectral radius of the macro step, as yoke/analysis.h has it
- *   coupling     the growth that the coupling makes, likewise
+ *   radius       spectral radius of the macro step, as defined in yoke/analysis.h
+ *   coupling     growth caused by the coupling, as defined there
  *
- * All but the last two take the channel and, optionally, the time span (s). Spectra are those of
- * the channel less its mean under a Hann window, evaluated at the wanted frequency itself and not
- * on a grid of bins. */
+ * All except the last two have a channel and, optionally, a time span (s). Spectra are those of the
+ * channel minus its mean with a Hann window, evaluated at the requested frequency itself and not on
+ * a grid of bins. */
 #include <ctype.h>
 #include <math.h>
 #include <stdio.h>
@@ -36,7 +36,7 @@ static const char *skip_space(const char *at)
     return at;
 }
 
-/* The text up to one of `ends`, without the space around it. */
+/* The text up to one of `ends`, without surrounding white space. */
 static const char *take_word(const char *at, const char *ends, char *word, size_t capacity)
 {
     at = skip_space(at);
@@ -87,8 +87,8 @@ yk_status yk_measure_parse(yk_context *context, const char *text, yk_measure *m)
     if (of_step)
         return yk_fail(context, YK_ERROR_ARGUMENT, "measure '%s': write %s", text, words[m->kind]);
 
-    /* (channel, from, to) or (channel, frequency, from, to); records know the component of
-     * tip.position:x as .x. */
+    /* (channel, from, to) or (channel, frequency, from, to); in records the component of
+     * tip.position:x is .x. */
     if (*at == '(')
         at = take_word(at + 1, ",)", m->channel, sizeof m->channel);
     for (char *c = m->channel; *c; c++)
@@ -151,7 +151,7 @@ static double hann(size_t n, size_t i)
 /* Amplitude of the line at `frequency` (Hz) of n samples at distance dt (s). */
 static double spectrum_line(size_t n, const double *x, double dt, double frequency)
 {
-    /* One term of the Fourier transform, by the sum of the window. */
+    /* One term of the Fourier transform, divided by the sum of the window. */
     double mean = mean_of(n, x);
     double real = 0;
     double imaginary = 0;
@@ -174,8 +174,8 @@ static double spectrum_line(size_t n, const double *x, double dt, double frequen
 static yk_status strongest_frequency(yk_context *context, size_t n, const double *x, double dt,
                                      double *frequency)
 {
-    /* The strongest line on a grid of at most half a bin, by a transform of the windowed channel
-     * padded with zeros. */
+    /* The strongest line on a grid of at most half a bin, from a zero-padded transform of the
+     * windowed channel. */
     size_t size = 2;
     while (size < 2 * n)
         size *= 2;
@@ -202,7 +202,7 @@ static yk_status strongest_frequency(yk_context *context, size_t n, const double
 
     yk_free(context, real);
 
-    /* From there by golden section between the neighbours on the grid. */
+    /* Refine by golden section search between the neighbours on the grid. */
     const double golden = 0.6180339887498949;
     double low = best - spacing;
     double high = best + spacing;
@@ -255,7 +255,7 @@ yk_status yk_measure_value(yk_context *context, const yk_measure *measure, const
                        "measure of '%s': fewer than two samples from %g s to %g s",
                        measure->channel, measure->from, measure->to);
 
-    /* A frequency is searched for; all else is a sum or an extreme. */
+    /* A frequency needs a search; all other measures are sums or extremes. */
     const double *x = yk_record_column(record, channel, 0) + begin;
     double dt = time[begin + 1] - time[begin];
     if (measure->kind == FREQUENCY)

@@ -1,26 +1,26 @@
-/* How many of the motions that interfaces prescribe to a subsystem it can make by itself.
+/* Number of the motions prescribed to a subsystem by interfaces that it can make by itself.
  *
- * The subsystem is built anew, its ports take wrenches instead, and its interface model gives how
- * their velocities answer: w' = W f. What is prescribed are the components P w along the
- * constrained axes; those that answer independently of each other are as many as the rank of P W
- * P^T. Joints inside that hold a motion make W zero along it. */
+ * The subsystem is built again, its ports receive wrenches instead, and its interface model gives
+ * the response of their velocities: w' = W f. The prescribed motions are the components P w along
+ * the constrained axes; the number of independent ones is the rank of P W P^T. Internal joints that
+ * prevent a motion make W zero along it. */
 #include <math.h>
 
 #include "math/dense.h"
 #include "math/polynomial.h"
 #include "yoke/analysis.h"
 
-/* Fraction of a motion's own answer below which it is one of the others, or held: what is left of
- * rounding and of redundant joints, which yield by a billionth. */
+/* Fraction of a motion's own response below which the motion depends on the others, or is
+ * prevented: above rounding errors and the small compliance of redundant joints. */
 static const double DEPENDENT = 1e-6;
-/* Rotations of a body that is no larger than 30 km answer by more than this fraction of what
- * translations do (1/m2): below that they are all held. */
+/* Rotations of a body smaller than 30 km respond by more than this fraction of its translations
+ * (1/m2): if the response is smaller, all rotations are prevented. */
 static const double LARGEST_BODY = 1e-9;
 
 typedef struct workspace {
     int *first;                  /* column of each port in the model; -1: not connected */
     int size;                    /* columns */
-    int rows;                    /* motions that are prescribed */
+    int rows;                    /* number of prescribed motions */
     double *inverse_mass, *rate; /* size x size: W; size */
     double *along;               /* rows x size: P */
     double *answer;              /* rows x rows: P W P^T */
@@ -28,15 +28,15 @@ typedef struct workspace {
     yk_input *inputs;            /* per port */
 } workspace;
 
-/* P: the components that are prescribed, in the axes of the markers as they are. Each is measured
- * by the largest answer of its kind, a translation or a rotation, at any port. */
+/* P: the prescribed components, in the present axes of the markers. Each is scaled by the largest
+ * response of its kind, translation or rotation, at any port. */
 static void fill_directions(const yk_scenario_info *info, int subsystem, workspace *w)
 {
     yk_subsystem *part = info->subsystems[subsystem];
     const yk_port *ports;
     int count = part->ops->ports(part, &ports);
 
-    /* The largest answers. */
+    /* The largest responses. */
     double translation = 0;
     double rotation = 0;
 
@@ -103,7 +103,7 @@ static yk_status count_freedoms(yk_context *context, const yk_scenario_info *inf
     if (!w->first)
         return YK_ERROR_MEMORY;
 
-    /* All ports that take part in interfaces take wrenches, whichever side they are on. */
+    /* All ports of interfaces receive wrenches, on either side. */
     for (int i = 0; i < count; i++)
         w->first[i] = -1;
 
@@ -162,7 +162,7 @@ static yk_status count_freedoms(yk_context *context, const yk_scenario_info *inf
     if (YK_FAILED(status))
         return status;
 
-    /* P W P^T, by what a free body would answer. */
+    /* P W P^T, scaled by the response of a free body. */
     fill_directions(info, subsystem, w);
     for (int i = 0; i < w->rows; i++) {
         for (int j = 0; j < w->rows; j++) {
@@ -184,7 +184,7 @@ static yk_status count_freedoms(yk_context *context, const yk_scenario_info *inf
 yk_status yk_scenario_prescribed_dofs(yk_context *context, const yk_scenario_def *def,
                                       int subsystem, yk_prescribed_dofs *freedoms)
 {
-    /* Built anew, for connecting its ports otherwise changes it. */
+    /* Build it again, because other connections of its ports change it. */
     *freedoms = (yk_prescribed_dofs){0};
     workspace w = {0};
     yk_diagnostics *diagnostics = NULL;

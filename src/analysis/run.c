@@ -1,4 +1,4 @@
-/* A scenario from start to end: steps, samples, and the findings and statistics afterwards. */
+/* A scenario from start to end: steps, samples, and the findings and statistics at the end. */
 #include "analysis/run.h"
 
 #include <inttypes.h>
@@ -16,14 +16,14 @@
 #include "model/scenario.h"
 #include "record/checkpoint.h"
 
-/* Reading the clock costs as much as a short macro step. It is read after every step where steps
- * take longer than CLOCK_SECONDS, and only every CLOCK_STRIDE steps where they are short.
- * Progress is reported every PROGRESS_SECONDS. */
+/* Reading the clock costs as much as a short macro step. It is read after every step if steps take
+ * longer than CLOCK_SECONDS, and only every CLOCK_STRIDE steps if they are short. Progress is
+ * reported every PROGRESS_SECONDS. */
 enum { CLOCK_STRIDE = 64 };
 static const double CLOCK_SECONDS = 1e-3;
 static const double PROGRESS_SECONDS = 0.1;
 
-/* All frames of a run together, before they are compressed. */
+/* Limit of the memory for all frames of a run, before compression. */
 static const double FRAMES_BYTES = 256e6;
 
 typedef struct run {
@@ -38,17 +38,17 @@ typedef struct run {
     double *row;
     yk_scene scene;
     int64_t frame_stride;                    /* steps between frames; 0: none */
-    double begun, last_report, last_reading; /* s on the clock */
-    double cpu_begun;                        /* s of the processor */
+    double begun, last_report, last_reading; /* wall time (s) */
+    double cpu_begun;                        /* processor time (s) */
     int64_t stride, next_reading;            /* steps */
     bool converged;
-    yk_checkpointer checkpoints; /* with a context where the run has any */
-    int missed;                  /* checkpoints in a row that could not be written */
-    /* Of a run that may fall back to another scheme: state, memory and watch before the step. */
+    yk_checkpointer checkpoints; /* has a context if the run writes checkpoints */
+    int missed;                  /* consecutive checkpoints that could not be written */
+    /* For a run with a fallback scheme: state, checkpoint data and watch before the step. */
     double *kept;
     size_t state_words, memory_words;
 
-    /* What the record has at its end. */
+    /* Data for the end of the record. */
     yk_record_value *figures;
     char (*figure_names)[96];
     int figure_count, figure_capacity;
@@ -56,7 +56,7 @@ typedef struct run {
 
 /* Record --------------------------------------------------------------------------------------- */
 
-/* The scene as it is at the start, also of a run that is resumed, where frames are recorded. */
+/* The initial scene, also for a resumed run, if frames are recorded. */
 static yk_status open_scene(run *r)
 {
     if (!r->def->recorder || r->def->frame_count <= 0)
@@ -67,7 +67,7 @@ static yk_status open_scene(run *r)
     if (YK_FAILED(status))
         return status;
 
-    /* How often a frame is recorded: as often as was asked for, and as memory allows. */
+    /* Interval of frames: as requested, and as memory allows. */
     size_t size = yk_scene_frame_value_count(&r->scene.record);
     double frames = r->def->frame_count;
     if (size > 0)
@@ -79,13 +79,13 @@ static yk_status open_scene(run *r)
     return YK_OK;
 }
 
-/* Begins the record; that of a run that is resumed goes on. */
+/* Begins the record; continues that of a resumed run. */
 static yk_status begin_record(run *r)
 {
     if (!r->def->recorder)
         return YK_OK;
 
-    /* The scenario as it runs, and what it was made of, so that the run can be repeated. */
+    /* The resolved scenario, and its inputs, so that the run can be repeated. */
     const yk_scenario_info *info = r->info;
     char *inputs = NULL;
     if (r->checkpoints.inputs)
@@ -154,8 +154,8 @@ static yk_status record_frame(run *r)
     return yk_recorder_frame(r->def->recorder, yk_system_time(r->system), r->scene.frame);
 }
 
-/* The statistics of the run as a list. The names are kept until the record has its copies. */
-/* Appends a number as "owner.what", or as "what" where there is no owner. */
+/* The statistics of the run as a list. The names exist until the record has its copies. */
+/* Appends a number as "owner.what", or as "what" without an owner. */
 static void add_figure(run *r, const char *owner, const char *what, double value, const char *unit)
 {
     if (r->figure_count == r->figure_capacity)
@@ -191,7 +191,7 @@ bool yk_run_max_contact_residual(yk_scenario *scenario, int subsystem, double *r
                             "max_contact_residual", residual);
 }
 
-/* Statistics of the system, of its subsystems and of its interfaces, and what they are measured by. */
+/* Statistics of the system, of its subsystems and of its interfaces, and their scales. */
 static void add_statistics(run *r)
 {
     /* Of the system ... */
@@ -243,7 +243,7 @@ static void add_statistics(run *r)
         if (i >= r->watch.count)
             continue;
 
-        /* What the limits of the watch refer to: masses, the way that it went, and its velocity. */
+        /* Reference values of the limits of the watch: masses, travel, and velocity. */
         const yk_watched *w = &r->watch.interfaces[i];
         double velocity_gap = 0;
         if (w->speed_squares > 0)
@@ -257,7 +257,7 @@ static void add_statistics(run *r)
         add_figure(r, name, "relative_residual_impulse", open, "");
         add_figure(r, name, "step_oscillation", w->ripple.swing, "");
 
-        /* What ratio the scheme would bear is tried where the run will be looked at. */
+        /* Determine the stable mass ratio by trials if the run will be displayed. */
         double limit;
         bool tried = r->frame_stride > 0 && w->probe.axis >= 0 &&
                      yk_limits_ratio(r->context, r->system, info, i, &limit) == YK_OK;
@@ -279,14 +279,14 @@ static void add_statistics(run *r)
     add_figure(r, "threshold", "mass_ratio_tested", YK_RATIO_MOST, "");
 }
 
-/* Also after a failure: what was computed until then is kept, and the record says why there is no
- * more. */
+/* Also after a failure: the results until then are kept, and the record contains the reason of the
+ * end. */
 static yk_status end_record(run *r, yk_status outcome, const char *failure)
 {
     if (!r->def->recorder)
         return YK_OK;
 
-    /* As many numbers as there may be. */
+    /* Upper bound of the number of values. */
     r->figure_capacity = 21 + 2 * YK_FINDING_COUNT + 4 * r->info->subsystem_count +
                          11 * r->info->interface_count + (5 + YK_REMEDIES_MAX) * YK_FINDINGS_MAX;
     char remedies[YK_FINDINGS_MAX][YK_REMEDIES_MAX]
@@ -300,7 +300,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
     if (r->figures && r->figure_names) {
         add_statistics(r);
 
-        /* Each finding, with where it was found. */
+        /* Each finding, with its location. */
         for (int i = 0; i < r->report->finding_count; i++) {
             const yk_finding *f = &r->report->findings[i];
             char name[64];
@@ -335,7 +335,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
             }
         }
 
-        /* The hash as text: a double does not hold 64 bits. */
+        /* The hash as text, because a double cannot represent 64 bits. */
         char hash[20];
         snprintf(hash, sizeof hash, "%016" PRIx64, r->report->state_hash);
         add_text(r, "state_hash", NAN, hash);
@@ -351,7 +351,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
 
 /* Stepping ------------------------------------------------------------------------------------- */
 
-/* Reports progress now and then. False: the caller wants to stop. */
+/* Reports progress at intervals. False: the caller wants to stop. */
 static bool report_progress(run *r, int64_t step, bool last)
 {
     if (!r->def->progress)
@@ -359,7 +359,7 @@ static bool report_progress(run *r, int64_t step, bool last)
     if (!last && step < r->next_reading)
         return true;
 
-    /* How many steps until the clock is read again. */
+    /* Number of steps until the clock is read again. */
     double now = yk_clock_seconds();
     if (now - r->last_reading > CLOCK_SECONDS)
         r->stride = 1;
@@ -384,7 +384,7 @@ static bool report_progress(run *r, int64_t step, bool last)
 
 /* Checkpoints ---------------------------------------------------------------------------------- */
 
-/* Prepares for checkpoints, and goes to the one that the run is resumed from. */
+/* Prepares checkpoints, and restores the one from which the run is resumed. */
 static yk_status open_checkpoints(run *r)
 {
     if (!r->def->checkpoint_path && !r->def->resume_from)
@@ -428,9 +428,9 @@ static yk_status open_fall_back(run *r)
     return YK_OK;
 }
 
-/* One macro step and a look at it. A failure in it is the system's own affair, but a coupling that
- * runs away shows only afterwards: the step is then taken back and made with the other scheme,
- * before anything of it is recorded. */
+/* One macro step and its observation. The system handles failures of a step itself, but an unstable
+ * coupling is detected only afterwards: the step is then rolled back and repeated with the fallback
+ * scheme, before it is recorded. */
 static yk_status make_step(run *r, int64_t number, yk_status *sound)
 {
     double *state = r->kept;
@@ -468,9 +468,9 @@ static yk_status make_step(run *r, int64_t number, yk_status *sound)
     return status;
 }
 
-/* The status of a step that failed, from t on. An expression of time without a value there is the
- * cause, whatever a solver or the energies made of it: a mistake in the scenario, which no other
- * scheme or step mends. */
+/* The status of a failed step from t on. If an expression of time has no value there, this is the
+ * cause, whatever a solver or the energies report: an error in the scenario that no other scheme or
+ * step fixes. */
 static yk_status explain_failure(const run *r, int64_t number, double t, yk_status status)
 {
     bool numerical =
@@ -483,7 +483,7 @@ static yk_status explain_failure(const run *r, int64_t number, double t, yk_stat
                    (long long)r->info->step_count, what);
 }
 
-/* From sample to sample, with progress reported and checkpoints written now and then. */
+/* Runs from sample to sample, reports progress, and writes checkpoints. */
 static yk_status step_to_end(run *r)
 {
     /* The state at the start is the first sample. */
@@ -527,7 +527,7 @@ static yk_status step_to_end(run *r)
         if (YK_FAILED(sound))
             return explain_failure(r, n, t, sound);
 
-        /* Where the caller wants to stop, all that is needed to go on is kept. */
+        /* If the caller wants to stop, save everything that is needed to resume. */
         bool stops = !report_progress(r, n, last) && !last;
         yk_status kept = YK_OK;
         if (stops && r->def->checkpoint_path)
@@ -538,8 +538,7 @@ static yk_status step_to_end(run *r)
             return yk_fail(r->context, YK_INTERRUPTED, "stopped at t = %g s, step %lld of %lld",
                            yk_system_time(r->system), (long long)n, (long long)steps);
 
-        /* A checkpoint now and then, by the clock as it was read for the progress, where there is
-         * any. */
+        /* Write a checkpoint at intervals, by the clock as last read. */
         double clock = r->last_reading;
         bool by_clock =
             r->def->checkpoint_path && r->def->checkpoint_unit == YK_CHECKPOINT_WALL_TIME;
@@ -548,8 +547,8 @@ static yk_status step_to_end(run *r)
         if (last || !r->def->checkpoint_path || !yk_checkpointer_due(&r->checkpoints, n, clock))
             continue;
 
-        /* One that cannot be written does not stop the run: there are those before it. The first in
-         * a row is reported, the second, the fourth, and so on. */
+        /* A checkpoint that cannot be written does not stop the run, because earlier ones exist.
+         * The first consecutive failure is reported, then the second, the fourth, and so on. */
         r->missed++;
         if (write_checkpoint(r) == YK_OK)
             r->missed = 0;
@@ -596,7 +595,7 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_option
     if (!r.row)
         return YK_ERROR_MEMORY;
 
-    /* From the start to the end, or to where it fails; what was found until then is reported. */
+    /* From the start to the end, or to a failure; the results until then are reported. */
     status = yk_system_initialize(r.system);
     if (!YK_FAILED(status))
         status = yk_watch_open(context, r.system, r.info, &r.watch);
@@ -615,14 +614,14 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_option
         r.report->time = yk_system_time(r.system);
         r.report->wall_time = yk_clock_seconds() - r.begun;
 
-        /* What the run came to. */
+        /* The outcome of the run. */
         yk_status hashed = yk_system_state_hash(r.system, &r.report->state_hash);
         if (!YK_FAILED(status) && YK_FAILED(hashed))
             status = hashed;
         yk_watch_conclude(&r.watch, status, r.report);
 
-        /* The message of a failed step must survive those of trials and of the end of the
-         * record. */
+        /* Save the message of a failed step, because trials and the end of the record may overwrite
+         * it. */
         char *failure = NULL;
         if (status != YK_OK)
             failure = yk_text_copy(context, yk_last_message(context));
@@ -631,8 +630,8 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_option
             yk_error_monitor_judge(&r.monitor, def, yk_processor_seconds() - r.cpu_begun,
                                    r.watch.budget.moves, r.report);
 
-        /* Try remedies if a second run of the scenario is possible: a partner in another program may
-         * accept one connection only, and this run still holds it. */
+        /* Try remedies if a second run of the scenario is possible: a partner in another program
+         * may accept one connection only, which this run still holds. */
         yk_finding_kind kind;
         bool numerical = status == YK_ERROR_DIVERGED || status == YK_ERROR_NOT_FINITE;
         bool may_try = def->remedy_scenario && (!YK_FAILED(status) || numerical) &&
@@ -641,9 +640,9 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_option
         if (may_try)
             yk_remedies_try(context, r.info, def, r.report);
 
-        /* A run that can be resumed leaves its record open; one that has ended needs no
-         * checkpoints. The recorder keeps its journal until it is destroyed: while there is a
-         * checkpoint, there is also the journal that it refers to. */
+        /* A run that can be resumed leaves its record open; a finished run needs no checkpoints.
+         * The recorder keeps its journal until it is destroyed: as long as there is a checkpoint,
+         * there is also the journal to which it refers. */
         yk_status ended = YK_OK;
         bool resumable = r.checkpoints.written;
         if (status == YK_OK || !resumable)

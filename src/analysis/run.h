@@ -1,12 +1,13 @@
-/* What goes with a run (run.c). It is watched, and findings with their remedies follow from what was
- * seen; it is shown, and it can be taken up again.
+/* Parts of a run (run.c): observation, findings with their remedies, display, and checkpoints.
  *
- *   energy       what coupling and integration made or lost, beside what moves (energy_check.c)
- *   ripple       wrenches that swing from step to step (growing_oscillation.c)
- *   limits       mass ratios and loops that the scheme does not bear, before the run (mass_ratio.c)
+ *   energy       energy created or lost by coupling and integration, relative to that of the motion
+ *                (energy_check.c)
+ *   ripple       wrenches that alternate from step to step (growing_oscillation.c)
+ *   limits       mass ratios and loops for which the scheme is unstable, before the run
+ *                (mass_ratio.c)
  *   watch        all of them, and gaps and iterations, as findings (findings.c)
- *   scene        what the system looks like (scene.c)
- *   checkpoints  all that it takes to go on with a run (checkpoint.c) */
+ *   scene        the geometry of the system (scene.c)
+ *   checkpoints  data from which a run can be resumed (checkpoint.c) */
 #ifndef YK_ANALYSIS_RUN_H
 #define YK_ANALYSIS_RUN_H
 
@@ -19,18 +20,18 @@ enum { YK_BUDGET_WINDOWS = 64 };
 typedef struct yk_budget {
     yk_system *system;
     const yk_scenario_info *info;
-    int64_t stride, next; /* macro steps between looks */
+    int64_t stride, next; /* macro steps between evaluations */
     double start_kinetic, start_potential;
     double released, fed; /* largest so far */
-    double dissipated;    /* at the last look */
+    double dissipated;    /* at the last evaluation */
     double rounding;      /* of the energies and works */
-    double sound; /* J: energy at the start and fed in when no more than that had been made */
+    double sound;         /* J: real energy when the created energy was last within the limits */
     double largest_kinetic, lowest_potential, highest_potential;
     bool moves;      /* a port moved by more than the rounding of its position */
-    bool not_finite; /* an energy was */
-    int exploding;   /* looks in a row at far more energy than there can be */
-    /* Looks in a row at more energy than there can be in a good run, and at twice as much made as
-     * at the look before; that. */
+    bool not_finite; /* an energy was not finite */
+    int exploding;   /* consecutive evaluations with far more energy than possible */
+    /* Consecutive evaluations with more energy than possible in a good run, and with twice the
+     * created energy of the previous one; that energy. */
     int growing, doubling;
     double made;
     int count;
@@ -38,35 +39,34 @@ typedef struct yk_budget {
     struct {
         int looks;
         double made, created; /* J: by interfaces and integration together; by interfaces alone */
-        /* J: energy at the start and fed in by its end, at least what is not rounding */
+        /* J: real energy at the end of the window, at least the level of rounding errors */
         double scale;
     } windows[YK_BUDGET_WINDOWS];
 } yk_budget;
 
-/* After the start of the system. */
+/* Called after the start of the system. */
 void yk_budget_open(yk_budget *budget, yk_system *system, const yk_scenario_info *info);
-/* Whether values that were restored from a file are those of a budget that looks every `stride`
- * steps. */
+/* Whether values restored from a file are those of a budget that evaluates every `stride` steps. */
 bool yk_budget_is_valid(const yk_budget *budget, int64_t stride);
-/* After a macro step, numbered from 1. */
+/* Called after a macro step, numbered from 1. */
 void yk_budget_step(yk_budget *budget, int64_t step);
 
-/* Whether an energy is infinite, or so large that nothing after it can be right; whether it is
- * about to become so, of a run that is looked at in every step. */
+/* Whether an energy is infinite, or so large that nothing after it can be right; whether this will
+ * happen soon, for a run that is evaluated in every step. */
 bool yk_budget_exploded(const yk_budget *budget);
 bool yk_budget_runs_away(const yk_budget *budget);
 
-/* What the run shows, as fractions of the energy at the start and fed in: what interfaces and
- * integration made, at the end or where it was largest for long; what was lost at the end. They are fractions of *scale (J); where more is made than there is, that is
- * as it was before. */
+/* Results of the run, relative to the real energy *scale (J): energy created by interfaces and
+ * integration, at the end or where it was largest for some time; energy lost at the end. If more
+ * was created than is real, *scale is that before. */
 void yk_budget_conclude(const yk_budget *budget, double *made, double *lost, double *scale);
 
 /* Ripple --------------------------------------------------------------------------------------- */
 
-/* Windows of steps, and how many at the end of each are looked at. */
+/* Steps per window, and number of steps at the end of each window that are evaluated. */
 enum { YK_RIPPLE_WINDOW = 16, YK_RIPPLE_SEEN = 10 };
 
-/* Windows in a row that are no accident. */
+/* Number of consecutive windows that is significant. */
 enum { YK_RIPPLE_ALARM = 4 };
 
 typedef struct yk_ripple {
@@ -74,45 +74,45 @@ typedef struct yk_ripple {
     /* Of a wrench. */
     struct {
         double seen[YK_RIPPLE_SEEN]; /* its last values in this window */
-        double before;               /* squared differences of the window before */
-        double at_begin;             /* the same before the first of the windows in a row */
-        int rising;                  /* windows in a row that swung by the law and grew */
+        double before;               /* squared differences of the previous window */
+        double at_begin;             /* the same before the first of the consecutive windows */
+        int rising;                  /* consecutive windows with a growing oscillation */
     } components[6];
-    /* Set before the first step: what the iterations of the coupling resolve (N or N m), and as a
-     * fraction of the wrench. */
+    /* Set before the first step: absolute tolerance of the coupling's iterations (N or N m), and
+     * relative tolerance. */
     double resolved, relative;
     double size;  /* largest force or torque of the interface */
-    double swing; /* largest in the last window, as a fraction of it */
-    /* The longest rise so far. */
+    double swing; /* largest amplitude in the last window, as a fraction of it */
+    /* The longest growth so far. */
     int longest;
-    double growth; /* of the swing per macro step over it */
+    double growth; /* of the amplitude per macro step */
     double time;   /* s, at its end */
 } yk_ripple;
 
-/* Counts a step; true if its wrench is to be added. */
+/* Counts a step; returns true if its wrench is to be added. */
 static inline bool yk_ripple_counts(yk_ripple *ripple)
 {
     return ++ripple->count > YK_RIPPLE_WINDOW - YK_RIPPLE_SEEN;
 }
 
-/* Whether the wrench still swings by a fraction of itself that matters, and which that is. */
+/* Whether the wrench still oscillates by a significant fraction, and that fraction. */
 bool yk_ripple_matters(const yk_ripple *ripple);
 double yk_ripple_limit(void);
 
-/* Whether counts that were restored from a file are those of a ripple between two steps. */
+/* Whether counts restored from a file are valid between two steps. */
 bool yk_ripple_is_valid(const yk_ripple *ripple);
 
 void yk_ripple_add(yk_ripple *ripple, const yk_wrench *wrench, double time);
 
 /* Limits --------------------------------------------------------------------------------------- */
 
-/* At the start of a system: the findings, and the mass ratio, into a report. What each interface
- * joins in `probes`, which may be NULL. */
+/* At the start of a system: adds the findings, and the mass ratio, to a report. `probes` has the
+ * masses at each interface; it may be NULL. */
 yk_status yk_limits_find(yk_context *context, yk_system *system, const yk_scenario_info *info,
                          yk_run_report *report, yk_interface_masses *probes);
 
-/* The largest ratio of masses that the scheme bears at an interface, whatever it has there, up to
- * YK_RATIO_MOST; NaN: it exchanges nothing that depends on masses. Takes a dozen trials. */
+/* The largest mass ratio for which the scheme is stable at an interface, up to YK_RATIO_MOST; NaN:
+ * its exchange does not depend on masses. Makes about a dozen trials. */
 #define YK_RATIO_MOST 1e4
 yk_status yk_limits_ratio(yk_context *context, yk_system *system, const yk_scenario_info *info,
                           int interface, double *limit);
@@ -122,13 +122,13 @@ yk_status yk_limits_ratio(yk_context *context, yk_system *system, const yk_scena
 /* One interface under watch. */
 typedef struct yk_watched {
     yk_ripple ripple;
-    yk_interface_masses probe; /* at the start, see mass_ratio.c */
-    yk_vec3 origin;            /* of the wrench side, at the start */
-    double travel;             /* largest distance from there, looked at now and then */
-    /* Largest gaps up to a quarter and half of the run, and the travel by then. */
+    yk_interface_masses probe; /* masses at the start, see mass_ratio.c */
+    yk_vec3 origin;            /* initial position of the wrench side */
+    double travel;             /* largest distance from there, updated at intervals */
+    /* Largest gaps up to a quarter and half of the run, and the travel up to these times. */
     yk_interface_gap quarter, half;
     double quarter_travel, half_travel;
-    /* Sums of squares, now and then, of the velocity gap and of the velocity (m/s, rad/s). */
+    /* Sums of squares, updated at intervals, of the velocity gap and of the velocity (m/s, rad/s). */
     double gap_squares, speed_squares;
     double spin_gap_squares, spin_squares;
     double force_squares, torque_squares;
@@ -137,9 +137,9 @@ typedef struct yk_watched {
     double side_energy[2], initial_potential[2];
 } yk_watched;
 
-/* An algebraic loop that lags, by one of its wires. */
+/* An algebraic loop with a lag, represented by one of its wires. */
 typedef struct yk_watched_loop {
-    double last;                    /* value of the wire after the step before */
+    double last;                    /* value of the wire after the previous step */
     double change_squares, squares; /* sums over all steps: of its changes, and of its values */
 } yk_watched_loop;
 
@@ -148,12 +148,12 @@ typedef struct yk_watch {
     yk_system *system;
     const yk_scenario_info *info;
     yk_budget budget;
-    int64_t looks; /* that the sums of squares are of */
-    int count; /* of interfaces; 0 where there are none, or the scheme has merged the subsystems */
+    int64_t looks; /* number of terms in the sums of squares */
+    int count;     /* of interfaces; 0 if there are none, or the scheme has merged the subsystems */
     yk_watched *interfaces;
     int loop_count;
     yk_watched_loop *loops;
-    yk_run_report *limits; /* findings of the start */
+    yk_run_report *limits; /* findings at the start */
 } yk_watch;
 
 /* Whether the scheme of the scenario has a trait. */
@@ -161,41 +161,42 @@ bool yk_watch_has_trait(const yk_watch *watch, unsigned trait);
 /* Tolerances of the iterations of the scheme (N or N m, and relative); 0 if it does not iterate. */
 void yk_watch_tolerances(const yk_watch *watch, double *absolute, double *relative);
 
-/* After the system has started; probes its interfaces once. Must be closed, whatever the status. */
+/* Called after the start of the system; probes its interfaces once. Must be closed, whatever the
+ * status. */
 yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenario_info *info,
                         yk_watch *watch);
 void yk_watch_close(yk_watch *watch);
 
-/* After each macro step, numbered from 1. An error where the run has exploded: the energy is far
- * beyond all that there was and was fed in. */
+/* Called after each macro step, numbered from 1. An error: the energy is far beyond the real
+ * energy. */
 yk_status yk_watch_step(yk_watch *watch, int64_t step);
 
-/* Whether the coupling is about to run away, with the interface and the reason; the state before
- * the step is still good enough to go on from with another scheme. */
+/* Whether the coupling is becoming unstable, with the interface and the reason. The state before
+ * the step is still good enough to continue from with another scheme. */
 bool yk_watch_runs_away(const yk_watch *watch, char *reason, size_t capacity);
 
-/* All that it has seen since the start, as 8-byte words; a watch that was opened on the same system
- * continues from them. Restoring checks them: YK_ERROR_INPUT if they are those of no watch, and the
- * watch may then only be closed. */
+/* All observations since the start, as 8-byte words; a watch of the same system can continue from
+ * them. Setting checks them: YK_ERROR_INPUT if they are invalid, and the watch may then only be
+ * closed. */
 size_t yk_watch_words(const yk_watch *watch);
 void yk_watch_save(const yk_watch *watch, double *words);
 yk_status yk_watch_restore(yk_watch *watch, const double *words);
 
-/* The findings of a run with its outcome, the most serious first, into the report, whose steps
- * and time must be known. */
+/* Adds the findings of a run with its outcome to the report, the most serious first. Steps and time
+ * of the report must be set. */
 void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *report);
 
-/* The number of a subsystem's channel with one component; -1 where there is none of this name. */
+/* The index of a subsystem's channel with one component; -1: not found. */
 int yk_watch_find(const yk_scenario_info *info, int subsystem, const char *name);
 
-/* Its present value; false where there is none. */
+/* Its present value; false: there is none. */
 bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsystem,
                       const char *name, double *value);
 
-/* Scene ----------------------------------------------------------------------------------------
+/* Scene ------------------------------------------------------------------------------------------
  *
- * What a running system looks like, for the record: the scenes of its subsystems as one, in metres
- * and the axes of the system, and where everything is at the present time. */
+ * Geometry of a running system for the record: the scenes of its subsystems as one, in metres and
+ * the axes of the system, and the present poses. */
 
 typedef struct yk_scene {
     yk_context *context;
@@ -207,34 +208,33 @@ typedef struct yk_scene {
     yk_shape *shapes;
     yk_record_connection *links;
     yk_vec3 *points;
-    /* What moves, once each. Its bodies begin at `first`. */
+    /* Moving objects, each once. Their bodies begin at `first`. */
     struct moving {
         const yk_subsystem *subsystem;
         yk_transform transform;
         int first, count; /* bodies */
         int shapes;
-        int contacts; /* in a frame at most */
+        int contacts; /* largest number of contacts in a frame */
     } * moving;
     int moving_count;
-    int *
-        told; /* channels of what is watched, YK_MONITOR_SUBSYSTEM_VALUES of each subsystem; -1: none */
-    yk_scene_pose *poses;       /* of the largest of them */
-    yk_contact_point *contacts; /* of all of them */
-    float *frame;               /* the latest, see yk_frame_table */
+    int *told; /* channels for the monitor, YK_MONITOR_SUBSYSTEM_VALUES per subsystem; -1: none */
+    yk_scene_pose *poses;       /* buffer for the largest of them */
+    yk_contact_point *contacts; /* buffer for all of them */
+    float *frame;               /* the latest frame, see yk_frame_table */
 } yk_scene;
 
-/* After the system has started, with the watch over it. `contacts`: of a frame at most, for each
- * subsystem. Must be closed, whatever the status. */
+/* Called after the start of the system and its watch. `contacts`: largest number in a frame, for
+ * each subsystem. Must be closed, whatever the status. */
 yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_scenario_info *info,
                         const yk_watch *watch, int contacts, yk_scene *scene);
 void yk_scene_close(yk_scene *scene);
 
-/* The present time, into scene->frame. Allocates nothing. */
+/* Stores the present state in scene->frame. Allocates nothing. */
 void yk_scene_read(yk_scene *scene);
 
-/* Checkpoints ----------------------------------------------------------------------------------
+/* Checkpoints ------------------------------------------------------------------------------------
  *
- * When they are due, what is in them, and how a run goes on from one. */
+ * When they are due, their contents, and resuming a run from one. */
 
 typedef struct yk_checkpointer {
     yk_context *context;
@@ -243,34 +243,34 @@ typedef struct yk_checkpointer {
     yk_watch *watch;
     const yk_scenario_info *info;
     char *scenario; /* as text */
-    char *inputs;   /* as yk_scenario_inputs has them, of the run that began the record */
+    char *inputs;   /* as in yk_scenario_inputs(), of the run that began the record */
     size_t state_words, memory_words, watch_words;
-    double *words; /* of all three */
+    double *words; /* buffer for all three */
     int64_t last_step;
     double last_time, last_clock;
-    bool written; /* there is one to go on from */
+    bool written; /* there is a checkpoint */
 
-    /* Of the checkpoint that the run is resumed from: whether it had converged until then, the time
-     * that it had taken (s), and where its record is to go on. */
+    /* From the checkpoint that is resumed: whether the run had converged, its elapsed time (s), and
+     * the position of its record. */
     bool converged;
     double seconds;
     yk_journal_position position;
 } yk_checkpointer;
 
-/* After the start of the system and its watch. YK_ERROR_CAPABILITY with the name of what cannot be
- * saved. */
+/* Called after the start of the system and its watch. YK_ERROR_CAPABILITY names the subsystem that
+ * cannot be saved. */
 yk_status yk_checkpointer_open(yk_context *context, const yk_run_options *def,
                                yk_scenario *scenario, yk_system *system, yk_watch *watch,
                                yk_checkpointer *made);
 void yk_checkpointer_close(yk_checkpointer *self);
 
-/* After a step; `clock` is the time on it. */
+/* Called after a step; `clock` is the present wall time. */
 bool yk_checkpointer_due(const yk_checkpointer *self, int64_t step, double clock);
 yk_status yk_checkpointer_write(yk_checkpointer *self, int64_t step, bool converged,
                                 double seconds);
 
-/* System, watch and the step as they were. YK_ERROR_INPUT if the checkpoint does not fit, or if
- * files that the scenario names have changed since. */
+/* Restores system, watch and step. YK_ERROR_INPUT: the checkpoint does not fit, or files that the
+ * scenario names have changed since. */
 yk_status yk_checkpointer_restore(yk_checkpointer *self, const yk_checkpoint *from);
 
 #endif

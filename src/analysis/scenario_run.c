@@ -10,7 +10,7 @@
 #include "base/pool.h"
 #include "base/text.h"
 
-/* A scenario with the overrides of a trial, which live as long. */
+/* A scenario with the overrides of a trial, which are valid as long as it exists. */
 typedef struct trial_source {
     yk_scenario_def def;
     const char **overrides;
@@ -41,7 +41,7 @@ static yk_status make_source(const yk_trial_def *def, yk_trial *trial, trial_sou
     if (!overrides)
         return YK_ERROR_MEMORY;
 
-    /* In this order: later ones win. */
+    /* In this order, because later ones take precedence. */
     int count = 0;
     for (int i = 0; i < given; i++)
         overrides[count++] = def->scenario->overrides[i];
@@ -68,7 +68,7 @@ static yk_status make_source(const yk_trial_def *def, yk_trial *trial, trial_sou
     if (def->channel_count > 0)
         overrides[count++] = channels->data;
 
-    /* A finer run divides every step of the scenario, not the macro step alone. */
+    /* A refined run divides every step of the scenario, not only the macro step. */
     source->def.overrides = overrides;
     source->def.override_count = count;
     if (def->refinement > 0)
@@ -76,8 +76,7 @@ static yk_status make_source(const yk_trial_def *def, yk_trial *trial, trial_sou
     return YK_OK;
 }
 
-/* Time of the processor and not on the clock, so that a busy machine does not change what there
- * is time for. */
+/* Processor time, so that a busy machine does not change the results. */
 static bool gives_up(void *user)
 {
     const yk_trial *trial = user;
@@ -85,7 +84,7 @@ static bool gives_up(void *user)
     return asked || yk_processor_seconds() - trial->begun >= trial->limit;
 }
 
-/* Between steps. */
+/* Checked between steps. */
 static bool goes_on(void *user, const yk_run_progress *progress)
 {
     const yk_trial *trial = user;
@@ -98,7 +97,7 @@ static bool goes_on(void *user, const yk_run_progress *progress)
 
 void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
 {
-    /* One thread: the trials are what is parallel. */
+    /* One thread, because the trials run in parallel. */
     *trial = (yk_trial){.status = YK_ERROR_MEMORY, .def = def, .limit = INFINITY};
     yk_context_def context_def = yk_context_default();
     context_def.thread_count = 1;
@@ -140,7 +139,7 @@ void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
         trial->iterations = yk_system_get_statistics(system).iterations;
     }
 
-    /* The work, in steps of subsystems. */
+    /* The work, in weighted steps of subsystems. */
     const yk_scenario_info *info = NULL;
     if (runs)
         info = yk_scenario_get_info(scenario);
@@ -162,12 +161,12 @@ void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
             def->call_seconds[i] = s.wall_time / (double)s.steps;
     }
 
-    /* Subsystems that are merged are called as one, in as many sweeps as there are iterations. */
+    /* Merged subsystems are called as one, once per sweep. */
     bool several = runs && info->subsystem_count > 1;
     if (several && yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES)
         trial->work = all_weights * fmax((double)trial->calls, (double)trial->iterations);
     trial->status = status;
-    /* Why it is not what was asked for. */
+    /* The reason of the failure. */
     if (trial->status != YK_OK) {
         const char *why = yk_last_message(trial->context);
         if (!*why)
@@ -191,27 +190,27 @@ void yk_trial_release(yk_trial *trial)
 
 /* Many ----------------------------------------------------------------------------------------- */
 
-/* What a rank of a team sends to rank 0 ahead of a result, and rank 0 in return. */
+/* Message of a rank to rank 0 before a result, and the reply. */
 enum { NO_RUN = -1 };
 
 typedef struct sharing {
     yk_context *context;
     const yk_trials_def *def;
     void *results; /* of this process: one for each of its threads */
-    /* Guards what follows. */
+    /* Guards the following members. */
     pthread_mutex_t lock;
     int next, done;
-    /* Who makes a run, and since when. */
+    /* Rank of each run in progress, and its start. */
     struct {
         int rank;
         bool done;
-        double since; /* s on the clock */
+        double since; /* wall time (s) */
     } * runs;
-    double longest; /* s, of those that are done */
+    double longest; /* s, of the finished runs */
     bool stopped;
 } sharing;
 
-/* The next run that nobody makes yet, for a rank; NO_RUN: there is none. */
+/* The next run that is not in progress, for a rank; NO_RUN: there is none. */
 static int take_run(sharing *s, int rank)
 {
     pthread_mutex_lock(&s->lock);
@@ -226,7 +225,7 @@ static int take_run(sharing *s, int rank)
     return index;
 }
 
-/* For rank 0, when all runs are taken: one whose rank has been silent for too long. */
+/* For rank 0, if all runs are in progress: one whose rank has been silent for too long. */
 static int take_lost_run(sharing *s)
 {
     enum { TIMES_LONGEST = 10 };
@@ -259,7 +258,7 @@ static int take_lost_run(sharing *s)
     return index;
 }
 
-/* A run that was made twice, because its rank was taken for lost, counts once. */
+/* A run that was made twice, because its rank was presumed lost, counts once. */
 static void finish_run(sharing *s, int index, const void *result)
 {
     const yk_trials_def *def = s->def;
@@ -285,7 +284,7 @@ static bool is_over(sharing *s)
     return over;
 }
 
-/* One thread of this process, until no run is left. */
+/* A thread of this process, until no run is left. */
 static void make_runs(void *user, size_t begin, size_t end, size_t chunk)
 {
     sharing *s = user;
@@ -300,7 +299,7 @@ static void make_runs(void *user, size_t begin, size_t end, size_t chunk)
 
 static const double LOOK = 0.01; /* s */
 
-/* Rank 0: runs of its own, then those of ranks that are lost, until all are done. */
+/* Rank 0: its own runs, then those of lost ranks, until all are done. */
 static void *make_own_runs(void *user)
 {
     sharing *s = user;
@@ -320,11 +319,11 @@ static void *make_own_runs(void *user)
     return NULL;
 }
 
-/* A message to rank 0 is the number of a run and its result, which is aligned as any type is. */
+/* A message to rank 0 contains the index of a run and its result, aligned for any type. */
 enum { MESSAGE_HEAD = 16 };
 
-/* Rank 0 makes runs on a thread of its own, and hands out others here. A rank that never comes is not
- * waited for, and one that has been lost is given nothing more. */
+/* Rank 0 makes runs on another thread, and distributes others here. It does not wait for a rank
+ * that never reports, and gives nothing to a lost one. */
 static yk_status hand_out(sharing *s, char *message)
 {
     const yk_process_group *team = s->def->team;
@@ -348,7 +347,7 @@ static yk_status hand_out(sharing *s, char *message)
             break;
         }
 
-        /* What it has done, and what it shall do next. */
+        /* The result of the rank, and its next run. */
         int32_t index;
         status = team->receive(team->user, from, message, bytes);
         memcpy(&index, message, sizeof index);
@@ -368,7 +367,7 @@ static yk_status hand_out(sharing *s, char *message)
     return status;
 }
 
-/* Other ranks make what rank 0 hands out, until it has ended. */
+/* Other ranks make the runs distributed by rank 0, until it ends. */
 static yk_status take_orders(sharing *s, char *message)
 {
     const yk_process_group *team = s->def->team;
@@ -407,7 +406,7 @@ yk_status yk_trials_run(yk_context *context, const yk_trials_def *def)
             threads = yk_pool_threads(pool);
     }
 
-    /* A result for each thread, and one on its way. */
+    /* A result for each thread, and one in transit. */
     s.results = yk_allocate(context, (size_t)threads, def->result_size);
     s.runs = yk_allocate(context, (size_t)def->count + 1, sizeof *s.runs);
     char *message = yk_allocate(context, 1, MESSAGE_HEAD + def->result_size);
@@ -442,10 +441,10 @@ yk_cache *yk_trials_prepare(yk_scenario_def *def)
 
 /* Distances ------------------------------------------------------------------------------------ */
 
-/* The next rows of both records that have one time; false if there are no more. */
+/* The next rows of both records with the same time; false if there are no more. */
 static bool next_common_row(const yk_record *a, const yk_record *b, size_t *i, size_t *j)
 {
-    /* Times are equal if they differ by less than samples can. */
+    /* Times are equal if their difference is smaller than that of samples. */
     const double *t = yk_record_times(a);
     const double *u = yk_record_times(b);
     size_t rows = yk_record_row_count(a);
@@ -482,8 +481,8 @@ double yk_record_distance(const yk_record *record, const yk_record *reference, d
             const double *x = yk_record_column(record, c, k);
             const double *y = yk_record_column(reference, c, k);
 
-            /* First the mean of the reference, then the sums of differences and of deviations
-             * from it. */
+            /* First the mean of the reference, then the sums of differences and of deviations from
+             * it. */
             double mean = 0;
             size_t rows = 0;
 
@@ -508,7 +507,8 @@ double yk_record_distance(const yk_record *record, const yk_record *reference, d
         if (count == 0)
             return INFINITY;
 
-        /* The sum of differences by that of deviations, papers explicit (47), tight (34). */
+        /* The sum of differences divided by that of deviations (Zhang et al. 2022, equation 47;
+         * Zhang et al. 2020, equation 34). */
         double error = 0;
         if (deviation > 0)
             error = difference / deviation;

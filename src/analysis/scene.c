@@ -11,7 +11,7 @@ static yk_vec3 to_system(const yk_transform *t, yk_vec3 x)
 
 static yk_status fill_bodies(yk_scene *scene)
 {
-    /* Lists for the largest of them; the poses serve in every frame. */
+    /* Buffers for the largest subsystem; the poses are used in every frame. */
     size_t largest = 0;
     for (int m = 0; m < scene->moving_count; m++)
         if ((size_t)scene->moving[m].count > largest)
@@ -24,13 +24,13 @@ static yk_status fill_bodies(yk_scene *scene)
     }
 
     for (int m = 0; m < scene->moving_count; m++) {
-        /* Where each is now, in the axes of the system. */
+        /* The present pose of each body, in the axes of the system. */
         const struct moving *moving = &scene->moving[m];
         const yk_scene_ops *ops = moving->subsystem->ops->scene;
         ops->bodies(moving->subsystem, list, moving->count);
         ops->poses(moving->subsystem, scene->poses);
 
-        /* A merged whole has parts, each a subsystem of the scenario. */
+        /* A merged subsystem has parts, each a subsystem of the scenario. */
         int part = -1;
         int subsystem = 0;
 
@@ -49,7 +49,7 @@ static yk_status fill_bodies(yk_scene *scene)
 
             part = list[i].part_index;
 
-            /* Who is not there at the start has a place in frames alone. */
+            /* Bodies that are absent at the start appear in frames only. */
             yk_scene_pose *pose = &scene->poses[i];
             if (!yk_v3_finite(pose->position))
                 pose->position = yk_v3(0, 0, 0);
@@ -68,8 +68,8 @@ static yk_status fill_bodies(yk_scene *scene)
     return YK_OK;
 }
 
-/* Shapes keep their pose on the body, whose axes are those of the system now. On the ground they
- * get that of the subsystem. */
+/* Shapes keep their pose on the body, whose axes are those of the system now. Shapes on the ground
+ * get the pose of the subsystem. */
 static void fill_shapes(yk_scene *scene)
 {
     yk_shape *shape = scene->shapes;
@@ -80,7 +80,7 @@ static void fill_shapes(yk_scene *scene)
         ops->shapes(moving->subsystem, shape, moving->shapes);
 
         for (int i = 0; i < moving->shapes; i++, shape++) {
-            /* In metres; what is on the ground also from the axes of the subsystem. */
+            /* In metres; on the ground also converted from the axes of the subsystem. */
             bool ends_elsewhere = shape->end_body != shape->body;
             shape->position = yk_v3_scale(transform->length_unit, shape->position);
             shape->size = yk_v3_scale(transform->length_unit, shape->size);
@@ -103,7 +103,7 @@ static void fill_shapes(yk_scene *scene)
     }
 }
 
-/* Points of hulls in metres, in memory of their own; then links between the subsystems. */
+/* Points of hulls in metres, in their own memory; then connections between the subsystems. */
 static yk_status fill_points_and_links(yk_scene *scene)
 {
     size_t points = 0;
@@ -154,8 +154,7 @@ static yk_status fill_points_and_links(yk_scene *scene)
     return YK_OK;
 }
 
-/* Channels of a subsystem that are watched, in the order of YK_FRAME_MONITOR; its energy is no
- * channel. */
+/* Monitored channels of a subsystem, in the order of YK_FRAME_MONITOR; its energy is not a channel. */
 static const char *const told_names[YK_MONITOR_SUBSYSTEM_VALUES] = {
     "", "contact_residual", "unsolved_step_fraction", "max_prescribed_penetration"};
 
@@ -170,13 +169,13 @@ yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_s
     if (!scene->moving || !scene->told)
         return YK_ERROR_MEMORY;
 
-    /* What each subsystem tells of its contacts. */
+    /* Contact data that each subsystem reports. */
     for (int i = 0; i < info->subsystem_count; i++)
         for (int k = 0; k < YK_MONITOR_SUBSYSTEM_VALUES; k++)
             scene->told[YK_MONITOR_SUBSYSTEM_VALUES * i + k] =
                 yk_watch_find(info, i, told_names[k]);
 
-    /* What moves. Subsystems that were merged are seen once, as their whole. */
+    /* Moving objects. Merged subsystems appear once, as a whole. */
     for (int i = 0; i < info->subsystem_count; i++) {
         int part;
         yk_transform transform;
@@ -201,7 +200,7 @@ yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_s
         record->shape_count += shapes;
         record->contact_count += points;
 
-        /* Up is against the first gravity that there is. */
+        /* Up is opposite to the first gravity found. */
         yk_vec3 gravity = yk_q_rotate(transform.orientation, ops->gravity(shown));
         bool first = yk_v3_norm(record->up) == 0;
         if (first && yk_v3_norm(gravity) > 0)
@@ -270,7 +269,7 @@ static float *put_vector(float *to, yk_vec3 v)
 
 void yk_scene_read(yk_scene *scene)
 {
-    /* One table behind the other, see yk_frame_table. */
+    /* The tables one after another, see yk_frame_table. */
     const yk_record_scene *record = &scene->record;
     float *position = scene->frame;
     float *orientation = position + yk_scene_table_value_count(record, YK_FRAME_POSITION);
@@ -278,7 +277,7 @@ void yk_scene_read(yk_scene *scene)
     float *wrench = strain + yk_scene_table_value_count(record, YK_FRAME_STRAIN);
 
     for (int m = 0; m < scene->moving_count; m++) {
-        /* Poses of what can move, and the strain of what bends. */
+        /* Poses of movable bodies, and the strain of deformable ones. */
         const struct moving *moving = &scene->moving[m];
         const yk_transform *transform = &moving->transform;
         moving->subsystem->ops->scene->poses(moving->subsystem, scene->poses);
@@ -300,7 +299,7 @@ void yk_scene_read(yk_scene *scene)
         }
     }
 
-    /* Wrenches on the side that takes them. */
+    /* Wrenches on the wrench sides. */
     for (int i = 0; i < scene->info->interface_count; i++) {
         if (scene->links[i].kind != YK_CONNECTION_MARKERS)
             continue;
@@ -313,8 +312,8 @@ void yk_scene_read(yk_scene *scene)
         wrench = put_vector(wrench, value->wrench.torque);
     }
 
-    /* What is watched: of subsystems the energy that integration made, and what they tell of their
-     * contacts; ... */
+    /* Monitored values: of subsystems the energy created by integration, and their contact data;
+     * ... */
     float *watch = wrench;
     for (int i = 0; i < scene->info->subsystem_count; i++) {
         yk_energy_balance balance = yk_system_energy_balance(scene->system, i);
@@ -328,7 +327,7 @@ void yk_scene_read(yk_scene *scene)
         }
     }
 
-    /* ... of interfaces gaps, energies and swings; and iterations. */
+    /* ... of interfaces gaps, energies and oscillations; and iterations. */
     for (int i = 0; i < scene->info->interface_count; i++) {
         yk_interface_gap gap = yk_system_interface_gap(scene->system, i);
         *watch++ = (float)gap.position;
@@ -344,7 +343,7 @@ void yk_scene_read(yk_scene *scene)
 
     *watch++ = (float)yk_system_get_statistics(scene->system).last_iterations;
 
-    /* Contacts of each subsystem, zero behind the last. */
+    /* Contacts of each subsystem, zero after the last. */
     float *contact = watch;
     for (int m = 0; m < scene->moving_count; m++) {
         const struct moving *moving = &scene->moving[m];

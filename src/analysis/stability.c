@@ -1,7 +1,6 @@
-/* Stability of the coupling of any scenario, from the running system: go on to a state, find the
- * modes that grow most there, and compare what grows with what grows in other runs; at one state,
- * or at several along the run. Other runs are the scenario once more with some of its values
- * changed. */
+/* Stability of the coupling of any scenario, from the running system: advance to a state, find the
+ * modes with the largest growth, and compare their growth with that in other runs; at one state, or
+ * at several along the run. Other runs are the same scenario with some changed values. */
 #include "analysis/stability.h"
 
 #include <math.h>
@@ -35,7 +34,7 @@ typedef struct study {
     const yk_stability_options *def;
     yk_step_map map;
     yk_comparison comparison;
-    yk_stability_report report; /* of the state in work */
+    yk_stability_report report; /* of the present state */
 } study;
 
 static yk_stability_report empty_report(void)
@@ -51,10 +50,10 @@ static yk_stability_report empty_report(void)
     };
 }
 
-/* The scheme at a state: its modes with who moves in them, and what of their growth is believed. */
+/* The scheme at a state: its modes with their bodies, and the accepted estimate of their growth. */
 static yk_status examine(study *s, double time, yk_growth *growth)
 {
-    /* What it costs is counted for this state alone. */
+    /* Count the cost for this state alone. */
     const yk_scenario_info *info = s->info;
     yk_stability_report *r = &s->report;
     yk_step_map *map = &s->map;
@@ -80,7 +79,7 @@ static yk_status examine(study *s, double time, yk_growth *growth)
         r->residual = spectrum.pairs[0].residual;
     }
 
-    /* Who moves in each mode. */
+    /* The bodies that move in each mode. */
     for (int i = 0; status == YK_OK && i < r->mode_count; i++) {
         const yk_arnoldi_pair *p = &spectrum.pairs[i];
         double modulus = hypot(p->real, p->imaginary);
@@ -124,7 +123,7 @@ static yk_status judge(study *s, double time, bool may_be_earlier)
     int64_t unconverged_before = map->unconverged;
     double left_before = map->left;
 
-    /* The modes; near the start where the run does not come further. */
+    /* The modes; near the start if the run breaks down before. */
     yk_growth growth;
     double earliest = info->start + YK_PASSAGE * info->step;
     s->comparison.report = r;
@@ -135,8 +134,8 @@ static yk_status judge(study *s, double time, bool may_be_earlier)
             status = examine(s, earliest, &growth);
     }
 
-    /* The run breaks down, or all deviations from it do: a coupling that is violently unstable has
-     * not much of a state to look at. Does the run itself go on from there? */
+    /* Either the run breaks down, or all deviations from it do: a violently unstable coupling has
+     * no state that can be linearized. Determine whether the run itself continues. */
     if (is_broken(status) && !s->def->find_equilibrium) {
         char message[sizeof r->reason];
         snprintf(message, sizeof message, "%.390s", yk_last_message(s->context));
@@ -162,23 +161,23 @@ static yk_status judge(study *s, double time, bool may_be_earlier)
     if (status != YK_OK)
         return status;
 
-    /* What makes them grow. */
+    /* The cause of the growth. */
     r->time = growth.time;
     r->spectral_radius = growth.radius;
     r->spectral_radius_error = growth.error;
     r->tracked_growth = growth.tracked;
     status = yk_compare(&s->comparison, &growth);
 
-    /* Steps whose iterations stop far from convergence are those of a run only if they stop as
-     * they do there, which solvers to rounding do not. Growth is growth all the same; but nothing
-     * can be said for such a coupling. */
+    /* Unconverged iterations in the analysis matter only if the run has them too, which may not be
+     * the case with solvers that iterate to rounding errors. Growth is growth in any case, but the
+     * stability of such a coupling cannot be certified. */
     double steps = (double)(map->steps - steps_before);
     double unconverged = (double)(map->unconverged - unconverged_before);
     double left = map->left - left_before;
     if (yk_verdict_is_unstable(r->verdict) || unconverged <= OFTEN * steps)
         return status;
 
-    /* How far, beside the wrenches that they are left of. */
+    /* Residual, relative to the wrenches. */
     double largest = 0;
     for (int i = 0; i < info->interface_count; i++) {
         const yk_interface_def *def = &info->interfaces[i];
@@ -219,7 +218,7 @@ static yk_status investigate(study *s, yk_stability_report *worst)
     const yk_stability_options *def = s->def;
     const yk_stability_report *r = &s->report;
 
-    /* Times: after settling, in the middle, and at the end as far as it can be seen. */
+    /* Times: after settling, in the middle, and at the end as far as it can be analyzed. */
     double times[YK_STABILITY_SAMPLES_MAX];
     bool given = isfinite(def->time);
     double settled = info->start + info->step * def->settle_steps;
@@ -244,7 +243,7 @@ static yk_status investigate(study *s, yk_stability_report *worst)
             def->progress(def->user, text);
         }
 
-        /* On from the state before, which is the base of the map. */
+        /* Continue from the previous state, which is the base of the map. */
         yk_status status = YK_OK;
         if (i > 0)
             status = yk_system_set_state(s->map.system, s->map.base);
@@ -266,7 +265,7 @@ static yk_status investigate(study *s, yk_stability_report *worst)
             break;
         }
 
-        /* The worst so far, with the steps and samples of all. */
+        /* The worst so far, with the totals of steps and samples. */
         yk_stability_report earlier = *worst;
         bool worse =
             badness[r->verdict] > badness[earlier.verdict] ||
@@ -289,7 +288,7 @@ static yk_status investigate(study *s, yk_stability_report *worst)
             break;
     }
 
-    /* What would help. */
+    /* Remedies. */
     if (!def->find_remedies || !yk_verdict_is_unstable(worst->verdict))
         return YK_OK;
 
@@ -306,7 +305,7 @@ static yk_status ask(yk_context *context, yk_scenario *scenario, const yk_rerun_
     s.comparison.def = def;
     s.comparison.deadline = yk_processor_seconds() + def->cpu_time_budget;
 
-    /* The system as it starts, and its step as a map. */
+    /* The system after its start, and its step as a map. */
     yk_system *system;
     yk_status status = yk_scenario_system(scenario, &system);
     if (status == YK_OK)
@@ -320,7 +319,7 @@ static yk_status ask(yk_context *context, yk_scenario *scenario, const yk_rerun_
     if (YK_FAILED(status))
         return status;
 
-    /* It is left as it was found. */
+    /* Restore the system. */
     yk_status restarted = yk_system_initialize(system);
     if (YK_FAILED(restarted))
         return restarted;
@@ -329,17 +328,17 @@ static yk_status ask(yk_context *context, yk_scenario *scenario, const yk_rerun_
 
 /* Reruns -----------------------------------------------------------------------------------------
  *
- * A scenario once more with some of its values changed: another step, another scheme. */
+ * The same scenario with some changed values: another step, another scheme. */
 
 static yk_status open_source(yk_context *context, const yk_scenario *scenario,
                              yk_rerun_source *source)
 {
-    /* The scenario as it was resolved, with the values that it has now. */
+    /* The resolved scenario, with its present values. */
     *source = (yk_rerun_source){.context = context, .info = yk_scenario_get_info(scenario)};
     source->text = yk_scenario_resolved_text(scenario);
 
-    /* Particles settle once for all reruns; for the caller's other scenarios too, where he keeps
-     * what was found. */
+    /* Particles settle once for all reruns, and for the caller's other scenarios if the caller
+     * keeps the cache. */
     source->cache = scenario->builder.cache;
     source->owns_cache = !source->cache;
     if (source->owns_cache)
@@ -362,7 +361,7 @@ static void close_source(yk_rerun_source *source)
 
 yk_status yk_rerun_open(const yk_rerun_source *source, const yk_changes *changes, yk_rerun *rerun)
 {
-    /* One thread, so that sweeps over many scenarios are what is parallel. */
+    /* One thread, because sweeps over many scenarios run in parallel. */
     *rerun = (yk_rerun){0};
     yk_context_def context_def = yk_context_default();
     context_def.thread_count = 1;
@@ -371,7 +370,7 @@ yk_status yk_rerun_open(const yk_rerun_source *source, const yk_changes *changes
     if (!rerun->context)
         return YK_ERROR_MEMORY;
 
-    /* The text of the scenario, resolved, with the changes. */
+    /* The text of the resolved scenario, with the changes. */
     const char *overrides[YK_CHANGES_MAX];
     for (int i = 0; i < changes->count; i++)
         overrides[i] = changes->texts[i];
@@ -383,7 +382,7 @@ yk_status yk_rerun_open(const yk_rerun_source *source, const yk_changes *changes
     def.iterate_to_rounding = true;
     def.cache = source->cache;
 
-    /* Mistakes were reported when the scenario was first loaded. */
+    /* Errors were reported when the scenario was first loaded. */
     yk_diagnostics *diagnostics = NULL;
     yk_status status = yk_diagnostics_create(rerun->context, &diagnostics);
     if (!YK_FAILED(status))
@@ -399,7 +398,7 @@ yk_status yk_rerun_open(const yk_rerun_source *source, const yk_changes *changes
     if (!YK_FAILED(status))
         return YK_OK;
 
-    /* Why it is not there, in its own words. */
+    /* The reason in its own words. */
     const char *why = yk_last_message(rerun->context);
     if (!*why)
         why = yk_status_text(status);
@@ -424,7 +423,7 @@ yk_status yk_rerun_alone(yk_rerun *rerun, int subsystem, yk_system **system)
         .control = yk_step_control_default(),
     };
 
-    /* In units and with substeps of its own. */
+    /* With its own units and substeps. */
     if (scenario->placed) {
         def.transforms = &scenario->transforms[subsystem];
         def.substeps = &scenario->substeps[subsystem];
@@ -469,8 +468,8 @@ yk_status yk_analyze_stability(yk_context *context, yk_scenario *scenario,
     if (status == YK_OK && source.to_rounding)
         status = ask(context, scenario, &source, def, report);
 
-    /* Solvers that end their iterations at a tolerance make noise of differences: then the same
-     * scenario to rounding. */
+    /* Solvers that iterate to a tolerance make differences noisy: load the same scenario with
+     * iterations to rounding errors. */
     if (status == YK_OK && !source.to_rounding) {
         yk_rerun rerun;
         status = yk_rerun_open(&source, &(yk_changes){0}, &rerun);

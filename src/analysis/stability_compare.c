@@ -1,18 +1,18 @@
-/* Growth of the motion and growth of the coupling differ in what they depend on.
+/* Distinguishes growth of the motion from growth of the coupling.
  *
- * A pendulum that falls, a negative damper, a controller with too much gain or colliding
- * particles make deviations grow by a rate per second that is a property of the model: every
- * consistent scheme shows it, the better the finer its steps are. So it is what a reference shows
- * at fine steps; of several references the least counts, for a reference can only add growth of
- * its own.
+ * A falling pendulum, a negative damper, a controller with too much gain or colliding particles
+ * make deviations grow with a rate per second that is a property of the model: every consistent
+ * scheme shows it, more accurately with finer steps. So it is the growth of a reference at fine
+ * steps; of several references the smallest growth counts, because a reference can only add growth
+ * of its own.
  *
- * An unstable coupling has either a factor per step that does not depend on the step (the ratio
- * of two masses), so that its rate per second grows as the step falls; or a rate that vanishes
- * with the step (a delay, a stiffness) where the motion's does not. In both cases it exceeds that
- * of the reference by more than the errors of both.
+ * An unstable coupling has either a factor per step that does not depend on the step (the ratio of
+ * two masses), so that its rate per second increases as the step decreases; or a rate that vanishes
+ * with the step (a delay, a stiffness), unlike that of the motion. In both cases it exceeds the
+ * rate of the reference by more than the errors of both.
  *
- * Solvers may be unstable by themselves, such as explicit ones beyond the limit of their step.
- * That shows in the subsystem alone. */
+ * Solvers may be unstable by themselves, such as explicit ones beyond their stability limit. The
+ * subsystem alone shows this. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -21,25 +21,23 @@
 #include "base/clock.h"
 #include "base/text.h"
 
-/* The factor per step counts as kept if its logarithm falls by no more than this over two
+/* The factor per step counts as constant if its logarithm decreases by no more than this over two
  * halvings of the step. */
 static const double KEPT_FACTOR = 0.7;
 
-/* Modes whose phase advances by more in a macro step (rad) are not resolved by the steps: fewer
- * than 8 in a period. */
+/* Modes whose phase advances by more in a macro step (rad) are not resolved: fewer than 8 steps per
+ * period. */
 static const double UNRESOLVED = 0.785;
 
-/* A mode that a scheme shows with an error in its rate of up to this part of the rate is still
- * the same mode... */
+/* A mode whose rate in a scheme has a relative error up to this is still the same mode... */
 static const double SAME_MODE = 0.5;
-/* ... if half the step brings the error down to this part of it at least: first order gives a
- * half. */
+/* ... if half the step reduces the error to this fraction of it or less: first order gives a half. */
 static const double SHRINKS = 0.75;
 
-/* Growth per second that counts as growth: a deviation that becomes a tenth larger over the run. */
+/* Growth per second that counts as growth: a deviation that increases by a tenth over the run. */
 static double growth_limit(const yk_scenario_info *info)
 {
-    /* Per macro step: what differences resolve; for runs of few steps. */
+    /* Per macro step: resolution of finite differences; for runs of few steps. */
     static const double LEAST = 1e-6;
     static const double MOST = 1e-4;
     double over_run = log(1.1) / (double)info->step_count;
@@ -84,12 +82,11 @@ static void change_step(const yk_comparison *c, double step, yk_changes *changes
         yk_changes_add(changes, "time.min_step=%.17g", part * control->min_step);
 }
 
-/* Growth of a system at the time of the report, followed over as long a time as that of the
- * scheme was. */
+/* Growth of a system at the time of the report, followed over the same time as that of the scheme. */
 static yk_status measure_system(yk_comparison *c, yk_context *context, yk_system *system,
                                 const yk_scenario_info *info, yk_growth *growth, bool *reached)
 {
-    /* Smaller steps take more of them for the same time. */
+    /* More of the smaller steps for the same time. */
     double steps = round(c->source.info->step / info->step);
     yk_growth_def def = {
         .time = c->report->time,
@@ -100,7 +97,7 @@ static yk_status measure_system(yk_comparison *c, yk_context *context, yk_system
         .follow = c->follow,
     };
 
-    /* Its modes, and what the run says of them. */
+    /* Its modes, confirmed by the run. */
     yk_step_map map;
     yk_spectrum spectrum = {0};
     yk_status status = yk_step_map_open(context, system, &map);
@@ -117,7 +114,7 @@ static yk_status measure_system(yk_comparison *c, yk_context *context, yk_system
     return status;
 }
 
-/* The same of the scenario with some values changed. A run that breaks down has grown without
+/* The same for the scenario with some changed values. A run that breaks down has grown without
  * limit. `message`, of YK_RERUN_MESSAGE characters, may be NULL. */
 static yk_status measure(yk_comparison *c, const yk_changes *changes, yk_growth *growth,
                          char *message)
@@ -126,7 +123,7 @@ static yk_status measure(yk_comparison *c, const yk_changes *changes, yk_growth 
     yk_rerun rerun;
     yk_status status = yk_rerun_open(&c->source, changes, &rerun);
 
-    /* Why it could not be loaded is the caller's to report. */
+    /* The caller reports the reason. */
     if (message)
         snprintf(message, YK_RERUN_MESSAGE, "%s", rerun.message);
     if (!YK_FAILED(status)) {
@@ -136,7 +133,7 @@ static yk_status measure(yk_comparison *c, const yk_changes *changes, yk_growth 
         if (message && YK_FAILED(status))
             snprintf(message, YK_RERUN_MESSAGE, "%s", yk_last_message(rerun.context));
 
-        /* A run that does not come to the state has grown without limit. */
+        /* A run that does not reach the state has grown without limit. */
         if (yk_growth_broke_down(status) && !reached) {
             growth->radius = INFINITY;
             growth->rate = INFINITY;
@@ -148,13 +145,13 @@ static yk_status measure(yk_comparison *c, const yk_changes *changes, yk_growth 
     return status;
 }
 
-/* The same of one subsystem alone; false if it cannot be had. */
+/* The same for one subsystem alone; false if it is not available. */
 static bool measure_alone(yk_comparison *c, int subsystem, double step, yk_growth *growth)
 {
     yk_changes changes = {0};
     change_step(c, step, &changes);
 
-    /* In a scenario of its own, for a subsystem belongs to one system at a time. */
+    /* In a scenario of its own, because a subsystem belongs to one system at a time. */
     yk_rerun rerun;
 
     yk_system *system = NULL;
@@ -179,7 +176,7 @@ static bool measure_alone(yk_comparison *c, int subsystem, double step, yk_growt
 
 /* The scheme itself ---------------------------------------------------------------------------- */
 
-/* Its rates at half and a quarter of the step, once. */
+/* Its rates at half and a quarter of the step, computed once. */
 static void refine(yk_comparison *c)
 {
     /* What is known already is not computed again. */
@@ -200,8 +197,8 @@ static void refine(yk_comparison *c)
     }
 }
 
-/* Whether the factor per step stays as the step falls, beyond the errors of the rates at smaller
- * steps. */
+/* Whether the factor per step is constant as the step decreases, within the errors of the rates at
+ * smaller steps. */
 static bool keeps_factor(const yk_stability_report *r)
 {
     if (r->rate_count < YK_STABILITY_RATES_MAX)
@@ -218,13 +215,13 @@ static bool keeps_factor(const yk_stability_report *r)
     return true;
 }
 
-/* Whether the rate comes to rest at a value as the step falls. */
+/* Whether the rate converges to a value as the step decreases. */
 static bool settles(const yk_stability_report *r)
 {
     if (r->rate_count < YK_STABILITY_RATES_MAX)
         return false;
 
-    /* The change by the second halving is less than that by the first, beyond the errors. */
+    /* The second halving changes it less than the first, beyond the errors. */
     const yk_stability_rate *rates = r->rates;
     double noise = rates[0].error + rates[1].error + rates[2].error;
     double before = fabs(rates[1].rate - rates[0].rate);
@@ -235,17 +232,17 @@ static bool settles(const yk_stability_report *r)
 
 /* References ----------------------------------------------------------------------------------- */
 
-/* How far the scheme grows beyond the motion (1/s), and what of that the errors may account for.
- * A motion that decays does not owe its decay to a scheme. */
+/* Growth of the scheme beyond the motion (1/s), and the part that the errors can explain. A scheme
+ * is not responsible for the decay of a decaying motion. */
 static double beyond(const yk_stability_rate *rate, const yk_stability_rate *motion, double *error)
 {
     *error = rate->error + motion->error;
     return rate->rate - fmax(motion->rate, 0);
 }
 
-/* A reference at half and a quarter of the step, and finer as long as its own error is what hides
- * the answer. Growth that was followed along a run through contacts is noise beside that, and is
- * compared at the step of the scheme itself. */
+/* A reference at half and a quarter of the step, and at finer ones as long as its own error hides
+ * the answer. Growth followed along a run through contacts is noisy in comparison, and is compared
+ * at the step of the scheme itself. */
 static bool ask_reference(yk_comparison *c, const yk_choice *choice, bool followed,
                           yk_stability_rate *rate, yk_growth *finest)
 {
@@ -273,8 +270,8 @@ static bool ask_reference(yk_comparison *c, const yk_choice *choice, bool follow
         if (i == 0)
             continue;
 
-        /* What changed with the last halving is more than what further ones change; with three
-         * steps the sum of these is known. */
+        /* If the change by the last halving is larger than the sum of all later changes; with three
+         * steps this sum is known. */
         double last = fabs(rates[i] - rates[i - 1]);
         double before = 0;
         if (i > 1)
@@ -284,7 +281,7 @@ static bool ask_reference(yk_comparison *c, const yk_choice *choice, bool follow
         else
             rate->error += last;
 
-        /* Finer only while its error hides whether the scheme grows beyond it. */
+        /* Refine only while its error hides whether the scheme grows more. */
         double error;
         double excess = beyond(&c->report->rates[0], rate, &error);
         bool hidden =
@@ -299,7 +296,7 @@ static bool ask_reference(yk_comparison *c, const yk_choice *choice, bool follow
 /* The reference of the report at the step of the scheme. */
 static bool measure_reference(yk_comparison *c, yk_growth *growth)
 {
-    /* By its name: the report keeps no more of it. */
+    /* By its name, because the report has no other reference to it. */
     yk_choice references[YK_CHOICES_MAX];
     int count = yk_choices(YK_VARIANT_REFERENCE, references);
 
@@ -315,9 +312,9 @@ static bool measure_reference(yk_comparison *c, yk_growth *growth)
     return false;
 }
 
-/* The least growth that a reference shows is the motion's. One that merges is believed at once,
- * for then nothing is coupled, and so is one that leaves growth unexplained; where a reference
- * that couples has the same growth, the scheme itself has to settle on it too. */
+/* The smallest growth of a reference is that of the motion. A reference that merges is accepted
+ * immediately, because it has no coupling, and so is one that leaves growth unexplained. If a
+ * reference that couples has the same growth, the rate of the scheme itself must converge too. */
 static bool find_motion(yk_comparison *c, yk_stability_rate *motion, yk_growth *growth)
 {
     yk_stability_report *r = c->report;
@@ -326,7 +323,7 @@ static bool find_motion(yk_comparison *c, yk_stability_rate *motion, yk_growth *
     yk_choice references[YK_CHOICES_MAX];
     int count = yk_choices(YK_VARIANT_REFERENCE, references);
 
-    /* From the most exact reference on. */
+    /* The most accurate reference first. */
     *motion = (yk_stability_rate){.rate = INFINITY};
 
     for (int i = 0; i < count && has_time(c); i++) {
@@ -335,7 +332,7 @@ static bool find_motion(yk_comparison *c, yk_stability_rate *motion, yk_growth *
         if (choice->scheme == info->scheme.ops && !stricter)
             continue;
 
-        /* Its rate at fine steps; the least of all references counts. */
+        /* Its rate at fine steps; the smallest of all references counts. */
         yk_stability_rate rate;
         yk_growth found;
         if (!ask_reference(c, choice, followed, &rate, &found))
@@ -368,7 +365,7 @@ static bool find_motion(yk_comparison *c, yk_stability_rate *motion, yk_growth *
 static void leave_undecided(yk_comparison *c, const char *format, ...) YK_PRINTF(2, 3);
 static void leave_undecided(yk_comparison *c, const char *format, ...)
 {
-    /* Nothing is said of the coupling then. */
+    /* The coupling cannot be judged then. */
     c->report->verdict = YK_VERDICT_UNDECIDED;
     c->report->coupling_growth = NAN;
     va_list arguments;
@@ -377,10 +374,10 @@ static void leave_undecided(yk_comparison *c, const char *format, ...)
     va_end(arguments);
 }
 
-/* Along a motion the state at the end of the map is not that at its start, and directions rotate
- * in between: eigenvalues then show growth of about the square of what the motion rotates within
- * the map, by its length, which is none. It is slow beside the steps, and no deviation is seen to
- * grow much. */
+/* Along a motion the state at the end of the map differs from that at its start, and directions
+ * rotate in between: eigenvalues then show an apparent growth of about the square of the rotation
+ * within the map, divided by its length. It is slow compared with the steps, and no deviation
+ * actually grows much. */
 static bool is_marked(const yk_growth *growth)
 {
     if (growth->phase > UNRESOLVED || growth->witnessed > log(10))
@@ -399,8 +396,8 @@ static void attribute_to_coupling(yk_comparison *c, const yk_growth *growth)
     if (r->unstable_at_every_step || !is_marked(growth))
         return;
 
-    /* Unless a solver is unstable: a subsystem that grows alone by half of what the scheme does or
-     * more, and not at a finer step. */
+    /* Unless a solver is unstable: a subsystem whose growth alone is at least half of that of the
+     * scheme, and which does not grow at a finer step. */
     double notable = fmax(growth_limit(info), 0.5 * rate->rate);
     r->unstable_subsystem = -1;
 
@@ -422,8 +419,8 @@ static void attribute_to_coupling(yk_comparison *c, const yk_growth *growth)
         r->verdict = YK_VERDICT_UNSTABLE_SOLVER;
 }
 
-/* Growth of the motion is worth a word unless a deviation grows by less than a percent within the
- * run: the verdict must not deny a radius that is printed beside it. */
+/* Growth of the motion is reported unless a deviation grows by less than a percent within the run,
+ * because the verdict must be consistent with the printed radius. */
 static void attribute_to_motion(yk_comparison *c)
 {
     yk_stability_report *r = c->report;
@@ -433,14 +430,14 @@ static void attribute_to_motion(yk_comparison *c)
         r->verdict = YK_VERDICT_UNSTABLE_MOTION;
 }
 
-/* One subsystem, or several that were merged: it is its motion or its solver. */
+/* One subsystem, or several merged ones: the cause is its motion or its solver. */
 static void judge_merged(yk_comparison *c, const yk_growth *growth)
 {
     yk_stability_report *r = c->report;
     refine(c);
     attribute_to_motion(c);
 
-    /* What vanishes with the step is the solver's. */
+    /* Growth that vanishes with the step belongs to the solver. */
     bool known = r->rate_count == YK_STABILITY_RATES_MAX;
     bool vanishes = known && r->rates[2].rate < 0.25 * r->rates[0].rate;
     if (!vanishes || !is_marked(growth))
@@ -453,12 +450,12 @@ static void judge_merged(yk_comparison *c, const yk_growth *growth)
         r->unstable_subsystem = r->modes[0].subsystem;
 }
 
-/* Growth within what the reference shows. */
+/* The growth is not larger than that of the reference. */
 static void judge_explained(yk_comparison *c, const yk_growth *growth, const yk_growth *reference,
                             const yk_stability_rate *motion)
 {
-    /* Growth of the coupling may hide behind a faster one of the motion: modes too fast for the
-     * step to resolve, which the reference, with steps that resolve them, does not have. */
+    /* Growth of the coupling may be hidden by a faster one of the motion: modes too fast for the
+     * step, which the reference resolves and does not have. */
     yk_stability_report *r = c->report;
     double limit = growth_limit(c->source.info);
     double error;
@@ -493,7 +490,7 @@ static void judge_explained(yk_comparison *c, const yk_growth *growth, const yk_
         return;
     }
 
-    /* Neither is certain: a factor per step that stays is the coupling's. */
+    /* Neither is certain: a constant factor per step belongs to the coupling. */
     refine(c);
     if (keeps_factor(r))
         attribute_to_coupling(c, growth);
@@ -505,8 +502,8 @@ static void judge_explained(yk_comparison *c, const yk_growth *growth, const yk_
                         motion->error);
 }
 
-/* Growth beyond what the reference shows. It may still be the motion: shown inaccurately; or,
- * later in the run, at a state that the reference does not come to. */
+/* The growth is larger than that of the reference. It may still be the motion, shown inaccurately;
+ * or, later in the run, at a state that the reference does not reach. */
 static void judge_excess(yk_comparison *c, const yk_growth *growth, const yk_growth *reference,
                          const yk_stability_rate *motion)
 {
@@ -514,8 +511,8 @@ static void judge_excess(yk_comparison *c, const yk_growth *growth, const yk_gro
     yk_stability_report *r = c->report;
     const yk_stability_rate *rates = r->rates;
 
-    /* The reference grows as fast at the same step: then it is the motion's, as these steps and
-     * differences show it, or a solver's, but not the coupling's. */
+    /* The reference grows equally fast at the same step: then the cause is the motion, as seen with
+     * these steps and differences, or a solver, but not the coupling. */
     yk_growth shared;
     if (measure_reference(c, &shared) && isfinite(shared.rate)) {
         yk_stability_rate same = {shared.step, shared.rate, shared.rate_error};
@@ -528,9 +525,9 @@ static void judge_excess(yk_comparison *c, const yk_growth *growth, const yk_gro
         }
     }
 
-    /* Growth of a mode that the steps resolve, at a rate that is still there when they become
-     * smaller: a consistent scheme shows that of the motion alone, as its own variables see it;
-     * those of another scheme along a moving state may differ. */
+    /* Growth of a mode that the steps resolve, at a rate that remains at smaller steps: a
+     * consistent scheme has such a rate only because of the motion, in its own variables; those of
+     * another scheme along a moving state may differ. */
     refine(c);
     if (settles(r) && growth->phase <= UNRESOLVED) {
         double left = fabs(rates[2].rate - rates[1].rate);
@@ -542,8 +539,8 @@ static void judge_excess(yk_comparison *c, const yk_growth *growth, const yk_gro
         }
     }
 
-    /* A mode of the motion that the scheme shows inaccurately: near to that of the reference, and
-     * nearer with half the step. */
+    /* A mode of the motion that the scheme shows inaccurately: close to that of the reference, and
+     * closer with half the step. */
     bool same_mode = false;
     if (motion->rate > motion->error && r->rate_count >= 2) {
         double two_pi = 2 * acos(-1);
@@ -555,8 +552,8 @@ static void judge_excess(yk_comparison *c, const yk_growth *growth, const yk_gro
         same_mode = apart <= SAME_MODE * size && after <= SHRINKS * before + motion->error;
     }
 
-    /* At a state that the reference does not come to, growth as it was seen before is the
-     * motion's. */
+    /* At a state that the reference does not reach, growth equal to an earlier growth of the motion
+     * is the motion's. */
     bool elsewhere = !c->first_sample && !keeps_factor(r) && growth->rate <= 2 * c->largest.rate;
     if (elsewhere || same_mode)
         attribute_to_motion(c);
@@ -570,20 +567,20 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
     const yk_scenario_info *info = c->source.info;
     double limit = growth_limit(info);
 
-    /* Until something is found, it is stable. */
+    /* Stable by default. */
     r->rates[0] = (yk_stability_rate){growth->step, growth->rate, growth->rate_error};
     r->rate_count = 1;
     r->coupling_growth = fmin(1, exp(growth->rate * growth->step));
     r->verdict = YK_VERDICT_STABLE;
 
-    /* Like is compared with like: what shows along the run alone, or through contacts, with what
-     * does so in other runs. */
+    /* Compare equal kinds: growth visible along the run only, or through contacts, with the same
+     * kind in other runs. */
     bool rough = isnan(growth->tracked) && growth->error > 1e-4 * fabs(growth->radius - 1);
     c->follow = growth->amplitude;
     if (growth->confirmed && !rough)
         c->follow = 0;
 
-    /* Nothing grows, or by so little that it does not matter within the run. */
+    /* No growth, or not enough to matter within the run. */
     bool grows = growth->rate - growth->rate_error > limit;
     bool notable = growth->rate > limit && growth->rate * duration(c) > log(2);
     bool unknown = notable && isnan(growth->tracked);
@@ -597,7 +594,7 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
         return YK_OK;
     }
 
-    /* Later in the run: no more than the motion was seen to grow before. */
+    /* Later in the run: at most the growth of the motion seen before. */
     if (!c->first_sample && growth->rate - growth->rate_error <= c->largest.rate) {
         attribute_to_motion(c);
         r->reference_rate = c->largest;
@@ -605,8 +602,8 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
         return YK_OK;
     }
 
-    /* What the motion itself grows by. Without a reference there is only how the scheme's own
-     * growth depends on the step. */
+    /* The growth of the motion itself. Without a reference, only the dependence of the scheme's own
+     * growth on the step is available. */
     yk_growth reference = {0};
     yk_stability_rate motion;
     if (!find_motion(c, &motion, &reference)) {
@@ -657,7 +654,7 @@ yk_status yk_compare_breakdown(yk_comparison *c, double time, const char *messag
     r->verdict = YK_VERDICT_COUPLING_BREAKDOWN;
     snprintf(r->reason, sizeof r->reason, "%s", message);
 
-    /* A reference that comes to the same time shows that it is the coupling. */
+    /* A reference that reaches the same time proves that the coupling is the cause. */
     char why[YK_RERUN_MESSAGE] = "";
     yk_choice references[YK_CHOICES_MAX];
     int count = yk_choices(YK_VARIANT_REFERENCE, references);
@@ -684,8 +681,8 @@ yk_status yk_compare_breakdown(yk_comparison *c, double time, const char *messag
 
 /* Remedies ------------------------------------------------------------------------------------- */
 
-/* Whether a growth is the motion's at most. An error of its own excuses no more than a small part
- * of what is to be remedied. */
+/* Whether a growth is at most that of the motion. Its own error may explain only a small part of
+ * the growth to be fixed. */
 static bool is_sound(const yk_comparison *c, const yk_growth *growth)
 {
     static const double EXCUSED = 0.05;
@@ -694,12 +691,12 @@ static bool is_sound(const yk_comparison *c, const yk_growth *growth)
     if (*r->reference)
         motion = r->reference_rate;
 
-    /* By its own rate, and by how the reference grows at this step. */
+    /* By its own rate, and by the growth of the reference at this step. */
     double floor = fmax(0, fmax(motion.rate, c->at_step));
     double excused = motion.error;
     double rate = growth->rate;
 
-    /* A remedy has to convince by its derivative as well, where that is known at all. */
+    /* The derivative of a remedy must be stable as well, if it is known. */
     if (growth->error < 0.1 * (growth->radius - 1))
         rate = fmax(rate, log(growth->radius) / growth->step);
     if (r->rate_count > 0)
@@ -745,7 +742,7 @@ yk_status yk_compare_remedies(yk_comparison *c)
     yk_stability_report *r = c->report;
     const yk_scenario_info *info = c->source.info;
 
-    /* What the motion shows at the step at which schemes are tried. */
+    /* Growth of the motion at the step at which schemes are tried. */
     yk_growth same;
     c->at_step = 0;
     if (measure_reference(c, &same) && isfinite(same.rate))
@@ -767,11 +764,11 @@ yk_status yk_compare_remedies(yk_comparison *c)
         break;
     }
 
-    /* No coupling helps against a solver. */
+    /* No coupling helps against an unstable solver. */
     if (r->verdict == YK_VERDICT_UNSTABLE_SOLVER)
         return YK_OK;
 
-    /* The two sides of the interface that the mode works at exchanged. */
+    /* Exchange the two sides of the interface that drives the mode. */
     int number = -1;
     if (r->mode_count > 0)
         number = r->modes[r->critical_mode].interface;

@@ -1,9 +1,9 @@
-/* How fast deviations grow, and who moves in them.
+/* Growth of deviations, and the bodies that move in them.
  *
- * The growth per macro step is an eigenvalue of the derivative of the step. Where contacts open
- * and close, no derivative foretells what happens, and a base that moves on changes it; so a
- * deviation that starts as the least stable mode is followed along the run itself, cut back to
- * its size in each step, and where the two disagree the run is right. */
+ * The growth per macro step is an eigenvalue of the derivative of the step. If contacts open and
+ * close, a derivative does not predict the growth, and a moving base changes it. So a deviation
+ * that starts as the least stable mode is followed along the run itself, scaled back to its size in
+ * each step. If the two disagree, the run is right. */
 #include <float.h>
 #include <math.h>
 #include <stdio.h>
@@ -13,12 +13,12 @@
 #include "math/dense.h"
 #include "math/so3.h"
 
-/* Words of the state up to which rest is looked for: it takes all of the step's derivative. */
+/* Largest number of words for which rest is searched: it needs the full derivative of the step. */
 enum { REST_WORDS = 600 };
-/* Error of the growth per step, as a part of it, with which a derivative needs no confirmation:
- * contacts that change come nowhere near it. */
+/* Relative error of the growth per step below which a derivative needs no confirmation: contacts
+ * that change cause larger errors. */
 static const double RESOLVED = 1e-4;
-/* Times as many macro steps, where those that were followed do not decide. */
+/* Factor of the number of macro steps if the followed ones are not sufficient. */
 enum { LONGER = 5 };
 
 bool yk_growth_broke_down(yk_status status)
@@ -43,7 +43,7 @@ yk_status yk_growth_find(yk_step_map *map, const yk_scenario_info *info, const y
 
     growth->time = yk_system_time(map->system) + YK_PASSAGE * h;
 
-    /* A state of rest near it, where that is asked for. */
+    /* A state of rest near it, if requested. */
     double *start = yk_allocate(map->context, map->n, sizeof *start);
     if (!start)
         return YK_ERROR_MEMORY;
@@ -57,7 +57,7 @@ yk_status yk_growth_find(yk_step_map *map, const yk_scenario_info *info, const y
     else if (status == YK_OK && def->rest)
         status = yk_step_map_rest(map);
 
-    /* No modes: the deviation that the system made. */
+    /* No modes: use the deviation that the system produced. */
     if (status == YK_OK && def->follow > 0) {
         *spectrum = (yk_spectrum){.count = 1, .vectors = start, .amplitude = def->follow};
         spectrum->pairs[0].vector_real = start;
@@ -93,7 +93,7 @@ yk_status yk_growth_find(yk_step_map *map, const yk_scenario_info *info, const y
     return YK_OK;
 }
 
-/* Carries a deviation over the step that the base, now in map->minus, has taken. */
+/* Carries a deviation over the step of the base, whose result is in map->minus. */
 static yk_status carry(yk_step_map *map, double amplitude, double *deviation)
 {
     yk_step_map_perturb(map, amplitude, deviation, map->plus);
@@ -103,10 +103,10 @@ static yk_status carry(yk_step_map *map, double amplitude, double *deviation)
     return status;
 }
 
-/* Mean logarithm of the growth per macro step over the later half of the steps, and how far it is
- * from growth that is none: a drift, which grows in proportion to the time, doubles over the
- * later half; and its two quarters may disagree. Ends early where the run breaks down or outgrows
- * the deviation; NaN if that is too early. */
+/* Mean logarithm of the growth per macro step over the later half of the steps, and its
+ * uncertainty: a drift, which grows proportionally to time, doubles over the later half; and its
+ * two quarters may disagree. Ends early if the run breaks down or the deviation becomes too large;
+ * NaN if that is too early. */
 static yk_status track(yk_step_map *map, const yk_spectrum *spectrum, int steps, double *mean,
                        double *error, double *witnessed)
 {
@@ -123,12 +123,12 @@ static yk_status track(yk_step_map *map, const yk_spectrum *spectrum, int steps,
     if (first->vector_imaginary)
         memcpy(pair + n, first->vector_imaginary, n * sizeof *pair);
 
-    /* Step by step, as long as the run and the deviation last. */
+    /* Step by step, as long as run and deviation are valid. */
     int done = 0;
     yk_status status = YK_OK;
 
     for (; done < steps; done++) {
-        /* Cut back to its size, as long as that is above the rounding of the state. */
+        /* Scale back to its size, as long as that is above the rounding errors of the state. */
         double size = yk_dense_norm(2 * n, pair);
         double largest = 0;
         for (size_t i = 0; i < n; i++)
@@ -162,7 +162,7 @@ static yk_status track(yk_step_map *map, const yk_spectrum *spectrum, int steps,
     if (yk_growth_broke_down(status))
         status = YK_OK;
 
-    /* The most that it ever grew. */
+    /* The largest growth so far. */
     double whole = 0;
     for (int i = 0; i < done; i++) {
         whole += logs[i];
@@ -196,7 +196,7 @@ yk_status yk_growth_follow(yk_step_map *map, const yk_growth_def *def, const yk_
     growth->rate = log(growth->radius) / h;
     growth->rate_error = growth->error / (growth->radius * h);
 
-    /* Longer, where growth that matters within the run cannot be distinguished from none. */
+    /* Continue longer if relevant growth cannot be distinguished from none. */
     int steps = def->track;
     if (def->rest)
         steps = 0;
@@ -207,7 +207,7 @@ yk_status yk_growth_follow(yk_step_map *map, const yk_growth_def *def, const yk_
         if (status != YK_OK)
             return status;
 
-        /* Steps that do not repeat exactly show as growth without measure. */
+        /* Steps that are not repeatable appear as unlimited growth. */
         growth->tracked = exp(mean);
         if (modes && !(growth->tracked <= 2 * fmax(1, growth->radius)))
             growth->tracked = NAN;
@@ -220,9 +220,9 @@ yk_status yk_growth_follow(yk_step_map *map, const yk_growth_def *def, const yk_
             return YK_OK;
         }
 
-        /* A derivative that differences of several sizes agree on is believed, but for growth
-         * that it does not see; one that is not known to half of the growth says less than the
-         * run does; in between the run has to confirm it. */
+        /* A derivative on which differences of several sizes agree is accepted, except for growth
+         * that it cannot represent; if its error exceeds half of the growth, the run is more
+         * reliable; in between the run must confirm it. */
         double apart = fabs(growth->tracked - growth->radius);
         bool resolved = growth->error <= fmax(RESOLVED * grown, 1e-6);
         resolved = resolved && mean - error <= fmax(0, 2 * log(growth->radius));
@@ -232,7 +232,7 @@ yk_status yk_growth_follow(yk_step_map *map, const yk_growth_def *def, const yk_
         if (growth->confirmed)
             return YK_OK;
 
-        /* The run is believed, if it says anything yet. */
+        /* Accept the run, if its result is significant. */
         growth->rate = mean / h;
         growth->rate_error = error / h;
         bool open = growth->rate > def->notable && growth->rate <= growth->rate_error;
@@ -245,28 +245,29 @@ yk_status yk_growth_follow(yk_step_map *map, const yk_growth_def *def, const yk_
 
 /* Modes ------------------------------------------------------------------------------------------
  *
- * Who moves in a mode, and at which interface it is driven. In a step the interfaces do the work
+ * The bodies that move in a mode, and the interface that drives it. In a step the interfaces do the
+ * work
  *
  *   W = sum of dF . (dx(t + h) - dx(t)) over both sides
  *
- * on the deviation, with dF, dx the deviations of wrenches and poses of their ports. A rigid
- * joint does none: the interface whose two sides cancel least is the one that a mode of the
- * coupling lives at. Deviations of ports come from first differences, which are exact; kinetic
- * energies from second differences, for which the amplitude can be larger as no step is involved.
- * Of a complex mode real and imaginary part are summed, which is the mean over a period. The same
- * runs show which bodies move: their recorded positions are differenced. */
+ * on the deviation, with dF, dx the deviations of wrenches and poses of their ports. A rigid joint
+ * does none: the interface whose two sides cancel least drives a mode of the coupling. Deviations
+ * of ports are first differences, which are accurate; kinetic energies are second differences, for
+ * which the amplitude can be larger because no step is involved. For a complex mode, real and
+ * imaginary part are summed, which is the mean over a period. The same runs show the moving bodies,
+ * by differences of their recorded positions. */
 
 /* Amplitude of the differences of energies: they are of second order, so that small ones are lost
- * in rounding. */
+ * in rounding errors. */
 static const double ENERGY_AMPLITUDE = 100;
 
-/* What a side of an interface shows, before and after the step. */
+/* Output of a side of an interface, before and after the step. */
 typedef struct side {
     yk_motion before, after;
     yk_wrench wrench;
 } side;
 
-/* Something with a position: a body by its channel, or a port. */
+/* An object with a position: a body by its channel, or a port. */
 typedef struct mover {
     int subsystem;
     int channel; /* -1: a port */
@@ -281,15 +282,15 @@ typedef struct inquiry {
     double amplitude;
     mover *movers;
     int mover_count;
-    /* Of the two runs of one step, with the deviation and against it. */
+    /* Of the two runs of one step, with the positive and the negative deviation. */
     side *sides[2];       /* two per interface */
     double *positions[2]; /* of all movers: x, y, z each */
-    /* Summed over the parts of the mode, by the square of the amplitude. */
+    /* Sums over the parts of the mode, divided by the square of the amplitude. */
     double *kinetic; /* per subsystem, second differences */
     double *work;    /* per interface */
 } inquiry;
 
-/* Bodies where a subsystem names them; its ports where it does not. */
+/* Bodies if a subsystem names them; otherwise its ports. */
 static int list_movers(const yk_scenario_info *info, mover *list)
 {
     int count = 0;
@@ -314,7 +315,7 @@ static int list_movers(const yk_scenario_info *info, mover *list)
         if (count > before)
             continue;
 
-        /* Without bodies its ports stand for it. */
+        /* Without bodies, its ports represent it. */
         const yk_port *ports;
         int port_count = part->ops->ports(part, &ports);
 
@@ -349,13 +350,13 @@ static yk_vec3 rotation_deviation(yk_quat plus, yk_quat minus)
     return yk_v3_scale(0.5, yk_so3_log(yk_q_mul(plus, yk_q_conjugate(minus))));
 }
 
-/* Rounding of a difference of two numbers of this size. */
+/* Rounding error of a difference of two numbers of this size. */
 static double rounding(yk_vec3 v)
 {
     return 8 * DBL_EPSILON * yk_v3_norm(v);
 }
 
-/* The work of one side in the step; none where it is within the rounding of what it comes from. */
+/* The work of one side in the step; zero if it is within the rounding errors of its terms. */
 static double work_on(const side *plus, const side *minus, bool marker)
 {
     /* dF . (dx(t + h) - dx(t)). */
@@ -382,7 +383,7 @@ static double work_on(const side *plus, const side *minus, bool marker)
     return 0;
 }
 
-/* Adds what one part of the mode moves. */
+/* Adds the motion of one part of the mode. */
 static yk_status look_along(inquiry *q, const double *vector)
 {
     yk_step_map *map = q->map;
@@ -409,7 +410,7 @@ static yk_status look_along(inquiry *q, const double *vector)
         }
     }
 
-    /* With the deviation and against it: the state, a step, and the state after it. */
+    /* With the positive and the negative deviation: the state, a step, and the state after it. */
     for (int run = 0; run < 2; run++) {
         side *sides = q->sides[run];
         double amplitude = q->amplitude;
@@ -420,7 +421,7 @@ static yk_status look_along(inquiry *q, const double *vector)
         if (YK_FAILED(status))
             return status;
 
-        /* Where bodies are ... */
+        /* Positions of the bodies ... */
         for (int i = 0; i < q->mover_count; i++) {
             const mover *m = &q->movers[i];
             double *position = q->positions[run] + 3 * (size_t)i;
@@ -435,7 +436,7 @@ static yk_status look_along(inquiry *q, const double *vector)
             position[2] = p.z;
         }
 
-        /* ... and what the sides of interfaces show before and after the step. */
+        /* ... and outputs of the sides of interfaces before and after the step. */
         for (int i = 0; i < 2 * info->interface_count; i++)
             sides[i].before = port_of(q, i / 2, i % 2)->motion;
 
@@ -471,7 +472,7 @@ static yk_status look_along(inquiry *q, const double *vector)
     return YK_OK;
 }
 
-/* The names of those that move most, up to three. */
+/* The names of the bodies with the largest motion, up to three. */
 static void name_movers(const inquiry *q, yk_stability_mode *mode)
 {
     enum { NAMED = 3 };
@@ -481,7 +482,7 @@ static void name_movers(const inquiry *q, yk_stability_mode *mode)
     *mode->moving_bodies = '\0';
 
     for (int round = 0; round < NAMED; round++) {
-        /* The one that moves most of those left, unless it hardly does beside the first. */
+        /* The largest of those left, unless it is negligible compared with the first. */
         mover *most = NULL;
         for (int i = 0; i < q->mover_count; i++) {
             mover *m = &q->movers[i];
@@ -550,7 +551,7 @@ yk_status yk_stability_describe(yk_step_map *map, const yk_scenario_info *info, 
         status = look_along(&q, imaginary);
 
     if (status == YK_OK) {
-        /* The interface that does most work. */
+        /* The interface with the largest work. */
         bool merged = yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES;
         double most = -1;
         mode->interface = -1;
@@ -563,7 +564,7 @@ yk_status yk_stability_describe(yk_step_map *map, const yk_scenario_info *info, 
             mode->interface = i;
         }
 
-        /* The subsystem with most of the kinetic energy. */
+        /* The subsystem with the largest part of the kinetic energy. */
         double sum = 0;
         most = -1;
         mode->subsystem = -1;

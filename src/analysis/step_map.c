@@ -2,14 +2,13 @@
  *
  *   deviation of the image at t  ->  deviation of the image some macro steps later
  *
- * Perturbing single words of an image leaves the set of states that the system can reach:
- * quaternions lose their length, constraints open, what a multistep method remembers no longer
- * fits. Such parts die out within some steps, but as long as they live they are amplified by 1/h
- * and 1/h^2, and small errors of the differences would appear as eigenvalues that are not there.
- * So the map is taken over several macro steps at once, in which they vanish and what belongs to
- * the spectrum stays; its eigenvalues are powers of those of one step. Words are scaled by what
- * they show when all words were perturbed and the perturbation has passed some steps: that is how
- * much each moves with the others, whatever its unit. */
+ * Perturbing single words of an image leaves the set of reachable states: quaternions are no longer
+ * normalized, constraints are violated, the history of a multistep method becomes inconsistent.
+ * Such parts decay within some steps, but until then they are amplified by 1/h and 1/h^2, and small
+ * errors of the differences would appear as spurious eigenvalues. So the map covers several macro
+ * steps at once, in which they vanish and the true spectrum remains; its eigenvalues are powers of
+ * those of one step. Words are scaled by their deviation after all words were perturbed and some
+ * steps were made: this is how much each moves with the others, whatever its unit. */
 #include "analysis/stability.h"
 
 #include <float.h>
@@ -20,14 +19,13 @@
 #include "base/clock.h"
 #include "math/dense.h"
 
-/* Perturbation of a word, by its size; and the size that a word counts with at least, by what is
- * usual. */
+/* Perturbation of a word, relative to its size; and smallest size, relative to a typical one. */
 static const double PROBE = 1e-5;
 static const double SMALLEST_PROBE = 1e-10;
 static const double FLOOR = 1e-2;
-/* Fraction of the largest word below which one says nothing of what is usual. */
+/* Fraction of the largest word below which a word does not count for the typical size. */
 static const double NEGLIGIBLE = 1e-9;
-/* Random mixtures of all perturbations that the scales come from. */
+/* Number of random combinations of all perturbations for the scales. */
 enum { PROBES = 6 };
 
 yk_status yk_step_map_open(yk_context *context, yk_system *system, yk_step_map *map)
@@ -64,10 +62,10 @@ void yk_step_map_close(yk_step_map *map)
 
 /* Steps ---------------------------------------------------------------------------------------- */
 
-/* A step of the system as it is, counted. */
+/* A counted step of the unchanged system. */
 static yk_status take_step(yk_step_map *map)
 {
-    /* The clock is read now and then. */
+    /* The clock is read at intervals. */
     if (map->steps % 16 == 0 && yk_processor_seconds() > map->deadline)
         return yk_fail(map->context, YK_INTERRUPTED, "stability: the time that was given is over");
 
@@ -120,16 +118,16 @@ static int compare_numbers(const void *a, const void *b)
     return (x > y) - (x < y);
 }
 
-/* The scales by perturbations of `earlier` of a size; `deviation` is what the last of them
- * arrives with at the base. */
+/* The scales, from perturbations of `earlier` of a given size; `deviation` is the last resulting
+ * deviation at the base. */
 static yk_status find_scales(yk_step_map *map, double size, double *deviation)
 {
     size_t n = map->n;
     double *probe = map->probe;
     double *scale = map->scale;
 
-    /* Words that are zero now, or noise where a motion is plane, may not stay so: they are
-     * perturbed by a fraction of what is usual, the median of those that are not negligible. */
+    /* Words that are zero now, or noise for a plane motion, may change: they are perturbed by a
+     * fraction of the typical size, which is the median of those that are not negligible. */
     double largest = 0;
     for (size_t i = 0; i < n; i++) {
         probe[i] = fmax(fabs(map->earlier[i]), fabs(map->base[i]));
@@ -151,8 +149,8 @@ static yk_status find_scales(yk_step_map *map, double size, double *deviation)
         scale[i] = 0;
     }
 
-    /* Random mixtures of all perturbations, forward and backward. A word counts with the largest
-     * deviation that it arrives with, and with its perturbation at least. */
+    /* Random combinations of all perturbations, forward and backward. The scale of a word is its
+     * largest resulting deviation, and at least its perturbation. */
     uint64_t seed = UINT64_C(88172645463325252);
     for (int k = 0; k < PROBES; k++) {
         memcpy(map->plus, map->earlier, map->words * sizeof(double));
@@ -173,7 +171,7 @@ static yk_status find_scales(yk_step_map *map, double size, double *deviation)
         if (status == YK_OK)
             status = pass(map, YK_PASSAGE, map->minus);
 
-        /* What is left of rounding is no deviation. */
+        /* Rounding errors are not deviations. */
         for (size_t i = 0; i < n; i++) {
             double change = 0.5 * (map->plus[i] - map->minus[i]);
             if (fabs(change) <= 16 * DBL_EPSILON * fabs(map->plus[i]))
@@ -202,15 +200,16 @@ yk_status yk_step_map_set_base(yk_step_map *map, double *vector)
 
     map->reached = true;
 
-    /* What is usual among words of all units may be far too much for one of them: then less. */
+    /* A size that is typical of words of all units may be too large for one of them: then reduce
+     * it. */
     double size = PROBE;
     do {
         status = find_scales(map, size, vector);
         size *= 1e-2;
     } while (YK_FAILED(status) && size >= SMALLEST_PROBE);
 
-    /* After all kinds of other steps the same image must lead to the same state; where it does
-     * not, differences are noise. */
+    /* The same image must lead to the same state after any other steps; otherwise differences are
+     * noise. */
     if (status == YK_OK) {
         memcpy(map->plus, map->earlier, map->words * sizeof(double));
         status = pass(map, YK_PASSAGE, map->plus);
@@ -263,8 +262,8 @@ void yk_step_map_scale(const yk_step_map *map, double factor, const double *plus
     }
 }
 
-/* The derivative along a vector of scaled words at the base, over some macro steps, by the
- * central difference of an amplitude in scales. */
+/* The derivative along a vector of scaled words at the base, over some macro steps, by the central
+ * difference with an amplitude in scales. */
 static yk_status derivative_along(yk_step_map *map, int steps, double amplitude,
                                   const double *vector, double *image)
 {
@@ -285,7 +284,7 @@ static yk_status derivative_along(yk_step_map *map, int steps, double amplitude,
 
 yk_status yk_step_map_rest(yk_step_map *map)
 {
-    /* All of the derivative, for a rest that is unstable is one too. */
+    /* The full derivative, because an unstable state of rest is valid too. */
     enum { ITERATIONS_MAX = 40 };
     size_t n = map->n;
     double *matrix = yk_allocate(map->context, n * n + 3 * n, sizeof *matrix);
@@ -294,7 +293,7 @@ yk_status yk_step_map_rest(yk_step_map *map)
     if (!matrix || !pivot)
         status = YK_ERROR_MEMORY;
 
-    /* Until a step changes the base by no more than differences resolve. */
+    /* Until a step changes the base by no more than the resolution of differences. */
     double first = 0;
     double left = INFINITY;
 
@@ -315,8 +314,8 @@ yk_status yk_step_map_rest(yk_step_map *map)
         if (left <= 1e-7 * fmax(first, 1))
             break;
 
-        /* Newton's step: the residual `change` of the base x is what a step S changes of it, and
-         * (1 - S') dx = S(x) - x. The derivative is taken column by column. */
+        /* Newton's step: the residual of the base x is its change by a step S, and (1 - S') dx =
+         * S(x) - x. The derivative is computed column by column. */
         for (size_t j = 0; status == YK_OK && j < n; j++) {
             memset(unit, 0, n * sizeof *unit);
             unit[j] = 1;
@@ -356,25 +355,25 @@ yk_status yk_step_map_rest(yk_step_map *map)
 
 /* The largest eigenvalues ------------------------------------------------------------------------
  *
- * Arnoldi's method from a deviation that the system itself made, so that all vectors are of that
- * kind; in small systems its space is the whole one. It is done with differences of several
- * sizes: large ones are bent by the model or open contacts, small ones are lost in rounding and in
- * the solvers' tolerances. How far two of them disagree is the error. */
+ * Arnoldi's method from a deviation that the system itself produced, so that all vectors are of
+ * that kind; for small systems its space is the whole one. It is done with differences of several
+ * sizes: large ones are affected by nonlinearity or open contacts, small ones by rounding errors
+ * and by the solvers' tolerances. The disagreement of two of them is the error. */
 
-/* From large to small. Where the model is smooth the second and the third agree, and their errors
- * are the smallest. Solvers that choose steps of their own want larger differences, contacts
- * smaller ones: then the two neighbours that agree best are the most reliable. */
+/* From large to small. If the model is smooth, the second and the third agree, and their errors are
+ * the smallest. Solvers with steps of their own need larger differences, contacts smaller ones:
+ * then the two neighbours that agree best are the most reliable. */
 enum { LEVELS = 7, BRIEF_LEVELS = 4 };
 static const double amplitudes[LEVELS] = {100, 10, 1, 0.1, 1e-2, 1e-3, 1e-4};
 static const int sequence[LEVELS] = {1, 2, 0, 3, 4, 5, 6};
 static const double AGREEMENT = 1e-4;
 
-/* Modes that a brief search waits for, and how often it applies the map at most. */
+/* Number of modes for which a brief search waits, and largest number of applications of the map. */
 enum { BRIEF_MODES = 3, BRIEF_APPLICATIONS = 32 };
-/* Agreement that is enough where the first sizes do not agree better: contacts. */
+/* Sufficient agreement if the first sizes do not agree better: contacts. */
 static const double ROUGH_AGREEMENT = 1e-3;
 enum { PATIENT_LEVELS = 3 };
-/* Words of the state from which on fewer applications have to do. */
+/* Number of words of the state above which fewer applications are made. */
 enum { LARGE = 400 };
 
 /* A step map with differences of one size. */
@@ -394,8 +393,8 @@ static yk_status apply(void *user, const double *vector, double *image)
     return derivative_along(s->map, YK_PASSAGE, s->amplitude, vector, image);
 }
 
-/* The eigenvalue of one step is a root of that of the map, and the step after the map shows which:
- * both deviations are then such as the system makes. `images`: workspace for four vectors. */
+/* The eigenvalue of one step is a root of that of the map. The step after the map selects the root:
+ * both deviations are then produced by the system. `images`: workspace for four vectors. */
 static yk_status take_root(const search *s, double *images, yk_arnoldi_pair *p)
 {
     const double *vectors[2] = {p->vector_real, p->vector_imaginary};
@@ -412,7 +411,7 @@ static yk_status take_root(const search *s, double *images, yk_arnoldi_pair *p)
             return status;
     }
 
-    /* By which angle the last step rotated the deviation. */
+    /* Angle by which the last step rotated the deviation. */
     double real = yk_dense_dot(n, now[0], next[0]);
     double imaginary = 0;
     if (vectors[1]) {
@@ -470,7 +469,7 @@ static yk_status find_level(const search *s, const double *start, bool brief, yk
         status = yk_arnoldi(map->context, map->n, start, &options, out->pairs, out->vectors,
                             &out->count);
 
-    /* What was found until it ended, with its residuals. */
+    /* The result at its end, with its residuals. */
     if (!YK_FAILED(status))
         status = YK_OK;
 
@@ -488,8 +487,7 @@ static yk_status find_level(const search *s, const double *start, bool brief, yk
     return status;
 }
 
-/* The modulus of the mode of another level that is nearest to this one, and how far it is from
- * this. */
+/* The modulus of the nearest mode of another level, and its distance. */
 static double change_of_modulus(const yk_arnoldi_pair *p, const yk_spectrum *other)
 {
     /* The nearest mode is taken for the same one. */
@@ -508,11 +506,10 @@ static double change_of_modulus(const yk_arnoldi_pair *p, const yk_spectrum *oth
     return fmax(change, 0.1 * least);
 }
 
-/* How far two levels disagree on their first mode: on the mode itself, and on the radius,
- * whichever mode it was. */
+/* Disagreement of two levels: on the first mode itself, and on the radius, whichever mode it was. */
 static double change_of_first(const yk_spectrum *level, const yk_spectrum *other)
 {
-    /* Levels that found nothing agree on nothing. */
+    /* Levels without modes do not agree. */
     if (level->count == 0 || other->count == 0)
         return INFINITY;
 
@@ -528,7 +525,7 @@ yk_status yk_spectrum_find(yk_step_map *map, const double *start, bool brief, yk
     if (brief)
         tried = BRIEF_LEVELS;
 
-    /* Sizes of differences until two neighbours agree. */
+    /* Try sizes of differences until two neighbours agree. */
     int best = 0;
     double least = INFINITY;
     yk_status status = YK_OK;
@@ -544,7 +541,7 @@ yk_status yk_spectrum_find(yk_step_map *map, const double *start, bool brief, yk
         search s = {.map = map, .amplitude = amplitudes[level]};
         status = find_level(&s, start, brief, &levels[level]);
 
-        /* Deviations of this size break the run; others may not. */
+        /* Deviations of this size make the run fail; others may not. */
         if (YK_FAILED(status) && status != YK_ERROR_MEMORY) {
             yk_spectrum_release(map->context, &levels[level]);
             status = YK_OK;

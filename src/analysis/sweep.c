@@ -1,10 +1,10 @@
-/* Sweeps: a scenario run for every combination of varied values, in parallel, resumable.
+/* Sweeps: a scenario is run for every combination of varied values, in parallel, resumable.
  *
- * Each run is independent: its own context, scenario and record, so results do not depend on how
- * many run at a time. A finished run is a line in the journal, keyed by a fingerprint of the
- * scenario as it runs, of the contents of its files, of the measures and of the program's version,
- * and with a checksum at its end. A sweep that is resumed skips the runs that it finds there; runs
- * that were changed in between, and runs whose line is damaged, are made again. */
+ * Each run is independent: it has its own context, scenario and record, so results do not depend on
+ * the number of parallel runs. A finished run is a line in the journal, with a key that is a
+ * fingerprint of the resolved scenario, of the contents of its files, of the measures and of the
+ * program's version, and with a checksum at its end. A resumed sweep skips the runs in the journal.
+ * Runs that were changed in between, and runs whose line is damaged, are repeated. */
 #include <errno.h>
 #include <inttypes.h>
 #include <math.h>
@@ -17,7 +17,7 @@
 #include "base/text.h"
 #include "yoke/analysis.h"
 
-/* Combinations beyond this are a mistake of the caller. */
+/* A larger number of combinations is an error of the caller. */
 enum { RUNS_MAX = 10000000 };
 
 /* The checksum at the end of a line of the journal. */
@@ -31,7 +31,7 @@ typedef struct sweep {
     int channel_measures; /* of recorded channels; the others are of the macro step */
     double *results;
 
-    /* Lines of the journal: fingerprints and values. */
+    /* Data of the journal: fingerprints and values. */
     uint64_t *fingerprints;
     double *kept;
     int kept_count, kept_capacity;
@@ -40,7 +40,7 @@ typedef struct sweep {
     FILE *journal;
     int journal_error; /* errno of a line that could not be written; 0: there is none */
     int done, failed;
-    yk_status broken; /* of a run that the machine failed; YK_OK: there is none */
+    yk_status broken; /* of a run that failed for a technical reason; YK_OK: there is none */
 } sweep;
 
 int yk_sweep_run_count(const yk_sweep_options *def)
@@ -65,14 +65,14 @@ const char *yk_sweep_value(const yk_sweep_options *def, int run, int axis)
 
 /* Journal -------------------------------------------------------------------------------------- */
 
-/* With the terminator, so that texts in a row do not run into each other. */
+/* Including the terminator, so that consecutive texts do not merge. */
 static uint64_t mix(uint64_t hash, const char *text)
 {
     return yk_hash_bytes(hash, text, strlen(text) + 1);
 }
 
-/* Of all that the values of a run depend on: the scenario as it runs, what is in the files that it
- * was built from, the measures and the program. False where a file cannot be read again. */
+/* Fingerprint of everything that the values of a run depend on: the resolved scenario, the contents
+ * of its input files, the measures and the program. False if a file cannot be read again. */
 static bool fingerprint(const sweep *s, yk_context *context, const yk_scenario *scenario,
                         uint64_t *key)
 {
@@ -110,8 +110,8 @@ static bool fingerprint(const sweep *s, yk_context *context, const yk_scenario *
 
 /* Runs ----------------------------------------------------------------------------------------- */
 
-/* Loads the scenario of one run: the overrides of the sweep, its varied values, and the channels
- * that are measured. */
+/* Loads the scenario of one run: the overrides of the sweep, its varied values, and the measured
+ * channels. */
 static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagnostics *diagnostics,
                           yk_scenario **out)
 {
@@ -132,13 +132,13 @@ static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagn
             overrides[count++] = texts[i].data;
         }
 
-        /* What is recorded is what the measures need. */
+        /* Record the channels of the measures. */
         yk_text *channels = &texts[def->axis_count];
         yk_text_add(context, channels, "record.channels=[");
         const char *comma = "";
 
         for (int i = 0; i < def->measure_count; i++) {
-            /* Several measures may ask for one channel, which is recorded once. */
+            /* Several measures may use one channel, which is recorded once. */
             const char *channel = s->measures[i].channel;
             bool listed = yk_measure_of_step(&s->measures[i]);
             for (int k = 0; k < i; k++)
@@ -158,7 +158,7 @@ static yk_status load_run(const sweep *s, yk_context *context, int run, yk_diagn
         for (int i = 0; i <= def->axis_count; i++)
             complete = complete && !texts[i].failed;
 
-        /* Differences of steps want solvers to rounding. */
+        /* Finite differences of steps need solvers that iterate to rounding errors. */
         yk_scenario_def changed = *base;
         changed.iterate_to_rounding = s->channel_measures == 0;
         changed.overrides = overrides;
@@ -218,17 +218,17 @@ static yk_status measure_run(const sweep *s, yk_context *context, yk_scenario *s
     return status;
 }
 
-/* What a run leaves behind: plain data, which may come from another process. The values of the
- * measures follow it. */
+/* Result of a run: plain data, which may come from another process. The values of the measures
+ * follow it. */
 typedef struct outcome {
     yk_status status;
     uint64_t fingerprint;
-    bool fresh; /* not from the journal, and worth a line in it */
+    bool fresh; /* not from the journal, so that it must be written */
     bool failed;
     char message[YK_TRIAL_MESSAGE];
 } outcome;
 
-/* The number among all runs: parts make every parts-th of them. */
+/* The index among all runs: part k of n makes every n-th of them. */
 static int number_of(const sweep *s, int index)
 {
     if (s->def->part_index == 0)
@@ -246,7 +246,7 @@ static void do_run(void *user, int index, void *result)
     for (int i = 0; i < def->measure_count; i++)
         values[i] = NAN;
 
-    /* One thread: the runs are what is parallel. */
+    /* One thread, because the runs are parallel. */
     yk_context_def context_def = yk_context_default();
     context_def.thread_count = 1;
     context_def.log = NULL; /* the outcome is reported, not the log */
@@ -260,7 +260,7 @@ static void do_run(void *user, int index, void *result)
     if (!YK_FAILED(status))
         status = load_run(s, context, number_of(s, index), diagnostics, &scenario);
 
-    /* A run that the journal has is not repeated. */
+    /* A run in the journal is not repeated. */
     if (!YK_FAILED(status)) {
         bool known = fingerprint(s, context, scenario, &out->fingerprint);
         const double *kept = NULL;
@@ -283,7 +283,7 @@ static void do_run(void *user, int index, void *result)
     yk_context_destroy(context);
 }
 
-/* The journal gets each run as soon as it is finished; of one that failed the log says which. */
+/* Write each run to the journal when it is finished; log each failed run. */
 static void finish_run(void *user, int index, const void *result)
 {
     sweep *s = user;
@@ -305,7 +305,7 @@ static void finish_run(void *user, int index, const void *result)
         yk_text_destroy(s->context, &where);
         s->failed++;
 
-        /* A run that diverges has no value; a run that could not read its files may have one. */
+        /* A run that diverges has no value; a run that could not read its files may succeed later. */
         if (out->status == YK_ERROR_FILE || out->status == YK_ERROR_MEMORY)
             s->broken = out->status;
     } else if (out->fresh && s->journal) {
@@ -324,7 +324,7 @@ static void finish_run(void *user, int index, const void *result)
     }
 }
 
-/* Runs that leave no line would be lost with the next stop: better to stop now. */
+/* Runs without a line would be lost with the next interruption, so stop now. */
 static bool goes_on(void *user, int done, int total)
 {
     const sweep *s = user;
@@ -333,7 +333,7 @@ static bool goes_on(void *user, int done, int total)
     return !s->def->progress || s->def->progress(s->def->user, done, total);
 }
 
-/* Cuts the checksum off the end of a line. False if the line is cut off or damaged. */
+/* Removes the checksum from the end of a line. False: the line is incomplete or damaged. */
 static bool check_line(char *line, size_t length)
 {
     enum { TAIL = 1 + CHECKSUM_DIGITS + 1 }; /* space, checksum, line break */
@@ -347,7 +347,7 @@ static bool check_line(char *line, size_t length)
     return memcmp(expected, line + length - TAIL + 1, CHECKSUM_DIGITS + 1) == 0;
 }
 
-/* Reads "fingerprint value value ..." into the next place; false if it is something else. */
+/* Reads "fingerprint value value ..." into the next place; false: the line is something else. */
 static bool parse_line(sweep *s, const char *line)
 {
     size_t width = (size_t)s->def->measure_count;
@@ -385,8 +385,8 @@ static bool reserve_line(sweep *s)
 }
 
 /* Adds the lines of a journal, if there is one. A line is "fingerprint value value ... checksum".
- * The run of a line that a kill has cut off, or that is damaged, is made again. A line of other
- * measures belongs to another sweep. */
+ * The run of an incomplete or damaged line is repeated. A line with other measures belongs to
+ * another sweep. */
 static yk_status read_journal(sweep *s, const char *path)
 {
     FILE *file = yk_regular_open(NULL, path, YK_ERROR_FILE);
@@ -409,7 +409,7 @@ static yk_status read_journal(sweep *s, const char *path)
         errno = 0;
     }
 
-    /* A line that cannot be read is not the end of the journal. */
+    /* Continue after a line that cannot be read. */
     if (status == YK_OK && (!file || !feof(file)))
         status = yk_fail(s->context, errno == ENOMEM ? YK_ERROR_MEMORY : YK_ERROR_FILE,
                          "cannot read the journal %s: %s", path, strerror(errno ? errno : EIO));
@@ -424,8 +424,8 @@ static yk_status read_journal(sweep *s, const char *path)
     return status;
 }
 
-/* Opens a journal to append to it. A line that was cut off gets its end, or it would be one with the
- * next. */
+/* Opens a journal for appending. An incomplete line gets a line break, so that it does not merge
+ * with the next. */
 static FILE *open_journal(const char *path)
 {
     FILE *journal = fopen(path, "a+");
@@ -439,7 +439,8 @@ static FILE *open_journal(const char *path)
     return journal;
 }
 
-/* What the journals have, for all ranks of a team: only rank 0 need see the files. */
+/* The contents of the journals, for all ranks of a process group: only rank 0 needs access to the
+ * files. */
 static yk_status share_journal(sweep *s)
 {
     const yk_process_group *team = s->def->team;
@@ -469,7 +470,7 @@ static yk_status share_journal(sweep *s)
     if (status != YK_OK)
         return status;
 
-    /* As many lines as there are bytes for. */
+    /* Upper bound of the number of lines from the size. */
     size_t count = size / (sizeof *s->fingerprints + width * sizeof *s->kept);
     s->fingerprints = yk_allocate(s->context, size + 1, 1);
     if (!s->fingerprints)
@@ -482,7 +483,7 @@ static yk_status share_journal(sweep *s)
     return status;
 }
 
-/* Units of the axes and of the measures, as the first run has them. */
+/* Units of the axes and of the measures, from the first run. */
 static void find_units(const sweep *s, const yk_scenario *scenario)
 {
     const yk_sweep_options *def = s->def;
@@ -492,7 +493,7 @@ static void find_units(const sweep *s, const yk_scenario *scenario)
                  yk_scenario_unit(scenario, def->axes[i].path));
 
     for (int i = 0; i < def->measure_count; i++) {
-        /* A component belongs to the channel that begins like it. */
+        /* A component belongs to the channel with the same beginning. */
         const char *name = s->measures[i].channel;
         const char *own = "";
         for (int k = 0; k < info->channel_count; k++) {
@@ -529,8 +530,8 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
             s->channel_measures++;
     }
 
-    /* The first run is loaded once with the caller's diagnostics, so that mistakes of the
-     * scenario are listed once. */
+    /* Load the first run once with the caller's diagnostics, so that errors of the scenario are
+     * listed once. */
     yk_scenario *scenario = NULL;
     yk_status status = load_run(s, s->context, 0, diagnostics, &scenario);
     if (!YK_FAILED(status) && def->units)
@@ -539,7 +540,7 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
     if (YK_FAILED(status) || !def->journal || (def->team && def->team->rank > 0))
         return status;
 
-    /* Runs that were finished before: of this part, or of all that are gathered. */
+    /* Finished runs: of this part, or of all gathered parts. */
     yk_text path = {0};
     int first = 0;
     int last = 0;
@@ -555,7 +556,7 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
         status = path.failed ? YK_ERROR_MEMORY : read_journal(s, path.data);
     }
 
-    /* Runs that are finished from now on are added to it. */
+    /* Open the journal for runs that finish from now on. */
     const char *own = def->part_index > 0 ? path.data : def->journal;
     if (status == YK_OK) {
         s->journal = open_journal(own);
@@ -571,7 +572,7 @@ static yk_status prepare(sweep *s, yk_diagnostics *diagnostics, int runs)
 yk_status yk_sweep(yk_context *context, const yk_sweep_options *def, yk_diagnostics *diagnostics,
                    double *results)
 {
-    /* All runs share what takes long to find. */
+    /* All runs share data that are expensive to compute. */
     yk_sweep_options own = *def;
     yk_cache *prepared = yk_trials_prepare(&own.scenario);
     sweep s = {.context = context, .def = &own, .results = results};
@@ -601,7 +602,7 @@ yk_status yk_sweep(yk_context *context, const yk_sweep_options *def, yk_diagnost
         status = yk_trials_run(context, &work);
     }
 
-    /* A sweep that was stopped can be taken up; one without a single result has failed. */
+    /* A sweep that was stopped can be resumed; one without any result has failed. */
     if (s.journal_error != 0)
         status = yk_fail(context, YK_ERROR_FILE,
                          "cannot write the journal %s after %d of %d runs: %s; the same sweep goes "

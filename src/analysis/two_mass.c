@@ -1,10 +1,10 @@
-/* Stability of a coupling scheme from the scheme itself, and maps of it for the two-mass
- * oscillator (papers explicit 4.1, tight 4.3).
+/* Stability of a coupling scheme, computed from the scheme itself, and stability maps of the
+ * two-mass oscillator (Zhang et al. 2022, section 4.1; Zhang et al. 2020, section 4.3).
  *
- * Papers explicit 4.1.2 and tight 4.3 derive recurrence matrices by hand; here the same matrix
- * comes from the code that runs: one macro step is applied to every unit vector of the state
- * image. That covers every scheme and subsystem whose step is linear, without a derivation that
- * could differ from the program. */
+ * Zhang et al. 2022 (4.1.2) and Zhang et al. 2020 (4.3) derive recurrence matrices by hand; here
+ * the same matrix is obtained from the running code: one macro step is applied to every unit vector
+ * of the state image. This covers every scheme and subsystem whose step is linear, without a
+ * derivation that could differ from the program. */
 #include <math.h>
 #include <string.h>
 
@@ -15,13 +15,13 @@
 
 /* Radius of a linear step ---------------------------------------------------------------------- */
 
-/* Steps after which multistep methods have filled their history and counters have settled. */
+/* Steps after which multistep methods have their history and counters are constant. */
 enum { WARM_UP_STEPS = 4 };
 
 /* One macro step from `image`, in place. */
 static yk_status apply(yk_system *system, bool accept_unconverged, double *image)
 {
-    /* What iterations leave is part of the step that is asked about, or an error. */
+    /* The residual of iterations is part of the analyzed step, or an error. */
     yk_status status = yk_system_set_state(system, image);
     if (YK_FAILED(status))
         return status;
@@ -57,7 +57,7 @@ yk_status yk_spectral_radius(yk_context *context, yk_system *system, bool accept
     double *origin = image + layout.word_count;
     double *matrix = origin + layout.word_count;
 
-    /* The state at rest, and where a step takes it. */
+    /* The state at rest, and the result of a step from it. */
     status = YK_OK;
     for (int i = 0; !YK_FAILED(status) && i < WARM_UP_STEPS; i++)
         status = yk_system_step(system, NULL);
@@ -67,7 +67,7 @@ yk_status yk_spectral_radius(yk_context *context, yk_system *system, bool accept
         status = apply(system, accept_unconverged, origin);
     }
 
-    /* Column by column: what a unit of one word becomes. */
+    /* Column by column: effect of a unit of one word. */
     for (size_t j = 0; status == YK_OK && j < n; j++) {
         memcpy(image, base, layout.word_count * sizeof *base);
         image[j] += 1;
@@ -140,8 +140,8 @@ yk_status yk_two_mass_radius(yk_context *context, const yk_two_mass_model *model
     static const char *const names[2] = {"mass 1", "mass 2"};
     *radius = NAN;
 
-    /* Mass 1 is 1 kg and the step 1 s, so that omega_h is the frequency: only ratios matter to
-     * the eigenvalues. */
+    /* Mass 1 is 1 kg and the step 1 s, so that omega_h is the frequency: the eigenvalues depend on
+     * ratios only. */
     const double mass[2] = {1, model->mass_ratio};
     const double omega[2] = {model->omega_h, model->omega_h * model->frequency_ratio};
     const double damping[2] = {model->damping, model->damping * model->damping_ratio};
@@ -190,7 +190,7 @@ yk_status yk_two_mass_radius(yk_context *context, const yk_two_mass_model *model
 
 double yk_map_axis_value(const yk_map_axis *axis, int index)
 {
-    /* The ends exactly as they were given. */
+    /* The ends exactly as given. */
     if (axis->count < 2 || index == 0)
         return axis->first;
     if (index == axis->count - 1)
@@ -235,7 +235,7 @@ yk_status yk_two_mass_map(yk_context *context, const yk_two_mass_model *model, c
     double *along_x = yk_two_mass_find_parameter(&point, x->parameter);
     double *along_y = yk_two_mass_find_parameter(&point, y->parameter);
     if (!along_x || !along_y)
-        return YK_ERROR_ARGUMENT; /* which the check of the axes has found before */
+        return YK_ERROR_ARGUMENT; /* which the check of the axes has excluded */
 
     for (int j = 0; j < y->count; j++) {
         *along_y = yk_map_axis_value(y, j);
@@ -245,7 +245,7 @@ yk_status yk_two_mass_map(yk_context *context, const yk_two_mass_model *model, c
             double *radius = &radii[(size_t)j * (size_t)x->count + (size_t)i];
             status = yk_two_mass_radius(context, &point, radius);
 
-            /* A scheme that does not converge or overflows in one step is as unstable as can be. */
+            /* A scheme that does not converge or overflows in one step is unstable. */
             bool unconverged = status != YK_OK && !YK_FAILED(status);
             bool unstable = unconverged || status == YK_ERROR_NOT_FINITE;
             if (unstable)

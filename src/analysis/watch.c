@@ -1,4 +1,4 @@
-/* What is observed while a run goes on: wrenches, gaps, energies and loops. findings.c judges it. */
+/* Observations during a run: wrenches, gaps, energies and loops. findings.c evaluates them. */
 #include "analysis/run.h"
 
 #include <float.h>
@@ -40,7 +40,7 @@ yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenari
     *watch = (yk_watch){.context = context, .system = system, .info = info};
     yk_budget_open(&watch->budget, system, info);
 
-    /* A merged system has no interfaces that could be watched. */
+    /* A merged system has no interfaces to observe. */
     bool merges = yk_watch_has_trait(watch, YK_SCHEME_MERGES);
     int loops = yk_system_loop_count(system);
     if ((info->interface_count == 0 || merges) && loops == 0)
@@ -87,7 +87,7 @@ void yk_watch_close(yk_watch *watch)
     yk_free(watch->context, watch->limits);
 }
 
-/* The interface that made most energy; -1: there is none. */
+/* The interface that created most energy; -1: there is none. */
 static int find_maker(const yk_watch *watch)
 {
     int worst = -1;
@@ -144,7 +144,7 @@ yk_status yk_watch_step(yk_watch *watch, int64_t step)
     for (int i = 0; i < watch->count; i++) {
         yk_watched *w = &watch->interfaces[i];
 
-        /* The wrench of every step, as far as the ripple needs it. */
+        /* The wrench of every step, if the ripple needs it. */
         if (yk_ripple_counts(&w->ripple)) {
             const yk_interface_def *def = &watch->info->interfaces[i];
             const yk_port_value *value =
@@ -152,7 +152,7 @@ yk_status yk_watch_step(yk_watch *watch, int64_t step)
             yk_ripple_add(&w->ripple, &value->wrench, yk_system_time(watch->system));
         }
 
-        /* Gaps and motions now and then. */
+        /* Gaps and motions at intervals. */
         if (look) {
             const yk_motion *a = &wrench_side(watch, i)->motion;
             yk_interface_gap gap = yk_system_interface_gap(watch->system, i);
@@ -179,7 +179,7 @@ yk_status yk_watch_step(yk_watch *watch, int64_t step)
     if (!look || !yk_budget_exploded(&watch->budget))
         return YK_OK;
 
-    /* Nothing after this step can be right: when and where it began. */
+    /* Nothing after this step can be right: its time and location. */
     const yk_scenario_info *info = watch->info;
     int worst = find_maker(watch);
     char where[256] = "";
@@ -198,8 +198,8 @@ yk_status yk_watch_step(yk_watch *watch, int64_t step)
         size = "infinitely many times";
     }
 
-    /* An exchange of motions for wrenches, all that most FMUs allow, is unstable with a heavy motion
-     * side. Schemes that repeat steps are not, if all subsystems can return to earlier states. */
+    /* A force-motion exchange, the only one that most FMUs allow, is unstable with a heavy motion
+     * side. Schemes that repeat steps are stable, if all subsystems support rollback. */
     char remedy[100] = "";
     const yk_scheme_ops *other = yk_scheme_with(YK_SCHEME_IS_FORCE_FORCE);
     yk_choice choices[YK_CHOICES_MAX];
@@ -223,7 +223,7 @@ bool yk_watch_runs_away(const yk_watch *watch, char *reason, size_t capacity)
     const yk_scenario_info *info = watch->info;
     double t = yk_system_time(watch->system);
 
-    /* A swing that has grown for some windows is no accident, however small it still is. */
+    /* An oscillation that has grown for some windows is significant, however small it still is. */
     for (int i = 0; i < watch->count; i++) {
         const yk_ripple *r = &watch->interfaces[i].ripple;
         if (r->longest < YK_RIPPLE_ALARM)
@@ -260,7 +260,7 @@ int yk_watch_find(const yk_scenario_info *info, int subsystem, const char *name)
     if (!part->ops->channels)
         return -1;
 
-    /* By name: what a kind of subsystem calls so means the same in all. */
+    /* By name, because names have the same meaning in all kinds of subsystems. */
     const yk_channel *channels;
     int count = part->ops->channels->list(part, &channels);
     for (int i = 0; i < count; i++)
@@ -300,7 +300,7 @@ void yk_watch_save(const yk_watch *watch, double *words)
     memset(words, 0, yk_watch_words(watch) * sizeof *words);
     memcpy(words, &watch->looks, sizeof watch->looks);
 
-    /* Without the pointers, which another process has its own of. */
+    /* Without the pointers, which differ between processes. */
     yk_budget budget = watch->budget;
     budget.system = NULL;
     budget.info = NULL;

@@ -662,7 +662,7 @@ int yk_world_add_joint(yk_nonsmooth *self, const yk_joint_def *def)
     if (RESERVE(model, joints, joint_count, joint_capacity, 1) != YK_OK)
         return YK_NO_ID;
 
-    /* Counted last, so that a failure leaves nothing behind. */
+    /* Count last, so that a failure has no effect. */
     yk_joint_model *joint = &model->joints[model->joint_count];
     *joint = (yk_joint_model){.def = *def, .joint = yk_joint_of(def), .port = -1, .driver = -1};
     if (copy_name(model, def->name, &joint->name) != YK_OK)
