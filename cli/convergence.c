@@ -6,9 +6,9 @@
 
 #include "base/text.h"
 #include "cli.h"
-#include "gnuplot.h"
 #include "json.h"
 #include "mpi.h"
+#include "pictures.h"
 
 enum { STEPS_MAX = 32, VARIANTS_MAX = 32, VARIANT_OVERRIDES_MAX = 16 };
 
@@ -226,7 +226,7 @@ static int run_study(const yk_convergence_options *def, const char *output, cons
         if (plot && picture_convergence(context, plot, def->scenario.path, def, rows) != YK_OK)
             code = print_failure(context);
         else if (plot && !as_json)
-            print_pictures(plot);
+            print_picture(plot);
     }
 
     yk_diagnostics_destroy(diagnostics);
@@ -273,7 +273,8 @@ int command_convergence(int argc, char **argv)
         {"timeout", OPTION_NUMBER, &deadline, "SECONDS", RANKS_DEADLINE_TEXT},
         {"output", OPTION_TEXT, &output, "FILE", "Write the table as CSV"},
         {"plot", OPTION_TEXT, &plot, "BASE",
-         "Draw errors over step, calls and time as BASE.svg and BASE.png (needs gnuplot)"},
+         "Draw errors over step, calls and time as BASE.svg, or as the .svg, .png or .pdf file of "
+         "this name"},
         RENAMED_ROW("deadline", "timeout"),
         RENAMED_ROW("exact", "exact-solution"),
         JSON_ROW(&as_json),
@@ -284,7 +285,7 @@ int command_convergence(int argc, char **argv)
     int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
-    if (!pictures_named("--plot", plot))
+    if (!picture_is_named("--plot", plot))
         return EXIT_MISUSE;
 
     /* Steps are numbers with commas between them; a comma may stand behind the last one. */

@@ -4,9 +4,9 @@
 #include <string.h>
 
 #include "cli.h"
-#include "gnuplot.h"
 #include "json.h"
 #include "multibody/modes.h"
+#include "pictures.h"
 
 static const char usage[] =
     "modes SCENARIO [OPTIONS]\n"
@@ -159,129 +159,161 @@ static int largest_of(const double values[3])
     return largest;
 }
 
-/* The first modes (at most twelve), one panel each: the model at rest and displaced, in the plane
- * in which the mode moves most. */
-static yk_status picture_modes(yk_context *context, const char *base, const yk_multibody *model,
-                               const yk_modes *modes)
+/* How a mode is seen: from where it moves most. */
+typedef struct mode_view {
+    int across, up; /* axes of space */
+    bool is_twist;  /* nothing moves but by rotation: its angle goes up */
+    double scale;   /* of the displacement, or of the angle */
+} mode_view;
+
+static mode_view choose_view(const figure *f, const yk_modes *modes, int mode)
 {
+    /* How far it moves along the axes and turns about them, and how long the figure is. */
+    double moves[3] = {0};
+    double rotations[3] = {0};
+    double edge[3];
+    for (int axis = 0; axis < 3; axis++) {
+        edge[axis] = f->high[axis] - f->low[axis];
+        for (int i = 0; i < 2 * f->count; i++) {
+            const stick_point *point = &f->line[i / 2][i % 2];
+            double move = component(displacement(modes, mode, point), axis);
+            double rotation = rotation_about(modes, mode, point, axis);
+            moves[axis] = fmax(moves[axis], fabs(move));
+            rotations[axis] = fmax(rotations[axis], fabs(rotation));
+        }
+    }
+
+    /* The longest edge of the figure lies across. A twist shows its angle; of the two other axes, another mode shows the one
+     * along which it moves more. */
+    double most = moves[largest_of(moves)];
+    double spin = rotations[largest_of(rotations)];
+    int across = largest_of(edge);
+    int first = (across + 1) % 3;
+    int second = (across + 2) % 3;
+    mode_view view = {.across = across, .up = first, .is_twist = most < 1e-6 * spin * f->size};
+    if (view.is_twist)
+        view.up = largest_of(rotations);
+    else if (moves[second] > moves[first])
+        view.up = second;
+
+    /* A mode that moves along its length alone is seen from its broad side. */
+    bool moves_along = fmax(moves[first], moves[second]) < 1e-3 * most;
+    if (!view.is_twist && moves_along)
+        view.up = edge[second] > edge[first] ? second : first;
+
+    /* The largest angle is 1, and the largest displacement an eighth of the figure, whatever the mode is scaled by. */
+    if (view.is_twist && spin > 0)
+        view.scale = 1 / spin;
+    else if (!view.is_twist && most > 0)
+        view.scale = 0.12 * f->size / most;
+    return view;
+}
+
+/* The lines of the figure one after the other, with a gap behind each. */
+static void trace_figure(const figure *f, const yk_modes *modes, int mode, const mode_view *view,
+                         bool displaced, double *x, double *y)
+{
+    for (int i = 0; i < 2 * f->count; i++) {
+        const stick_point *point = &f->line[i / 2][i % 2];
+        yk_vec3 position = point->position;
+        if (displaced && !view->is_twist)
+            position = yk_v3_axpy(view->scale, displacement(modes, mode, point), position);
+
+        double height = component(position, view->up);
+        if (view->is_twist)
+            height = displaced ? view->scale * rotation_about(modes, mode, point, view->up) : 0;
+
+        *x++ = component(position, view->across);
+        *y++ = height;
+        if (i % 2) {
+            *x++ = NAN;
+            *y++ = NAN;
+        }
+    }
+}
+
+/* The first modes, one panel each: the model at rest and displaced, in the plane in which the mode moves most. */
+static yk_status picture_modes(yk_context *context, const char *name, const char *title,
+                               const yk_multibody *model, const yk_modes *modes)
+{
+    static const char *const axis_names[3] = {"x", "y", "z"};
+    static const char *const angle_names[3] = {"rotation about x", "rotation about y",
+                                               "rotation about z"};
     figure f;
     yk_status status = make_figure(context, model, &f);
     if (status != YK_OK)
         return status;
 
-    int panels = modes->count;
-    if (panels > PANELS_MAX)
-        panels = PANELS_MAX;
-    if (f.count == 0 || panels == 0) {
+    int count = modes->count < PANELS_MAX ? modes->count : PANELS_MAX;
+    if (f.count == 0 || count == 0) {
         yk_free(context, f.line);
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "there is nothing to draw: no mode, or neither beams nor joints with arms");
     }
 
-    /* Panels beside each other where they are many. */
-    int columns = 1 + (panels > 2) + (panels > 6);
-    yk_text script = {0};
-    yk_text_add(context, &script,
-                "set multiplot layout %d,%d\nset tics font ',9'\nset title font ',11'\n"
-                "set xlabel offset 0,0.7 font ',10'\nset ylabel offset 1.5,0 font ',10'\n",
-                (panels + columns - 1) / columns, columns);
+    /* Two traces of x and y per mode. */
+    size_t points = 3 * (size_t)f.count;
+    double *values = yk_allocate(context, 4 * points * (size_t)count, sizeof *values);
+    if (!values)
+        status = YK_ERROR_MEMORY;
 
-    /* A panel per mode, seen from where it moves most. */
-    static const char *const names[3] = {"x", "y", "z"};
-    for (int mode = 0; mode < panels; mode++) {
-        /* How far it moves along the axes and turns about them, and how long the figure is. */
-        double moves[3] = {0};
-        double rotations[3] = {0};
-        double edge[3];
-        for (int axis = 0; axis < 3; axis++) {
-            edge[axis] = f.high[axis] - f.low[axis];
-            for (int i = 0; i < 2 * f.count; i++) {
-                const stick_point *point = &f.line[i / 2][i % 2];
-                double move = component(displacement(modes, mode, point), axis);
-                double rotation = rotation_about(modes, mode, point, axis);
-                moves[axis] = fmax(moves[axis], fabs(move));
-                rotations[axis] = fmax(rotations[axis], fabs(rotation));
-            }
-        }
-
-        /* The longest edge of the figure lies across. Where nothing moves but by rotation, its
-         * angle goes up; else of the two other axes the one along which it moves more. */
-        double most = moves[largest_of(moves)];
-        double spin = rotations[largest_of(rotations)];
-        int across = largest_of(edge);
-        int first = (across + 1) % 3;
-        int second = (across + 2) % 3;
-        bool twist = most < 1e-6 * spin * f.size;
-        int up = first;
-        if (twist)
-            up = largest_of(rotations);
-        else if (moves[second] > moves[first])
-            up = second;
-
-        /* A mode that moves along its length alone is seen from its broad side. */
-        bool moves_along = fmax(moves[first], moves[second]) < 1e-3 * most;
-        if (!twist && moves_along)
-            up = edge[second] > edge[first] ? second : first;
-
-        /* The largest angle is 1, and the largest displacement an eighth of the figure, whatever
-         * the mode is scaled by. */
-        double scale = 0;
-        if (twist && spin > 0)
-            scale = 1 / spin;
-        else if (!twist && most > 0)
-            scale = 0.12 * f.size / most;
-
-        /* The lines at rest and displaced. */
+    chart_panel panels[PANELS_MAX];
+    chart_curve curves[PANELS_MAX][2];
+    char titles[PANELS_MAX][64];
+    double margin = 0.15 * f.size;
+    for (int mode = 0; mode < count && values; mode++) {
+        mode_view view = choose_view(&f, modes, mode);
         for (int displaced = 0; displaced < 2; displaced++) {
-            yk_text_add(context, &script, "$%s%d << EOD\n", displaced ? "mode" : "rest", mode);
-            for (int i = 0; i < 2 * f.count; i++) {
-                const stick_point *point = &f.line[i / 2][i % 2];
-                yk_vec3 position = point->position;
-                if (displaced && !twist)
-                    position = yk_v3_axpy(scale, displacement(modes, mode, point), position);
-
-                double height = component(position, up);
-                if (twist)
-                    height = 0;
-                if (twist && displaced)
-                    height = scale * rotation_about(modes, mode, point, up);
-
-                yk_text_add(context, &script, "%.6g %.6g\n%s", component(position, across), height,
-                            i % 2 ? "\n" : "");
-            }
-            yk_text_add(context, &script, "EOD\n");
+            double *x = values + (4 * (size_t)mode + 2 * (size_t)displaced) * points;
+            trace_figure(&f, modes, mode, &view, displaced, x, x + points);
+            curves[mode][displaced] = (chart_curve){
+                .name = "",
+                .x = x,
+                .y = x + points,
+                .count = points,
+                .style = displaced ? CHART_THICK_LINE : CHART_GUIDE,
+            };
         }
 
-        /* Its frequency, or how it grows where it does not swing. */
+        /* Its frequency, or how it grows if it does not oscillate. */
         const yk_mode *m = &modes->mode[mode];
-        yk_text_add(context, &script, "set title '%d: ", mode + 1);
         if (m->free_motion)
-            yk_text_add(context, &script, "free'\n");
+            snprintf(titles[mode], sizeof *titles, "%d: free", mode + 1);
         else if (m->omega > 0)
-            yk_text_add(context, &script, "%.6g Hz'\n", m->frequency);
+            snprintf(titles[mode], sizeof *titles, "%d: %.6g Hz", mode + 1, m->frequency);
         else
-            yk_text_add(context, &script, "%.4g 1/s'\n", m->growth);
+            snprintf(titles[mode], sizeof *titles, "%d: %.4g 1/s", mode + 1, m->growth);
 
         /* The same part of space in all panels, so that modes can be compared. */
-        double margin = 0.15 * f.size;
-        yk_text_add(context, &script, "set xrange [%.6g:%.6g]\nset xlabel '%s in m'\n",
-                    f.low[across] - margin, f.high[across] + margin, names[across]);
-        if (twist)
-            yk_text_add(context, &script,
-                        "set yrange [-1.2:1.2]\nset ylabel 'rotation about %s (of its largest)'\n",
-                        names[up]);
-        else
-            yk_text_add(context, &script, "set yrange [%.6g:%.6g]\nset ylabel '%s in m'\n",
-                        f.low[up] - margin, f.high[up] + margin, names[up]);
-        yk_text_add(context, &script,
-                    "plot $rest%d with lines dashtype 2 linecolor rgb '#999999' notitle, $mode%d "
-                    "with lines linewidth 2 linecolor rgb '#1f5fa8' notitle\n",
-                    mode, mode);
+        panels[mode] = (chart_panel){
+            .title = titles[mode],
+            .x = {.name = axis_names[view.across],
+                  .unit = "m",
+                  .low = f.low[view.across] - margin,
+                  .high = f.high[view.across] + margin},
+            .y = {.name = axis_names[view.up],
+                  .unit = "m",
+                  .low = f.low[view.up] - margin,
+                  .high = f.high[view.up] + margin},
+            .curves = curves[mode],
+            .curve_count = 2,
+            .is_to_scale = !view.is_twist,
+        };
+        if (view.is_twist)
+            panels[mode].y = (chart_axis){.name = angle_names[view.up], .low = -1.2, .high = 1.2};
     }
-    yk_text_add(context, &script, "unset multiplot\n");
 
+    if (status == YK_OK) {
+        chart picture = {.title = title,
+                         .panels = panels,
+                         .panel_count = count,
+                         .column_count = 1 + (count > 2) + (count > 6),
+                         .panel_height = count > 2 ? 150 : 220};
+        status = picture_write(context, name, &picture);
+    }
+    yk_free(context, values);
     yk_free(context, f.line);
-    return gnuplot_draw(context, base, &script, 1);
+    return status;
 }
 
 /* The command ---------------------------------------------------------------------------------- */
@@ -411,7 +443,7 @@ int command_modes(int argc, char **argv)
         SET_ROW(&sets),
         {"output", OPTION_TEXT, &output, "FILE", "Write the shapes as CSV"},
         {"plot", OPTION_TEXT, &plot, "BASE",
-         "Draw the shapes as BASE.svg and BASE.png (needs gnuplot)"},
+         "Draw the shapes as BASE.svg, or as the .svg, .png or .pdf file of this name"},
         RENAMED_ROW("static", "equilibrium"),
         RENAMED_ROW("time", "at"),
         JSON_ROW(&as_json),
@@ -421,7 +453,7 @@ int command_modes(int argc, char **argv)
     int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
-    if (!pictures_named("--plot", plot))
+    if (!picture_is_named("--plot", plot))
         return EXIT_MISUSE;
 
     if (!(count >= 1 && count <= 10000)) {
@@ -495,11 +527,12 @@ int command_modes(int argc, char **argv)
         print_out("%s\n", scenario_title(info));
         if (!report_modes(model, modes, options.count, output))
             code = EXIT_FAILED;
-        else if (plot && picture_modes(l.context, plot, model, modes) != YK_OK)
+        else if (plot &&
+                 picture_modes(l.context, plot, scenario_title(info), model, modes) != YK_OK)
             code = print_failure(l.context);
         else if (plot) {
             print_out("\n  ");
-            print_pictures(plot);
+            print_picture(plot);
         }
     }
 

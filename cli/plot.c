@@ -4,7 +4,7 @@
 
 #include "base/text.h"
 #include "cli.h"
-#include "gnuplot.h"
+#include "pictures.h"
 #include "record/memory.h"
 
 /* A picture has fewer columns of pixels than a quarter of the rows. */
@@ -16,22 +16,13 @@ typedef struct picture {
     yk_record *records[FILES_MAX];
     int curve_count;
     picture_curve curves[CURVES_MAX];
-    char titles[CURVES_MAX][128];
+    char runs[FILES_MAX][64]; /* names of the files in a picture of several */
 } picture;
 
-/* All components of a channel, or only one of them. False after a message. */
+/* Adds all components of a channel, or only one. False after a message. */
 static bool add_curves(picture *p, int file, int channel, int only)
 {
     const yk_record_channel *c = &yk_record_get_header(p->records[file])->channels[channel];
-
-    /* The name of the file without folder and ending is part of the legend where there are
-     * several. */
-    const char *stem = behind_last(p->files[file], '/');
-    int length = (int)strlen(stem);
-    const char *dot = strrchr(stem, '.');
-    if (dot && dot > stem)
-        length = (int)(dot - stem);
-
     for (int i = 0; i < c->component_count; i++) {
         if (only >= 0 && only != i)
             continue;
@@ -41,19 +32,27 @@ static bool add_curves(picture *p, int file, int channel, int only)
             return false;
         }
 
-        /* "tip.position.y, run2" */
-        char *title = p->titles[p->curve_count];
-        size_t size = sizeof *p->titles;
-        size_t used = (size_t)snprintf(title, size, "%s", c->name);
-        if (c->component_count > 1 && used < size)
-            used += (size_t)snprintf(title + used, size - used, ":%s", c->labels[i]);
-        if (p->file_count > 1 && used < size)
-            snprintf(title + used, size - used, ", %.*s", length, stem);
-
-        p->curves[p->curve_count++] = (picture_curve){p->records[file], channel, i, title};
+        p->curves[p->curve_count++] = (picture_curve){
+            .record = p->records[file],
+            .channel = channel,
+            .component = i,
+            .run = p->file_count > 1 ? p->runs[file] : NULL,
+            .is_asked_for = only >= 0,
+        };
     }
 
     return true;
+}
+
+/* Calls each run by the name of its file without folder and ending. */
+static void name_runs(picture *p)
+{
+    for (int file = 0; file < p->file_count; file++) {
+        const char *stem = behind_last(p->files[file], '/');
+        const char *dot = strrchr(stem, '.');
+        int length = dot && dot > stem ? (int)(dot - stem) : (int)strlen(stem);
+        snprintf(p->runs[file], sizeof *p->runs, "%.*s", length, stem);
+    }
 }
 
 static bool report_missing(const picture *p, int file, const char *word)
@@ -115,6 +114,43 @@ static bool add_channel(picture *p, int file, const char *word)
     return false;
 }
 
+/* Adds the channels of a file that fit into the picture and counts the others. Orientations come last: their four numbers
+ * tell a reader least. False after a message. */
+static bool add_first_channels(picture *p, int file, int *left_out)
+{
+    /* More panels or curves than these can no longer be told apart. */
+    enum { PANELS = 4, CURVES = 6 };
+    const yk_record_header *header = yk_record_get_header(p->records[file]);
+    for (int pass = 0; pass < 2; pass++) {
+        for (int i = 0; i < header->channel_count; i++) {
+            bool orients = header->channels[i].component_count == 4 &&
+                           ends_in(header->channels[i].name, ".orientation");
+            if (orients != (pass == 1))
+                continue;
+
+            /* Its own curves and those of this file that share its panel. */
+            picture_curve added = {.record = p->records[file], .channel = i};
+            int beside = header->channels[i].component_count;
+            bool opens = true;
+            for (int k = 0; k < p->curve_count; k++) {
+                if (!picture_shares_panel(&p->curves[k], &added))
+                    continue;
+
+                opens = false;
+                if (p->curves[k].record == p->records[file])
+                    beside++;
+            }
+
+            int panels = picture_panel_count(p->curves, p->curve_count);
+            if (beside > CURVES || (opens && panels >= PANELS))
+                (*left_out)++;
+            else if (!add_curves(p, file, i, -1))
+                return false;
+        }
+    }
+    return true;
+}
+
 int command_plot(int argc, char **argv)
 {
     option_list wanted = {0};
@@ -125,7 +161,7 @@ int command_plot(int argc, char **argv)
         {"channel", OPTION_LIST, &wanted, "NAME",
          "Plot this channel or component, e.g. tip.position.y; may be repeated (default: all)"},
         {"output", OPTION_TEXT, &base, "BASE",
-         "Write BASE.svg and BASE.png, or one .svg, .png or .pdf file (default: plot)"},
+         "Write BASE.svg, or the .svg, .png or .pdf file of this name (default: plot)"},
         {"title", OPTION_TEXT, &title, "TEXT", "Set the title (default: title of the record)"},
         {.kind = OPTION_END},
     };
@@ -134,18 +170,19 @@ int command_plot(int argc, char **argv)
     if (!p)
         return EXIT_FAILED;
 
-    /* It holds the names of the files, so it is there before the options are read. */
+    /* The options write the names of the files into it. */
     int code = EXIT_GOOD;
     yk_context *context = NULL;
     p->file_count = options_parse("plot RESULTS... [OPTIONS]\n\nPlot recorded channels over time.",
                                   rows, argc, argv, p->files, 1, FILES_MAX);
     if (p->file_count < 0)
         code = options_exit(p->file_count);
-    else if (!pictures_named("-o", base))
+    else if (!picture_is_named("--output", base))
         code = EXIT_MISUSE;
     else if (!(context = open_context()))
         code = EXIT_FAILED;
 
+    name_runs(p);
     int left_out = 0;
     for (int file = 0; context && file < p->file_count && code == EXIT_GOOD; file++) {
         yk_status status =
@@ -157,33 +194,9 @@ int command_plot(int argc, char **argv)
         }
 
         /* What is asked for, or what fits into a picture that can be read. */
-        const yk_record_header *header = yk_record_get_header(p->records[file]);
         bool good = true;
-        for (int i = 0; good && wanted.count == 0 && i < header->channel_count; i++) {
-            /* Its own curves and those of this file with its unit share a panel. */
-            const yk_record_channel *added = &header->channels[i];
-            int beside = added->component_count;
-            bool opens = true;
-            for (int k = 0; k < p->curve_count; k++) {
-                const picture_curve *curve = &p->curves[k];
-                const yk_record_header *other = yk_record_get_header(curve->record);
-                if (strcmp(other->channels[curve->channel].unit, added->unit) != 0)
-                    continue;
-
-                opens = false;
-                if (curve->record == p->records[file])
-                    beside++;
-            }
-
-            /* More panels or curves than these can no longer be told apart. */
-            enum { PANELS = 4, CURVES = 6 };
-            int panels = picture_panels(p->curves, p->curve_count);
-            if (beside > CURVES || (opens && panels >= PANELS))
-                left_out++;
-            else
-                good = add_curves(p, file, i, -1);
-        }
-
+        if (wanted.count == 0)
+            good = add_first_channels(p, file, &left_out);
         for (int i = 0; good && i < wanted.count; i++)
             good = add_channel(p, file, wanted.items[i]);
         if (!good)
@@ -195,7 +208,7 @@ int command_plot(int argc, char **argv)
         if (!title)
             title = yk_record_get_header(p->records[0])->title;
         if (picture_curves(context, base, title, p->curves, p->curve_count) == YK_OK)
-            print_pictures(base);
+            print_picture(base);
         else
             code = print_failure(context);
         if (code == EXIT_GOOD && left_out > 0)

@@ -8,7 +8,7 @@
 #include <string.h>
 #include <zlib.h>
 
-#include "gnuplot.h"
+#include "pictures.h"
 
 enum { VALUES_MAX = 1500000, ROWS_MIN = 1000, ROWS_MAX = 20000, FRAMES_BYTES = 64000000 };
 

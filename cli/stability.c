@@ -7,9 +7,9 @@
 #include <unistd.h>
 
 #include "cli.h"
-#include "gnuplot.h"
 #include "json.h"
 #include "mpi.h"
+#include "pictures.h"
 
 enum { MAP_NAME_MAX = 160 };
 
@@ -412,7 +412,7 @@ static int map_report(yk_context *context, const request *q, const char *title,
     if (picture_map(context, q->plot, title, x, y, radii) != YK_OK)
         return print_failure(context);
 
-    print_pictures(q->plot);
+    print_picture(q->plot);
     return EXIT_GOOD;
 }
 
@@ -715,7 +715,7 @@ int command_stability(int argc, char **argv)
          "Keep finished points in FILE, so that the command can be repeated after a stop"},
         {"output", OPTION_TEXT, &q.output, "FILE", "Write the map as CSV"},
         {"plot", OPTION_TEXT, &q.plot, "BASE",
-         "Draw the map as BASE.svg and BASE.png (needs gnuplot)"},
+         "Draw the map as BASE.svg, or as the .svg, .png or .pdf file of this name"},
         {"scheme", OPTION_TEXT, &q.scheme, "NAME",
          "Two masses: explicit, tight, loose or monolithic (default: explicit)"},
         {"sequence", OPTION_TEXT, &q.order, "NAME",
@@ -757,7 +757,7 @@ int command_stability(int argc, char **argv)
     int parsed = options_parse(usage, rows, argc, argv, &q.path, 0, 1);
     if (parsed < 0)
         return options_exit(parsed);
-    if (!pictures_named("--plot", q.plot))
+    if (!picture_is_named("--plot", q.plot))
         return EXIT_MISUSE;
 
     /* Only maps of scenarios are shared. */

@@ -9,9 +9,9 @@
 
 #include "base/text.h"
 #include "cli.h"
-#include "gnuplot.h"
 #include "json.h"
 #include "mpi.h"
+#include "pictures.h"
 
 enum { AXES_MAX = 8, VALUES_MAX = 100000 };
 
@@ -199,7 +199,7 @@ static int run_sweep(const yk_sweep_options *def, const char *output, const char
         if (plot && picture_sweep(context, plot, def->scenario.path, def, results) != YK_OK)
             code = print_failure(context);
         if (plot && !as_json && code == EXIT_GOOD)
-            print_pictures(plot);
+            print_picture(plot);
     }
 
     yk_diagnostics_destroy(diagnostics);
@@ -333,7 +333,8 @@ int command_sweep(int argc, char **argv)
         {"timeout", OPTION_NUMBER, &deadline, "SECONDS", RANKS_DEADLINE_TEXT},
         {"output", OPTION_TEXT, &output, "FILE", "Write the table as CSV (default: print it)"},
         {"plot", OPTION_TEXT, &plot, "BASE",
-         "Draw BASE.svg and BASE.png over the last --vary (needs gnuplot)"},
+         "Draw the measures over the last --vary as BASE.svg, or as the .svg, .png or .pdf file of "
+         "this name"},
         RENAMED_ROW("deadline", "timeout"),
         RENAMED_ROW("gather", "merge-parts"),
         JSON_ROW(&as_json),
@@ -343,7 +344,7 @@ int command_sweep(int argc, char **argv)
     int parsed = options_parse(usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
-    if (!pictures_named("--plot", plot))
+    if (!picture_is_named("--plot", plot))
         return EXIT_MISUSE;
 
     /* Mistakes that can be seen before anything is read. */
