@@ -1,4 +1,4 @@
-/* yoke draw: the model of a scenario at its start, as a picture. */
+/* yoke draw: the model of a scenario at its start as a picture, or its run as a moving picture. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -7,11 +7,13 @@
 #include "cli.h"
 #include "math/vec3.h"
 #include "svg.h"
+#include "yoke/access.h"
 
 static const char usage[] =
     "draw SCENARIO [OPTIONS]\n"
     "\n"
-    "Draw the model in its initial configuration as SVG. Subsystems have different "
+    "Draw the model in its initial configuration as SVG, or its run as an animated SVG. Subsystems "
+    "have different "
     "colors; joints are white circles, free ports are dots, interfaces are diamonds. "
     "Subsystems without a position in space, such as controllers, are blocks below "
     "the model.";
@@ -36,6 +38,7 @@ typedef struct collection {
         int part;
         bool failed; /* out of memory */
     } shapes;
+    drawing_frame *frames;
     drawing drawing;
 } collection;
 
@@ -146,10 +149,17 @@ static void add_shape(collection *c, const yk_transform *transform, const yk_sha
             add(c, &moved);
         break;
 
-    case YK_SHAPE_ACTUATOR:
+    /* A rod that comes out of a barrel. */
+    case YK_SHAPE_ACTUATOR: {
+        yk_shape barrel = moved;
+        barrel.kind = YK_SHAPE_LINE;
+        barrel.size = yk_v3_scale(0.55, moved.size);
         moved.kind = YK_SHAPE_THIN_LINE;
         add(c, &moved);
+        if (yk_v3_norm(barrel.size) > 0)
+            add(c, &barrel);
         break;
+    }
 
     /* svg.c draws these as they are. */
     case YK_SHAPE_SPHERE:
@@ -279,6 +289,103 @@ static bool collect(const yk_scenario_info *info, collection *c)
     return true;
 }
 
+/* Collects the shapes of all subsystems as they are now. False when out of memory. */
+static bool collect_frame(const yk_system *system, const yk_scenario_info *info, collection *c,
+                          drawing_frame *frame)
+{
+    frame->first = c->shapes.count;
+    for (int i = 0; i < info->subsystem_count; i++) {
+        /* A merged subsystem has the shapes of several. */
+        int part;
+        yk_transform transform;
+        const yk_subsystem *shown = yk_system_visible_subsystem(system, i, &part, &transform);
+        const yk_scene_ops *scene = shown ? shown->ops->scene : NULL;
+        int count = scene ? scene->shapes(shown, NULL, 0) : 0;
+        if (count == 0)
+            continue;
+
+        int bodies = scene->bodies(shown, NULL, 0);
+        yk_scene_body *owners = calloc((size_t)bodies + 1, sizeof *owners);
+        yk_scene_pose *poses = calloc((size_t)bodies + 1, sizeof *poses);
+        yk_shape *shapes = calloc((size_t)count + 1, sizeof *shapes);
+        c->shapes.part = i;
+        c->shapes.failed = !owners || !poses || !shapes;
+        if (!c->shapes.failed) {
+            scene->bodies(shown, owners, bodies);
+            scene->poses(shown, poses);
+            scene->shapes(shown, shapes, count);
+        }
+        for (int k = 0; k < count && !c->shapes.failed; k++) {
+            int owner = shapes[k].body < 0 ? 0 : owners[shapes[k].body].part_index;
+            if (owner == part)
+                add_shape(c, &transform, &shapes[k], poses);
+        }
+
+        free(owners);
+        free(poses);
+        free(shapes);
+        if (c->shapes.failed)
+            return false;
+    }
+    frame->count = c->shapes.count - frame->first;
+    return true;
+}
+
+/* Runs a scenario and collects so many frames at even times. An interrupt ends the picture with the frames that there are. A
+ * run that fails is shown up to its failure, with the reason on stderr. Returns an exit code, after a message if it is not
+ * EXIT_GOOD. */
+static int collect_run(const char *path, const option_list *sets, int frames, collection *c)
+{
+    loaded l;
+    if (!load_scenario(path, sets, LOAD_AGAIN, &l))
+        return l.code;
+
+    const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
+    yk_system *system;
+    yk_status status = yk_scenario_system(l.scenario, &system);
+    if (status == YK_OK)
+        status = yk_system_initialize(system);
+    if (YK_FAILED(status)) {
+        int code = print_failure(l.context);
+        close_scenario(&l);
+        return code;
+    }
+
+    catch_interrupts();
+    drawing *d = &c->drawing;
+    c->shapes.count = 0;
+    c->frames = calloc((size_t)frames, sizeof *c->frames);
+    bool complete = c->frames != NULL;
+    double last = info->start;
+    while (complete && d->frame_count < frames && !YK_FAILED(status)) {
+        complete = collect_frame(system, info, c, &c->frames[d->frame_count]);
+        if (!complete)
+            break;
+
+        d->frame_count++;
+        last = yk_system_time(system);
+        char noun[] = "frame";
+        if (!show_count(noun, d->frame_count, frames))
+            break;
+        double part = (double)d->frame_count / frames;
+        if (d->frame_count < frames)
+            status = yk_system_run_until(system, info->start + part * (info->end - info->start));
+    }
+    clear_progress();
+    if (!complete)
+        print_no_memory();
+    else if (YK_FAILED(status))
+        print_failure(l.context);
+
+    /* In real time, unless that is too fast or too slow to look at. */
+    d->frames = c->frames;
+    d->shapes = c->shapes.list;
+    d->shape_count = c->shapes.count;
+    d->duration = fmin(fmax(last - info->start, 2), 12);
+    close_scenario(&l);
+    return complete ? EXIT_GOOD : EXIT_FAILED;
+}
+
 int command_draw(int argc, char **argv)
 {
     static const char *const views[] = {"auto", "x", "y", "z", "iso", NULL};
@@ -287,6 +394,7 @@ int command_draw(int argc, char **argv)
     const char *file = "model.svg";
     const char *view = "auto";
     const char *up = NULL;
+    int frames = 0;
     drawing_options options = drawing_default();
 
     const option_row rows[] = {
@@ -298,6 +406,9 @@ int command_draw(int argc, char **argv)
          "Let x, y or z point up (default: opposite to gravity, otherwise z)"},
         {"labels", OPTION_FLAG, &options.names, NULL, "Label ports and interfaces"},
         {"no-annotations", OPTION_FLAG, &options.bare, NULL, "Omit title, legend and scale"},
+        {"frames", OPTION_COUNT, &frames, "N",
+         "Run the scenario and draw it as a moving picture of N frames, in real time between 2 and "
+         "12 s"},
         {"width", OPTION_NUMBER, &options.width, "PIXELS", "Set the width (default: 800)"},
         SET_ROW(&sets),
         RENAMED_ROW("names", "labels"),
@@ -322,6 +433,10 @@ int command_draw(int argc, char **argv)
     if (up && !options_pick("up", up, axes, &options.up))
         return EXIT_MISUSE;
 
+    if (frames > 1000) {
+        print_err("yoke: --frames %d: give at most 1000\n", frames);
+        return EXIT_MISUSE;
+    }
     if (!(options.width >= 100 && options.width <= 10000)) {
         print_err("yoke: --width %g: give 100 to 10000 pixels\n", options.width);
         return EXIT_MISUSE;
@@ -354,9 +469,11 @@ int command_draw(int argc, char **argv)
     bool to_file = strcmp(file, "-") != 0;
     collection c = {0};
     int code = EXIT_FAILED;
-    if (!collect(info, &c)) {
+    if (!collect(info, &c))
         print_no_memory();
-    } else {
+    else
+        code = frames > 0 ? collect_run(path, &sets, frames, &c) : EXIT_GOOD;
+    if (code == EXIT_GOOD) {
         yk_output output = {0};
         if (to_file)
             output = yk_output_open(file);
@@ -371,8 +488,8 @@ int command_draw(int argc, char **argv)
             print_unwritable(file);
         else if (to_file)
             print_out("picture %s\n", file);
-        if (written)
-            code = EXIT_GOOD;
+        if (!written)
+            code = EXIT_FAILED;
     }
 
     free(c.parts);
@@ -380,6 +497,7 @@ int command_draw(int argc, char **argv)
     free(c.marks);
     free(c.links);
     free(c.names);
+    free(c.frames);
     close_scenario(&l);
     return code;
 }

@@ -546,12 +546,11 @@ static bool is_seen(const canvas *c, const yk_shape *s)
     return yk_v3_dot(yk_q_rotate(s->orientation, yk_v3(0, 0, 1)), c->near) > -0.02;
 }
 
-static bool write_shapes(const canvas *c)
+/* Planes lie below everything else. */
+static void write_planes(const canvas *c)
 {
     const drawing *d = c->model;
     FILE *out = c->stream;
-
-    /* Planes lie below everything else. */
     fprintf(out, "<g id=\"planes\" fill=\"#ecebe6\" stroke=\"#b9b7ae\" stroke-width=\"%.1f\">\n",
             1.4 * c->size);
     for (int i = 0; i < d->shape_count; i++) {
@@ -568,15 +567,21 @@ static bool write_shapes(const canvas *c)
         }
         fprintf(out, "\"/>\n");
     }
+    fprintf(out, "</g>\n");
+}
 
-    /* Painter's algorithm: what is nearer covers what is farther. */
+/* Painter's algorithm: what is nearer covers what is farther. False when out of memory. */
+static bool write_shapes(const canvas *c)
+{
+    const drawing *d = c->model;
+    FILE *out = c->stream;
     int count;
     body *ordered = order_shapes(c, &count);
     if (!ordered)
         return false;
 
     /* From far to near; joints are marks, above all others. */
-    fprintf(out, "</g>\n<g id=\"shapes\" stroke-width=\"%.1f\" stroke-linejoin=\"round\">\n",
+    fprintf(out, "<g class=\"shapes\" stroke-width=\"%.1f\" stroke-linejoin=\"round\">\n",
             0.8 * c->size);
     for (int i = 0; i < count; i++) {
         int part = d->shapes[ordered[i].shape].part;
@@ -654,7 +659,7 @@ static void write_marks(const canvas *c)
     double size = c->size;
 
     /* Joints are small circles. */
-    fprintf(out, "<g id=\"joints\" fill=\"#ffffff\" stroke=\"#333333\" stroke-width=\"%.1f\">\n",
+    fprintf(out, "<g class=\"joints\" fill=\"#ffffff\" stroke=\"#333333\" stroke-width=\"%.1f\">\n",
             1.2 * size);
     for (int i = 0; i < d->shape_count; i++) {
         const yk_shape *s = &d->shapes[i].shape;
@@ -666,7 +671,11 @@ static void write_marks(const canvas *c)
     }
 
     /* Ports are dots, interfaces diamonds. */
-    fprintf(out, "</g>\n<g id=\"ports\" stroke=\"#333333\" stroke-width=\"%.1f\">\n", 1.2 * size);
+    fprintf(out, "</g>\n");
+    if (d->mark_count == 0)
+        return;
+
+    fprintf(out, "<g id=\"ports\" stroke=\"#333333\" stroke-width=\"%.1f\">\n", 1.2 * size);
     for (int i = 0; i < d->mark_count; i++) {
         const drawing_mark *m = &d->marks[i];
         point p = project(c, m->position);
@@ -1002,6 +1011,40 @@ static void lay_out(canvas *c, bool in_space, bool diagram)
     c->height = c->top + c->area + below * c->size;
 }
 
+/* The frames one above the other, each visible in its part of the duration. */
+static bool write_frames(const canvas *c)
+{
+    const drawing *d = c->model;
+    for (int i = 0; i < d->frame_count; i++) {
+        drawing moment = *d;
+        moment.shapes = d->shapes + d->frames[i].first;
+        moment.shape_count = d->frames[i].count;
+        moment.mark_count = 0;
+        canvas one = *c;
+        one.model = &moment;
+
+        /* Programs that show no motion show the first frame. */
+        double from = (double)i / d->frame_count;
+        double to = (double)(i + 1) / d->frame_count;
+        fprintf(c->stream,
+                "<g class=\"frame\" visibility=\"%s\"><animate attributeName=\"visibility\" "
+                "calcMode=\"discrete\" dur=\"%.3fs\" repeatCount=\"indefinite\" ",
+                i == 0 ? "visible" : "hidden", d->duration);
+        if (i == 0)
+            fprintf(c->stream, "values=\"visible;hidden\" keyTimes=\"0;%.5f\"/>\n", to);
+        else if (i == d->frame_count - 1)
+            fprintf(c->stream, "values=\"hidden;visible\" keyTimes=\"0;%.5f\"/>\n", from);
+        else
+            fprintf(c->stream, "values=\"hidden;visible;hidden\" keyTimes=\"0;%.5f;%.5f\"/>\n",
+                    from, to);
+        if (!write_shapes(&one))
+            return false;
+        write_marks(&one);
+        fprintf(c->stream, "</g>\n");
+    }
+    return true;
+}
+
 bool drawing_write(const drawing *d, const drawing_options *options, FILE *stream)
 {
     /* Parts without a position in space are drawn in a diagram. */
@@ -1051,10 +1094,12 @@ bool drawing_write(const drawing *d, const drawing_options *options, FILE *strea
     }
 
     /* What comes later lies above: the model, its marks, what explains it. */
-    if (!write_shapes(&c))
+    write_planes(&c);
+    bool complete = d->frames ? write_frames(&c) : write_shapes(&c);
+    if (!complete)
         return false;
-
-    write_marks(&c);
+    if (!d->frames)
+        write_marks(&c);
     if (diagram)
         write_diagram(&c, c.top + c.area);
 

@@ -37,10 +37,18 @@ typedef struct drawing_link {
     const char *name;
 } drawing_link;
 
+/* A moment of a moving picture: the first of its shapes, and how many it has. */
+typedef struct drawing_frame {
+    int first, count;
+} drawing_frame;
+
 typedef struct drawing {
     const char *title;
     const drawing_part *parts;
-    const drawing_shape *shapes;
+    const drawing_shape *shapes; /* of all frames */
+    const drawing_frame *frames; /* NULL: a still picture */
+    int frame_count;
+    double duration; /* of all frames, until the picture begins again, s */
     const drawing_mark *marks;
     const drawing_link *links;
     int part_count, shape_count, mark_count, link_count;
@@ -58,7 +66,8 @@ typedef struct drawing_options {
 /* From above and aside with z up, 800 dots wide. */
 drawing_options drawing_default(void);
 
-/* False when out of memory or if the stream has an error. */
+/* Writes the picture; one with frames moves in any browser, without a script. False when out of memory or if the stream has
+ * an error. */
 bool drawing_write(const drawing *drawing, const drawing_options *options, FILE *stream);
 
 #endif
