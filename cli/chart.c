@@ -227,7 +227,7 @@ static void add_logarithmic_ticks(scale *s, int count)
         return;
 
     /* Less than a decade. */
-    static const double digits[] = {1, 2, 3, 4, 5, 7};
+    static const double digits[] = {1, 2, 5};
     for (int power = first - 1; power <= last; power++) {
         for (size_t i = 0; i < sizeof digits / sizeof *digits; i++) {
             double value = digits[i] * pow(10, power);
@@ -603,11 +603,13 @@ static yk_status add_labels(const canvas *c, const chart_panel *panel, const sca
         if (!is_named(curve))
             continue;
 
+        /* The name stands at the height of the point that is farthest to the right. */
         double end = 0.5 * (top + bottom);
+        double farthest = -INFINITY;
         for (size_t k = curve->count; k-- > 0;) {
-            if (is_visible(curve, k, x, y)) {
+            if (is_visible(curve, k, x, y) && curve->x[k] > farthest) {
+                farthest = curve->x[k];
                 end = fmin(fmax(place(y, curve->y[k]), y->to), y->from);
-                break;
             }
         }
         labels[count++] = (curve_label){curve, end, end};

@@ -367,25 +367,51 @@ static bool stands_still(const picture_curve *curve)
     return low <= high && largest > 0 && high - low <= 1e-9 * largest;
 }
 
-/* The name of a curve in its panel: as much as tells it from the others. */
-static void name_curve(yk_context *context, const picture_curve *curve, bool one_channel,
+static bool is_drawn(const picture_curve *curve)
+{
+    return curve->is_asked_for || !stands_still(curve);
+}
+
+static bool same_channel(const picture_curve *a, const picture_curve *b)
+{
+    return strcmp(channel_of(a)->name, channel_of(b)->name) == 0;
+}
+
+/* What all curves of a panel have in common, which stands in its title. */
+typedef enum panel_subject { SUBJECT_QUANTITY, SUBJECT_CHANNEL, SUBJECT_COMPONENT } panel_subject;
+
+static panel_subject find_subject(const picture_curve *curves, int count, int leader)
+{
+    panel_subject subject = SUBJECT_COMPONENT;
+    const picture_curve *drawn = NULL;
+    for (int i = leader; i < count; i++) {
+        if (!picture_shares_panel(&curves[leader], &curves[i]))
+            continue;
+        if (!same_channel(&curves[leader], &curves[i]))
+            return SUBJECT_QUANTITY;
+        if (!is_drawn(&curves[i]))
+            continue;
+        if (drawn && drawn->component != curves[i].component)
+            subject = SUBJECT_CHANNEL;
+        drawn = &curves[i];
+    }
+    return subject;
+}
+
+/* The name of a curve in its panel: what its title does not say. */
+static void name_curve(yk_context *context, const picture_curve *curve, panel_subject subject,
                        yk_text *name)
 {
     const yk_record_channel *channel = channel_of(curve);
     channel_words words = split_name(curve);
-    const char *separator = "";
-    if (!one_channel) {
-        yk_text_add(context, name, "%.*s", words.source, channel->name);
-        separator = " ";
-    }
-    if (!one_channel && *words.component)
-        yk_text_add(context, name, "%s%s", separator, words.component);
-    if (channel->component_count > 1)
-        yk_text_add(context, name, "%s%s", separator, channel->labels[curve->component]);
-    if (name->length)
-        separator = ", ";
+    if (subject == SUBJECT_QUANTITY)
+        yk_text_add(context, name, "%.*s%s%s", words.source, channel->name,
+                    *words.component ? " " : "", words.component);
+    if (subject != SUBJECT_COMPONENT && channel->component_count > 1)
+        yk_text_add(context, name, "%s%s", name->length ? " " : "",
+                    channel->labels[curve->component]);
     if (curve->run)
-        yk_text_add(context, name, "%s%s", separator, curve->run);
+        yk_text_add(context, name, "%s%s", name->length ? ", " : "", curve->run);
     yk_text_add(context, name, "%s", "");
 }
 
@@ -397,74 +423,81 @@ typedef struct curve_panel {
     yk_text title, note;
 } curve_panel;
 
+/* Adds "z = 0.1 m" to the note of a panel. */
+static void note_constant(yk_context *context, const picture_curve *curve, panel_subject subject,
+                          yk_text *note)
+{
+    const yk_record_channel *channel = channel_of(curve);
+    double value = yk_record_column(curve->record, curve->channel, curve->component)[0];
+    bool has_unit = strcmp(channel->unit, "1") != 0;
+    yk_text label = {0};
+    if (subject == SUBJECT_COMPONENT)
+        subject = SUBJECT_CHANNEL; /* another component than the one of the title */
+    name_curve(context, curve, subject, &label);
+    yk_text_add(context, note, "%s%s = %.4g%s%s",
+                note->length ? ", " : "constant: ", label.data ? label.data : "",
+                fabs(value) < 1e-12 ? 0 : value, has_unit ? " " : "",
+                has_unit ? channel->unit : "");
+    yk_text_destroy(context, &label);
+}
+
+/* Fills the panel of the curve `leader` and of all that share it. */
 static void fill_panel(yk_context *context, const picture_curve *curves, int count, int leader,
                        curve_panel *own, chart_panel *panel)
 {
-    const yk_record_channel *first = channel_of(&curves[leader]);
-    bool one_channel = true;
-    for (int i = leader; i < count; i++)
-        if (picture_shares_panel(&curves[leader], &curves[i]) &&
-            strcmp(channel_of(&curves[i])->name, first->name) != 0)
-            one_channel = false;
-
-    /* Curves of the same component in several runs have one colour and different dashes. */
-    int color = 0;
+    panel_subject subject = find_subject(curves, count, leader);
+    const picture_curve *sample = NULL; /* of the curves that are drawn */
+    int color_count = 0;
     for (int i = leader; i < count; i++) {
         const picture_curve *curve = &curves[i];
         if (!picture_shares_panel(&curves[leader], curve))
             continue;
-
-        if (!curve->is_asked_for && stands_still(curve)) {
-            const yk_record_channel *channel = channel_of(curve);
-            double value = yk_record_column(curve->record, curve->channel, curve->component)[0];
-            yk_text label = {0};
-            name_curve(context, curve, one_channel, &label);
-            yk_text_add(context, &own->note, "%s%s = %.4g%s%s",
-                        own->note.length ? ", " : "constant: ", label.data ? label.data : "",
-                        fabs(value) < 1e-12 ? 0 : value, strcmp(channel->unit, "1") == 0 ? "" : " ",
-                        strcmp(channel->unit, "1") == 0 ? "" : channel->unit);
-            yk_text_destroy(context, &label);
+        if (!is_drawn(curve)) {
+            note_constant(context, curve, subject, &own->note);
             continue;
         }
 
-        int same = -1;
-        int runs = 0;
-        for (int k = 0, drawn = 0; k < i; k++) {
-            if (k < leader || !picture_shares_panel(&curves[leader], &curves[k]) ||
-                (!curves[k].is_asked_for && stands_still(&curves[k])))
+        /* The same component of several runs has one color and different dashes, unless there is no other component. */
+        int color = -1;
+        int runs_before = 0;
+        for (int k = leader, drawn = 0; k < i && subject != SUBJECT_COMPONENT; k++) {
+            if (!picture_shares_panel(&curves[leader], &curves[k]) || !is_drawn(&curves[k]))
                 continue;
-            if (curves[k].component == curve->component && curves[k].record != curve->record &&
-                strcmp(channel_of(&curves[k])->name, channel_of(curve)->name) == 0) {
-                if (same < 0)
-                    same = own->curves[drawn].color;
-                runs++;
+            if (curves[k].component == curve->component && same_channel(&curves[k], curve)) {
+                color = own->curves[drawn].color;
+                runs_before++;
             }
             drawn++;
         }
 
         yk_text *name = &own->names[own->count];
-        name_curve(context, curve, one_channel, name);
+        name_curve(context, curve, subject, name);
         own->curves[own->count++] = (chart_curve){
             .name = name->data ? name->data : "",
             .x = yk_record_times(curve->record),
             .y = yk_record_column(curve->record, curve->channel, curve->component),
             .count = yk_record_row_count(curve->record),
-            .color = same >= 0 ? same : color++,
-            .dashes = runs,
+            .color = color >= 0 ? color : color_count++,
+            .dashes = runs_before,
         };
+        sample = curve;
     }
 
+    const yk_record_channel *channel = channel_of(&curves[leader]);
     channel_words words = split_name(&curves[leader]);
-    if (one_channel)
-        yk_text_add(context, &own->title, "%s", first->name);
-    else
+    if (subject == SUBJECT_QUANTITY)
         yk_text_add(context, &own->title, "%.*s", words.quantity_size,
-                    first->name + words.quantity);
+                    channel->name + words.quantity);
+    else
+        yk_text_add(context, &own->title, "%s", channel->name);
+    if (subject == SUBJECT_COMPONENT && sample && channel->component_count > 1)
+        yk_text_add(context, &own->title, ".%s", channel->labels[sample->component]);
+
     *panel = (chart_panel){
         .title = own->title.data,
         .note = own->note.data,
         .x = {.name = "time", .unit = "s"},
-        .y = {.unit = first->unit},
+        .y = {.unit = channel->unit},
         .curves = own->curves,
         .curve_count = own->count,
     };
