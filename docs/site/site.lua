@@ -1,4 +1,4 @@
--- The documentation as a static site. Runs inside of pandoc, which reads the Markdown and writes HTML with MathML:
+-- The documentation as a static site. Runs inside pandoc, which reads the Markdown and writes HTML with MathML:
 --
 --   pandoc --lua-filter docs/site/site.lua /dev/null      from the root of the tree, with SITE_OUT in the environment,
 --                                                         and SITE_GALLERY where models are to be seen in motion
@@ -13,35 +13,16 @@ local files, folders = {}, {} -- of the tree: path -> true
 local wanted, queue = {}, {} -- files beyond the Markdown that pages link to
 local failures = 0
 
--- What the column on the left lists. Pages of docs/ that are missing here come last under "How to".
+-- The column on the left, by purpose. Pages of docs/ that are missing here come last under "How-to guides", and those of
+-- docs/howto in the order of its README.
 local contents = {
-  { "Start", { "README.md", "docs/tutorial.md" } },
+  { "Start", { "README.md" } },
   {
-    "How to",
+    "Tutorials",
     {
-      "docs/report.md",
-      "docs/json.md",
-      "docs/trust.md",
-      "docs/schemes.md",
-      "docs/checkpoints.md",
-      "docs/c-api.md",
+      "docs/tutorial.md",
       "docs/python.md",
-      "docs/plugins.md",
-      "docs/processes.md",
-      "docs/fmi.md",
-      "docs/mbdyn.md",
-      "docs/precice.md",
-      "docs/import.md",
-      "docs/ssp.md",
-    },
-  },
-  {
-    "Theory",
-    { "docs/theory.md", "docs/multibody.md", "docs/nonsmooth.md", "docs/modal.md", "docs/hydraulics.md", "docs/rim.md", "docs/references.md" },
-  },
-  {
-    "Notebooks",
-    {
+      "docs/c-api.md",
       "examples/notebooks/first-steps.md",
       "examples/notebooks/unstable-and-fixed.md",
       "examples/notebooks/particle-damper.md",
@@ -50,9 +31,40 @@ local contents = {
       "examples/notebooks/couple-an-fmu.md",
     },
   },
-  { "Reference", { "docs/scenario.md", "docs/python-api.md", "include/yoke", "docs/protocol.md", "docs/glossary.md", "docs/dependencies.md" } },
-  { "Gallery", { "models/README.md", "studies/README.md" } },
-  { "Development", { "docs/architecture.md", "CONTRIBUTING.md", "CHANGELOG.md" } },
+  {
+    "How-to guides",
+    {
+      "docs/howto/README.md",
+      "docs/report.md",
+      "docs/json.md",
+      "docs/checkpoints.md",
+      "docs/processes.md",
+      "docs/mpi.md",
+      "docs/plugins.md",
+      "docs/fmi.md",
+      "docs/ssp.md",
+      "docs/mbdyn.md",
+      "docs/precice.md",
+      "docs/import.md",
+      "docs/modal.md",
+    },
+  },
+  {
+    "Concepts",
+    {
+      "docs/trust.md",
+      "docs/schemes.md",
+      "docs/theory.md",
+      "docs/rim.md",
+      "docs/multibody.md",
+      "docs/nonsmooth.md",
+      "docs/hydraulics.md",
+    },
+  },
+  { "Reference", { "docs/scenario.md", "docs/python-api.md", "include/yoke", "docs/protocol.md", "docs/glossary.md", "docs/references.md" } },
+  { "Evidence", { "studies/README.md", "studies/trust/README.md", "SECURITY.md" } },
+  { "Gallery", { "models/README.md" } },
+  { "Development", { "docs/architecture.md", "CONTRIBUTING.md", "docs/dependencies.md", "CHANGELOG.md" } },
 }
 
 local function fail(text)
@@ -147,18 +159,78 @@ end
 
 local titles = {} -- of pages in the contents
 
+-- Pages in the order of the contents, for the links to the previous and the next one.
+local sequence = {}
+
+local function entry(page, path)
+  local target = page_of(path)
+  local here = target == page and ' aria-current="page"' or ""
+  return string.format('<li><a href="%s"%s>%s</a></li>', relative(page, target), here, escape(titles[path]))
+end
+
+-- The pages of the scenario reference and the guides stand below their first page.
+local function is_below(path)
+  return path:match("^docs/scenario/") or (path:match("^docs/howto/") and path ~= "docs/howto/README.md")
+end
+
 local function navigation(page)
   local lines = {}
   for _, section in ipairs(contents) do
-    lines[#lines + 1] = "<h2>" .. section[1] .. "</h2><ul>"
+    local items, open = {}, false
     for _, path in ipairs(section[2]) do
-      local target = page_of(path)
-      local here = target == page and ' aria-current="page"' or ""
-      lines[#lines + 1] = string.format('<li><a href="%s"%s>%s</a></li>', relative(page, target), here, escape(titles[path]))
+      local line = entry(page, path)
+      open = open or page_of(path) == page
+      items[#items + 1] = is_below(path) and line:gsub("<li>", '<li class="below">') or line
     end
-    lines[#lines + 1] = "</ul>"
+    lines[#lines + 1] = string.format("<details%s><summary>%s</summary><ul>", open and " open" or "", section[1])
+    lines[#lines + 1] = table.concat(items, "\n") .. "</ul></details>"
   end
   return table.concat(lines, "\n")
+end
+
+-- Links to the pages before and after this one.
+local function neighbours(page)
+  for i, path in ipairs(sequence) do
+    if page_of(path) == page then
+      local links = {}
+      for _, side in ipairs({ { sequence[i - 1], "previous", "← " }, { sequence[i + 1], "next", "" } }) do
+        if side[1] then
+          local arrow = side[2] == "next" and " →" or ""
+          links[#links + 1] = string.format('<a rel="%s" href="%s">%s%s%s</a>', side[2], relative(page, page_of(side[1])), side[3], escape(titles[side[1]]), arrow)
+        end
+      end
+      return '<nav class="neighbours" aria-label="previous and next page">' .. table.concat(links, "\n") .. "</nav>"
+    end
+  end
+  return ""
+end
+
+-- Search: title, section, address and text of every section of every page, and a weight.
+local index = {}
+
+local function add_to_index(page, title, section, anchor, text, weight)
+  local function quoted(value)
+    return '"' .. value:gsub("[%c\\\"]", { ["\\"] = "\\\\", ['"'] = '\\"', ["\n"] = " ", ["\t"] = " " }):gsub("%c", " "):gsub("</", "<\\/") .. '"'
+  end
+  local address = anchor and (page .. "#" .. anchor) or page
+  index[#index + 1] = string.format("[%s,%s,%s,%s,%g]", quoted(title), quoted(section), quoted(address), quoted(text), weight)
+end
+
+local function index_markdown(page, path, title, blocks)
+  local weight = path:match("^docs/howto/") and 3 or path:match("^docs/") and 2 or path:match("^README") and 2 or 0
+  local section, anchor, parts = title, nil, {}
+  local function close()
+    add_to_index(page, title, section, anchor, table.concat(parts, " "), weight)
+  end
+  for _, block in ipairs(blocks) do
+    if block.t == "Header" and block.level > 1 then
+      close()
+      section, anchor, parts = pandoc.utils.stringify(block), block.identifier, {}
+    elseif block.t ~= "Header" then
+      parts[#parts + 1] = block.t == "CodeBlock" and block.text or pandoc.utils.stringify(block)
+    end
+  end
+  close()
 end
 
 -- Headings of the second level, where there are several.
@@ -177,7 +249,7 @@ end
 local function put_page(page, title, body, headings)
   local text = string.format(
     [[<!doctype html>
-<html lang="en">
+<html lang="en" data-root="%s">
 <head>
 <meta charset="utf-8">
 <meta name="viewport" content="width=device-width, initial-scale=1">
@@ -188,32 +260,34 @@ local function put_page(page, title, body, headings)
 <script>
 const theme = (() => { try { return localStorage.getItem("yoke-theme"); } catch { return null; } })();
 document.documentElement.dataset.theme = theme || (matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light");
-function turnTheme() {
-  const turned = document.documentElement.dataset.theme === "dark" ? "light" : "dark";
-  document.documentElement.dataset.theme = turned;
-  try { localStorage.setItem("yoke-theme", turned); } catch { /* pages from disk may have none */ }
-}
 </script>
 </head>
 <body>
-<header><a class="mark" href="%s">YOKE</a><span class="title">%s</span><button type="button" onclick="turnTheme()" title="light or dark">theme</button></header>
+<header><a class="mark" href="%s">YOKE</a><span class="title">%s</span>
+<div class="search"><input id="search" type="search" placeholder="Search ( / )" aria-label="search the documentation" autocomplete="off"><div id="found" hidden></div></div>
+<button type="button" onclick="turnTheme()" title="light or dark">theme</button></header>
 <details class="contents"><summary>Contents</summary><nav aria-label="contents">
 %s
 </nav></details>
 <main>
 %s
+%s
 </main>
 %s
+<script src="%s"></script>
 </body>
 </html>
 ]],
+    relative(page, ""),
     relative(page, "style.css"),
     escape(title),
     relative(page, "index.html"),
     escape(title),
     navigation(page),
     body,
-    outline(headings or {})
+    neighbours(page),
+    outline(headings or {}),
+    relative(page, "site.js")
   )
   write(page, text)
 end
@@ -315,6 +389,7 @@ local function put_markdown(path)
   if shown then
     body.content:insert(2, pandoc.RawBlock("html", "<p>" .. shown .. "</p>"))
   end
+  index_markdown(page, path, title or path, markdown(path).blocks)
   local html = pandoc.write(pandoc.Pandoc(body.content), "html5", { html_math_method = "mathml" })
   put_page(page, title or path, html, headings)
 end
@@ -469,6 +544,11 @@ local function put_headers(list)
         lines[#lines + 1] = "</section>"
       end
     end
+    for _, piece in ipairs(header.pieces) do
+      for _, name in ipairs(piece.names) do
+        add_to_index(header.page, name, "yoke/" .. header.name, name, piece.comment, 0)
+      end
+    end
     put_page(header.page, "yoke/" .. header.name, table.concat(lines, "\n"), headings)
   end
 
@@ -500,6 +580,7 @@ local function put_style()
   local viewer = read("viewer/src/style.css")
   local light, dark = viewer:match("(:root {.-\n})"), viewer:match('(:root%[data%-theme="dark"%] {.-\n})')
   assert(light and dark, "viewer/src/style.css has no colours")
+  write("site.js", read("docs/site/site.js"))
   write("style.css", light .. "\n" .. dark .. "\n" .. read("docs/site/style.css"))
 end
 
@@ -533,14 +614,27 @@ function Pandoc()
       end
     end
   end
-  for i = #contents, 1, -1 do
-    if #contents[i][2] == 0 then
-      table.remove(contents, i)
+
+  -- Pages that stand below another one, in its order of links.
+  local function insert_below(section, first)
+    for at, path in ipairs(section) do
+      if path == first then
+        for link in read(first):gmatch("%]%(([%w_/-]+%.md)%)") do
+          local below = normal(folder_of(first) .. "/" .. link)
+          if is_below(below) then
+            at = at + 1
+            table.insert(section, at, below)
+          end
+        end
+        return
+      end
     end
   end
+  local guides = contents[3][2]
+  insert_below(guides, "docs/howto/README.md")
+  insert_below(contents[5][2], "docs/scenario.md")
 
   local listed = {}
-  local guides = contents[2][2]
   for _, section in ipairs(contents) do
     for _, path in ipairs(section[2]) do
       listed[path] = true
@@ -548,7 +642,7 @@ function Pandoc()
   end
   local unlisted = {}
   for path in pairs(files) do
-    if path:match("^docs/[^/]+%.md$") and not listed[path] then
+    if (path:match("^docs/[^/]+%.md$") or path:match("^docs/howto/[^/]+%.md$")) and not listed[path] then
       unlisted[#unlisted + 1] = path
     end
   end
@@ -559,6 +653,7 @@ function Pandoc()
   for _, section in ipairs(contents) do
     for _, path in ipairs(section[2]) do
       titles[path] = path == "include/yoke" and "C interface" or title_of(path)
+      sequence[#sequence + 1] = path
     end
   end
 
@@ -581,6 +676,7 @@ function Pandoc()
   while #queue > 0 do
     put_source(table.remove(queue))
   end
+  write("search-index.js", "window.searchIndex = [\n" .. table.concat(index, ",\n") .. "\n];\n")
   io.stderr:write(string.format("site: %d pages of Markdown, %d headers in %s\n", #pages, #headers, out))
   os.exit(failures == 0 and 0 or 1)
 end

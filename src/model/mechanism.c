@@ -46,7 +46,8 @@ static const yk_option pair_fields[] = {
     {"between", YK_OPTION_LIST, .required = true, .min_count = 2, .max_count = 2, .item = &end_item,
      .description = "two bodies or nodes, or `ground`"},
     {"at", YK_OPTION_NUMBERS, "m", YK_VECTOR,
-     .description = "where both markers are at the start, global"},
+     .description = "where both markers are at the start, global. Without `at` and `markers`, the "
+                    "origins of both bodies coincide"},
     {"axis", YK_OPTION_NUMBERS, YK_VECTOR,
      .description = "direction of both z axes at the start, global; of any length"},
     {"orientation", YK_OPTION_ORIENTATION,
