@@ -19,6 +19,7 @@ typedef struct request {
     bool quiet, verbose, json, error;
     bool no_verdict, no_remedies;
     double error_tolerance; /* estimated error above which a run is not trustworthy */
+    double pace;            /* simulated time per wall time; 0: as fast as possible */
     double error_bar;       /* of the worst channel, found by --error-bars; 0 without */
     bool visible;           /* a progress bar is shown */
     int frames;             /* negative: as the scenario says */
@@ -307,6 +308,7 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
             .remedy_scenario = q->no_remedies ? NULL : q->source,
             .verdict_scenario = q->error || q->no_verdict ? NULL : q->source,
             .error_tolerance = q->error_tolerance,
+            .pace = q->pace,
         };
 
         yk_text names = name_results(l->context, files, q->checkpoint);
@@ -504,6 +506,9 @@ int command_run(int argc, char **argv)
          "Do not try the remedies of a run that is not trustworthy"},
         {"error-tolerance", OPTION_NUMBER, &q.error_tolerance, "X",
          "Largest estimated error of a trustworthy run, relative to the range (default: 0.1)"},
+        {"pace", OPTION_NUMBER, &q.pace, "X",
+         "Advance X simulated seconds per second (1: real time) and report the steps that were too "
+         "late; implies --no-verdict"},
         {"live", OPTION_FLAG, &live, NULL, "Show the run in a browser while it is running"},
         {"live-port", OPTION_COUNT, &port, "N",
          "Serve the live view on this port of 127.0.0.1 (default: a free port)"},
@@ -530,6 +535,14 @@ int command_run(int argc, char **argv)
         return EXIT_MISUSE;
     }
 
+    if (!(q.pace >= 0) || isinf(q.pace)) {
+        print_err("yoke: --pace %g: give simulated seconds per second, such as 1 for real time\n",
+                  q.pace);
+        return EXIT_MISUSE;
+    }
+
+    /* Companion runs would use the time of the steps. */
+    q.no_verdict = q.no_verdict || q.pace > 0;
     if (!(q.error_tolerance > 0)) {
         print_err("yoke: --error-tolerance %g: give a number above 0\n", q.error_tolerance);
         return EXIT_MISUSE;

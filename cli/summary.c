@@ -165,6 +165,20 @@ static void print_energies(const yk_scenario_info *info, const yk_system *system
     }
 }
 
+static void print_pace(const yk_run_report *report)
+{
+    const yk_pace_report *pace = &report->pace;
+    char longest[32];
+    char late[32];
+    format_duration(longest, sizeof longest, pace->longest_step);
+    format_duration(late, sizeof late, pace->largest_lateness);
+    print_out("pace %g: %lld of %lld steps late", pace->factor, (long long)pace->overruns,
+              (long long)report->step_count);
+    if (pace->overruns > 0)
+        print_out(", by %s at most", late);
+    print_out("; longest step %s, to t = %g s\n", longest, pace->longest_step_time);
+}
+
 static void print_cost(yk_system *system, const yk_run_report *report)
 {
     char run[32];
@@ -405,6 +419,8 @@ void print_summary(const loaded *l, const yk_run_report *report, bool verbose)
 
     if (begun)
         print_cost(system, report);
+    if (begun && report->pace.factor > 0)
+        print_pace(report);
     if (begun && all_tables) {
         print_subsystems(info, system, report, merged);
         print_contact_residuals(l, info);
@@ -557,6 +573,13 @@ void write_run_json(const loaded *l, const yk_run_report *report, yk_status stat
     json_integer(&json, "steps", report->step_count);
     json_number(&json, "time", report->time);
     json_number(&json, "wall_time", report->wall_time);
+    if (report->pace.factor > 0) {
+        json_number(&json, "pace", report->pace.factor);
+        json_integer(&json, "overruns", report->pace.overruns);
+        json_number(&json, "largest_lateness", report->pace.largest_lateness);
+        json_number(&json, "longest_step", report->pace.longest_step);
+        json_number(&json, "longest_step_time", report->pace.longest_step_time);
+    }
     json_text(&json, "state_hash", report->state_hash ? hash : NULL);
     json_number(&json, "energy_error", report->spurious_energy);
     json_number(&json, "reference_energy", report->reference_energy);

@@ -76,6 +76,9 @@ typedef struct yk_run_options {
      * estimate. */
     const yk_scenario_def *verdict_scenario;
     double error_tolerance; /* estimated error above which a run is not trustworthy; 0: 0.1 */
+    /* Simulated time per wall time: 1 is real time. Each macro step ends at its time on the wall clock, or later if its work
+     * takes too long. 0: as fast as possible. */
+    double pace;
 } yk_run_options;
 
 /* Findings about a run. The rules, with thresholds and reasons, are in docs/trust.md. */
@@ -196,6 +199,15 @@ typedef struct yk_error_estimate {
     double cpu_time; /* s, of the companions */
 } yk_error_estimate;
 
+/* How a paced run kept to the wall clock. */
+typedef struct yk_pace_report {
+    double factor;            /* simulated time per wall time; 0: the run was not paced */
+    int64_t overruns;         /* macro steps that ended after their time on the wall clock */
+    double largest_lateness;  /* s, by which a step ended too late */
+    double longest_step;      /* s, wall: work of a macro step, with its record */
+    double longest_step_time; /* s, simulated, at the end of that step */
+} yk_pace_report;
+
 typedef struct yk_run_report {
     int64_t step_count; /* macro steps taken */
     double time;        /* s, reached */
@@ -214,6 +226,7 @@ typedef struct yk_run_report {
     bool can_resume; /* the run or its record did not end; it can be resumed from a checkpoint */
     /* of the state that was reached (yk_system_state_hash): equal runs have equal ones */
     uint64_t state_hash;
+    yk_pace_report pace;
     yk_error_estimate estimate;
     int finding_count;
     yk_finding findings[YK_FINDINGS_MAX];

@@ -195,6 +195,9 @@ typedef struct yk_rim_options {
     int exchanges_per_step;
     /* Empty: the subsystems with substeps that receive no wrench, otherwise those that receive motions only. */
     yk_subsystem_list fast_subsystems;
+    /* Interface models, fast subsystems, and slow subsystems without interfaces between them that are computed at the same
+     * time; 0: one per core. */
+    int thread_count;
 } yk_rim_options;
 
 yk_rim_options yk_rim_options_default(void);

@@ -7,6 +7,7 @@
 #include <string.h>
 
 #include "analysis/finding_rules.h"
+#include "analysis/pace.h"
 #include "analysis/remedies.h"
 #include "analysis/scenario_run.h"
 #include "analysis/verdict.h"
@@ -498,7 +499,9 @@ static yk_status step_to_end(run *r)
             status = record_frame(r);
     }
 
+    yk_pacer pacer = yk_pacer_start(r->def->pace, yk_system_time(r->system), &r->report->pace);
     for (int64_t n = first; !YK_FAILED(status) && n <= steps; n++) {
+        yk_pacer_begin_step(&pacer);
         yk_status sound = YK_OK;
         double t = yk_system_time(r->system);
         status = make_step(r, n, &sound);
@@ -526,6 +529,9 @@ static yk_status step_to_end(run *r)
             break;
         if (YK_FAILED(sound))
             return explain_failure(r, n, t, sound);
+
+        yk_pacer_end_step(&pacer, yk_system_time(r->system));
+        yk_pacer_wait(&pacer);
 
         /* If the caller wants to stop, save everything that is needed to resume. */
         bool stops = !report_progress(r, n, last) && !last;
@@ -587,6 +593,11 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_option
     };
 
     *r.report = (yk_run_report){0};
+    if (!(def->pace >= 0) || isinf(def->pace))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: the pace %g must be a number of simulated seconds per second, or 0",
+                       __func__, def->pace);
+
     yk_status status = yk_scenario_system(scenario, &r.system);
     if (YK_FAILED(status))
         return status;

@@ -94,7 +94,8 @@ static inline yk_scheme_def any_scheme_def(const any_scheme *s, any_options *roo
                                      .slow_wrench = s->wrenches,
                                      .position_update = s->positions,
                                      .exchanges_per_step = s->exchanges,
-                                     .fast_subsystems = s->fast};
+                                     .fast_subsystems = s->fast,
+                                     .thread_count = s->threads};
     if (s->ops == yk_scheme_relaxed())
         room->relaxed = (yk_relaxed_options){.sequence = s->order,
                                              .acceleration = s->acceleration,

@@ -715,6 +715,68 @@ static void test_refusals(void **state)
     expect_refusal(*state, &b, "3 exchanges");
 }
 
+/* Two mechanisms of two masses, joined by two bridges: models that are reported and models that are identified, fast steps, and slow
+ * steps, on up to three threads. */
+static void run_on_threads(yk_context *context, const yk_subsystem_ops *kind, yk_sequence order,
+                           int threads, double *end)
+{
+    const double h = 0.01;
+    slow masses[2];
+    fast bridges[2];
+    for (int i = 0; i < 2; i++) {
+        masses[i] = one_mass(kind, 2 + i, 0.1 * i, 1 - i);
+        masses[i].count = 2;
+        masses[i].inverse_mass[1][1] = 0.7;
+        masses[i].inverse_mass[0][1] = masses[i].inverse_mass[1][0] = 0.1;
+        bridges[i] = (fast){.base = {&bridge_ops}, .stiffness = 5e4 * (1 + i), .damping = 30};
+    }
+    yk_subsystem *parts[] = {&masses[0].base, &masses[1].base, &bridges[0].base, &bridges[1].base};
+    static const char *const names[] = {"left", "right", "first", "second"};
+    static const int substeps[] = {1, 1, 40, 60};
+    yk_interface_def faces[4];
+    for (int i = 0; i < 4; i++)
+        faces[i] = (yk_interface_def){.name = names[i],
+                                      .wrench_subsystem = i % 2,
+                                      .wrench_port = i / 2,
+                                      .motion_subsystem = 2 + i / 2,
+                                      .motion_port = i % 2,
+                                      .constrained_axes = YK_AXIS_X};
+    yk_system_description def = {.subsystems = parts,
+                                 .names = names,
+                                 .subsystem_count = 4,
+                                 .substeps = substeps,
+                                 .interfaces = faces,
+                                 .interface_count = 4,
+                                 .step = h};
+    any_scheme scheme = any_scheme_default();
+    scheme.ops = yk_scheme_rim();
+    scheme.order = order;
+    scheme.threads = threads;
+    yk_system *system;
+    assert_int_equal(any_scheme_create(context, &def, &scheme, &system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
+    for (int i = 0; i < 50; i++)
+        step(context, system);
+    for (int i = 0; i < 4; i++)
+        end[i] = yk_system_port_value(system, i % 2, i / 2)->motion.position.x;
+    yk_system_destroy(system);
+}
+
+static void test_threads_do_not_change_bits(void **state)
+{
+    const yk_subsystem_ops *const kinds[] = {&reporting, &reversible};
+    for (int c = 0; c < 4; c++) {
+        double reference[4];
+        run_on_threads(*state, kinds[c % 2], (yk_sequence)(c / 2), 1, reference);
+        assert_true(isfinite(reference[0]) && reference[0] != 0);
+        for (int threads = 2; threads <= 3; threads++) {
+            double end[4];
+            run_on_threads(*state, kinds[c % 2], (yk_sequence)(c / 2), threads, end);
+            assert_memory_equal(end, reference, sizeof end);
+        }
+    }
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -729,6 +791,7 @@ int main(void)
         cmocka_unit_test(test_jacobi),
         cmocka_unit_test(test_one_fast_participant_between_two_mechanisms),
         cmocka_unit_test(test_every_kind_of_interface),
+        cmocka_unit_test(test_threads_do_not_change_bits),
         cmocka_unit_test(test_refusals)};
     return cmocka_run_group_tests(tests, create_context, destroy_context);
 }

@@ -180,6 +180,8 @@ yk_status yk_rim_create(yk_system *system, const void *options, yk_scheme **sche
         return status;
 
     status = choose_exchanges(rim, system);
+    if (status == YK_OK)
+        status = yk_system_use_threads(system, rim->options.thread_count);
     if (status != YK_OK)
         return status;
 

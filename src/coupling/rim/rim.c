@@ -164,14 +164,51 @@ static void set_fast_inputs(yk_rim *rim, yk_system *system, int participant, dou
     }
 }
 
-/* Advances over one exchange interval, like a macro step. */
-static yk_status advance_fast(yk_rim *rim, yk_system *system, int participant, double tau, double h)
+/* Steps of several participants at the same time: fast ones over one exchange, or slow ones over the macro step. */
+typedef struct pass {
+    yk_rim *rim;
+    yk_system *system;
+    double tau, h; /* Of the exchange. */
+    bool fast, posted;
+} pass;
+
+static void work_pass(void *user, size_t begin, size_t end, size_t chunk)
+{
+    (void)chunk;
+    const pass *p = user;
+    for (size_t i = begin; i < end; i++) {
+        const yk_rim_participant *own = &p->rim->participants[i];
+        yk_participant *participant = &p->system->participants[i];
+        if (participant->posted != p->posted || own->fast != p->fast)
+            continue;
+        if (own->fast)
+            yk_system_advance_part(p->system, (int)i, p->tau, p->h, own->parts);
+        else if (own->begun)
+            yk_system_advance_participant(p->system, (int)i);
+    }
+}
+
+/* The status of each step stays with its participant. */
+static void run_pass(pass *p)
+{
+    /* Wait last for those in other processes. */
+    p->posted = false;
+    yk_system_for_all(p->system, p->system->participant_count, work_pass, p);
+    bool any = false;
+    for (int i = 0; i < p->system->participant_count; i++)
+        any = any || p->system->participants[i].posted;
+    p->posted = true;
+    if (any)
+        yk_system_for_all(p->system, p->system->participant_count, work_pass, p);
+}
+
+/* Reports the step of a fast participant over one exchange if it failed. Otherwise adds up its results. */
+static yk_status end_exchange(yk_rim *rim, yk_system *system, int participant, double end)
 {
     yk_participant *p = &system->participants[participant];
     yk_rim_participant *own = &rim->participants[participant];
-    yk_status status = yk_system_advance_part(system, participant, tau, h, own->parts);
-    if (YK_FAILED(status))
-        status = yk_system_report_failure_at(system, participant, system->t + tau + h);
+    if (YK_FAILED(p->status))
+        return yk_system_report_failure_at(system, participant, end);
 
     /* The work of its interfaces. */
     for (int i = 0; i < system->interface_count; i++) {
@@ -207,7 +244,7 @@ static yk_status advance_fast(yk_rim *rim, yk_system *system, int participant, d
             *given = value->wrench;
     }
 
-    return status;
+    return YK_OK;
 }
 
 /* Macro step ----------------------------------------------------------------------------------- */
@@ -374,15 +411,15 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
             if (rim->participants[i].fast)
                 yk_system_post_part(system, i, tau, h, rim->participants[i].parts);
 
-        for (int posted = 0; posted < 2; posted++) {
-            for (int i = 0; i < system->participant_count; i++) {
-                if (!rim->participants[i].fast || system->participants[i].posted != posted)
-                    continue;
+        pass fast = {.rim = rim, .system = system, .tau = tau, .h = h, .fast = true};
+        run_pass(&fast);
+        for (int i = 0; i < system->participant_count; i++) {
+            if (!rim->participants[i].fast)
+                continue;
 
-                yk_status status = advance_fast(rim, system, i, tau, h);
-                if (YK_FAILED(status))
-                    return status;
-            }
+            yk_status status = end_exchange(rim, system, i, system->t + tau + h);
+            if (YK_FAILED(status))
+                return status;
         }
 
         /* ... apply their wrenches to the models ... */
@@ -433,6 +470,26 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
     return YK_OK;
 }
 
+static void work_models(void *user, size_t begin, size_t end, size_t chunk)
+{
+    (void)chunk;
+    const pass *p = user;
+    for (size_t i = begin; i < end; i++)
+        if (p->rim->participants[i].size > 0)
+            yk_rim_find_model(p->system, (int)i);
+}
+
+/* The models of all slow participants at the same time. Trial steps of participants in a loop of wires also step the others of the
+ * loop, so that these make them one after another. */
+static void find_models(yk_rim *rim, yk_system *system)
+{
+    pass all = {.rim = rim, .system = system};
+    if (system->loop_count == 0)
+        yk_system_for_all(system, system->participant_count, work_models, &all);
+    else
+        work_models(&all, 0, (size_t)system->participant_count, 0);
+}
+
 static yk_status rim_step(yk_scheme *scheme, yk_system *system, yk_step_report *report)
 {
     yk_rim *rim = (yk_rim *)scheme;
@@ -461,9 +518,12 @@ static yk_status rim_step(yk_scheme *scheme, yk_system *system, yk_step_report *
         memset(own->displacement, 0, (size_t)own->size * sizeof *own->displacement);
         set_slow_motions(rim, system, i, -1);
         yk_system_update_signals(system, i);
-        if (YK_FAILED(yk_rim_find_model(system, i)))
-            return yk_system_report_failure(system, i);
     }
+
+    find_models(rim, system);
+    for (int i = 0; i < system->participant_count; i++)
+        if (rim->participants[i].size > 0 && YK_FAILED(system->participants[i].status))
+            return yk_system_report_failure(system, i);
 
     /* With sequence jacobi, slow participants receive the wrenches of the previous macro step, at
      * the positions of that time. */
@@ -487,13 +547,18 @@ static yk_status rim_step(yk_scheme *scheme, yk_system *system, yk_step_report *
 
     /* 3: slow participants, one step each. */
     begin_slow(rim, system, false);
+    pass slow = {.rim = rim, .system = system};
+    run_pass(&slow);
+    for (int i = 0; i < system->participant_count; i++)
+        if (rim->participants[i].begun && YK_FAILED(system->participants[i].status))
+            return yk_system_report_failure(system, i);
+
     for (int index = 0; index < system->participant_count; index++) {
         int participant = system->sequence[index];
-        if (rim->participants[participant].fast)
+        if (rim->participants[participant].fast || rim->participants[participant].begun)
             continue;
 
-        if (!rim->participants[participant].begun)
-            set_slow_inputs(rim, system, index);
+        set_slow_inputs(rim, system, index);
         if (YK_FAILED(yk_system_advance_participant(system, participant)))
             return yk_system_report_failure(system, participant);
     }
@@ -576,6 +641,9 @@ static const yk_option options[] = {
      .description =
          "the fast subsystems; without it those with substeps that receive no wrench, else "
          "those that receive motions alone"},
+    {"threads", ROW(INTEGER, thread_count), .default_text = "1", .range = YK_BETWEEN(0, 1024),
+     .description = "interface models, fast subsystems, and slow subsystems without interfaces "
+                    "between them that are computed at the same time; 0 is one per core"},
     {0},
 };
 
@@ -586,6 +654,12 @@ static const yk_scheme_variant variants[] = {
      {"extrapolation=interface-model", "sequence=gauss-seidel", "slow_wrench=mean"}},
     {0},
 };
+
+static void rim_configure_for_trial(void *own, double tolerance)
+{
+    (void)tolerance;
+    ((yk_rim_options *)own)->thread_count = 1;
+}
 
 static unsigned rim_traits(const void *own)
 {
@@ -646,6 +720,7 @@ const yk_scheme_ops *yk_scheme_rim(void)
         .step = rim_step,
         .derive = rim_derive,
         .display_name = rim_display_name,
+        .configure_for_trial = rim_configure_for_trial,
         .second_side_causality = rim_second_side_causality,
         .state_layout = yk_rim_layout,
         .state_get = yk_rim_get,
