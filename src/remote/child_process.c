@@ -19,7 +19,7 @@ typedef struct child {
     void *user;
 } child;
 
-/* What the child is after is decided here alone: one that hangs does not end by itself. */
+/* The child process alone decides how long it lives after a failure: one that hangs must be ended. */
 static void end_child(void *user)
 {
     child *c = user;
@@ -31,7 +31,7 @@ static void end_child(void *user)
     yk_free(c->context, c);
 }
 
-/* Nothing could be started: the caller's things are given back all the same. */
+/* No process was started: release the caller's data nevertheless. */
 static yk_status release_all(yk_context *context, child *c, const yk_child_def *def,
                              yk_status status)
 {
@@ -46,12 +46,12 @@ void yk_child_begin(void)
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP, SIGPIPE};
     static const int deadly[] = {SIGSEGV, SIGBUS, SIGFPE, SIGILL, SIGABRT};
 
-    /* It ends with its parent, which alone decides when a run is stopped. */
+    /* The child ends with its parent, which alone decides when a run is stopped. */
     prctl(PR_SET_PDEATHSIG, SIGKILL);
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         signal(ignored[i], SIG_IGN);
 
-    /* It dies of its own faults: a handler of the parent would be wrong there. */
+    /* A fault ends the child: a handler of the parent would be wrong here. */
     for (size_t i = 0; i < sizeof deadly / sizeof *deadly; i++)
         signal(deadly[i], SIG_DFL);
 }
@@ -63,7 +63,7 @@ yk_status yk_child_create(yk_context *context, const yk_child_def *def, yk_subsy
     if (!c)
         return release_all(context, NULL, def, YK_ERROR_MEMORY);
 
-    /* Both meet over the pair, and each sees there that the other has ended. */
+    /* Both sides meet over the pair of sockets, and each detects there that the other has ended. */
     int ends[2];
     if (socketpair(AF_UNIX, SOCK_STREAM | SOCK_CLOEXEC, 0, ends) != 0) {
         yk_fail(context, YK_ERROR_EXTERNAL, "no sockets for a child process: %s", strerror(errno));
@@ -90,11 +90,12 @@ yk_status yk_child_create(yk_context *context, const yk_child_def *def, yk_subsy
         _exit(0);
     }
 
-    /* The child's end is open there alone, so that its death shows here. */
+    /* Only the child has its end open, so that its death is visible here. */
     close(ends[1]);
     *c = (child){context, process, def->release, def->user};
 
-    /* The parent sees a remote subsystem on this machine: frames go through memory. */
+    /* For the parent the subsystem is a remote one on this machine: frames go through shared
+     * memory. */
     char name[300];
     snprintf(name, sizeof name, "'%.200s' in a process of its own", def->name);
     yk_remote_host host = {.name = name, .release = end_child, .user = c};

@@ -33,7 +33,7 @@ void yk_put_bytes(yk_body *body, const void *bytes, size_t count)
     if (body->failed)
         return;
 
-    /* Twice what is needed now, so that a long body is not copied with every number. */
+    /* Allocate twice the needed size, so that a long body is not copied with every number. */
     size_t needed = body->length + count;
     if (needed > body->capacity && !yk_body_reserve(body, 2 * needed)) {
         body->failed = true;
@@ -74,7 +74,8 @@ void yk_put_text(yk_body *body, const char *text)
 
 void yk_get_bytes(yk_body *body, void *bytes, size_t count)
 {
-    /* What is not there reads as zeros; the reader asks once, at the end, whether all was there. */
+    /* Missing bytes are read as zeros; the reader checks once, at the end, whether the body was
+     * complete. */
     if (body->failed || count > body->length - body->at) {
         body->failed = true;
         if (count > 0)
@@ -108,7 +109,8 @@ void yk_get_numbers(yk_body *body, double *values, size_t count)
 
 void yk_put_changes(yk_body *body, const double *values, double *kept, size_t count)
 {
-    /* In turns how many stay, how many change, and these. They are compared by their bits. */
+    /* Alternating counts of unchanged and of changed numbers, followed by the changed ones. They
+     * are compared by their bits. */
     size_t at = 0;
     while (at < count) {
         size_t first = at;
@@ -124,7 +126,7 @@ void yk_put_changes(yk_body *body, const double *values, double *kept, size_t co
         at = end;
     }
 
-    /* From here on both sides have these. */
+    /* From here on both sides have these numbers. */
     if (count > 0)
         memcpy(kept, values, count * sizeof *kept);
 }
@@ -136,7 +138,7 @@ void yk_get_changes(yk_body *body, double *kept, size_t count)
         size_t same = yk_get_whole(body);
         size_t changed = yk_get_whole(body);
 
-        /* A run of nothing would never end, a longer one than the array write past it. */
+        /* An empty run would never end, and one longer than the array would write past it. */
         if (same + changed == 0 || same > count - at || changed > count - at - same) {
             body->failed = true;
             return;
@@ -156,7 +158,7 @@ void yk_get_text(yk_body *body, char *text, size_t capacity)
         return;
     }
 
-    /* The end of a text that is too long for the buffer is skipped. */
+    /* Skip the rest of a text that is too long for the buffer. */
     size_t kept = length < capacity ? length : capacity - 1;
     memcpy(text, body->bytes + body->at, kept);
     text[kept] = '\0';
@@ -170,7 +172,7 @@ bool yk_body_is_done(const yk_body *body)
 
 void yk_put_input(yk_body *body, const yk_input *input, bool connected)
 {
-    /* Who has no partner sends the zeros that the contract promises to a port without one. */
+    /* A port without a partner sends the zeros that the contract specifies. */
     static const yk_input none = {.base_orientation = {1, 0, 0, 0}};
     const yk_input *from = connected ? input : &none;
 
@@ -187,7 +189,7 @@ void yk_get_input(yk_body *body, yk_input *input)
 {
     *input = (yk_input){0};
 
-    /* A degree that no polynomial has would be read past the end of the coefficients. */
+    /* Reject a larger degree, which would be read past the end of the coefficients. */
     uint32_t degree = yk_get_whole(body);
     if (degree > YK_INPUT_DEGREE_MAX) {
         body->failed = true;
@@ -233,7 +235,7 @@ const char *yk_frame_name(unsigned kind)
 yk_status yk_frame_send(yk_transport *transport, yk_frame_kind kind, uint64_t number,
                         const yk_body *body, double deadline)
 {
-    /* A body that could not grow has lost a part of what was put into it. */
+    /* A body that could not grow is incomplete. */
     if (body->failed)
         return YK_ERROR_MEMORY;
     if (body->length > YK_FRAME_BODY_MAX)
@@ -241,7 +243,7 @@ yk_status yk_frame_send(yk_transport *transport, yk_frame_kind kind, uint64_t nu
                        "a frame of %zu bytes is too long, the most are %d", body->length,
                        YK_FRAME_BODY_MAX);
 
-    /* As the head of frame.h lays it out. */
+    /* As described in frame.h. */
     unsigned char header[YK_FRAME_HEADER] = {0};
     uint32_t length = (uint32_t)body->length;
     uint16_t word = (uint16_t)kind;
@@ -264,7 +266,7 @@ yk_status yk_frame_receive(yk_transport *transport, uint16_t *kind, uint64_t *nu
     if (status != YK_OK)
         return status;
 
-    /* The head of docs/protocol.md: length, kind, two bytes that are zero, and a number. */
+    /* See docs/protocol.md: length, kind, two bytes that are zero, and a number. */
     uint32_t length;
     uint16_t zero;
     memcpy(&length, header, sizeof length);
@@ -272,7 +274,7 @@ yk_status yk_frame_receive(yk_transport *transport, uint16_t *kind, uint64_t *nu
     memcpy(&zero, header + 6, sizeof zero);
     memcpy(number, header + 8, sizeof *number);
 
-    /* A partner of another protocol is found here, before its numbers are taken for sizes. */
+    /* Detect a partner with another protocol before its numbers are used as sizes. */
     uint32_t most = body->meeting ? YK_MEETING_BODY_MAX : YK_FRAME_BODY_MAX;
     if (*kind == 0 || *kind >= YK_FRAME_KIND_END || zero != 0 || length > most) {
         body->failed = true;
@@ -281,7 +283,7 @@ yk_status yk_frame_receive(yk_transport *transport, uint16_t *kind, uint64_t *nu
                        zero, length);
     }
 
-    /* A long body grows as it arrives, so that a length alone takes no memory. */
+    /* A long body grows as it arrives, so that a large length alone allocates nothing. */
     enum { PIECE = 1 << 20 };
 
     while (status == YK_OK && body->length < length) {
@@ -303,7 +305,7 @@ yk_status yk_frame_receive(yk_transport *transport, uint16_t *kind, uint64_t *nu
 yk_status yk_partner_failed(yk_context *context, yk_status status, const char *partner,
                             char message[YK_PARTNER_MESSAGE])
 {
-    /* A copy first: the message of the context is about to be replaced. */
+    /* Copy first, because the message of the context is overwritten below. */
     char why[YK_PARTNER_MESSAGE];
     snprintf(why, sizeof why, "%s", yk_last_message(context));
     snprintf(message, YK_PARTNER_MESSAGE, "%.390s %.600s", partner, why);
@@ -322,7 +324,7 @@ yk_status yk_read_secret_file(yk_context *context, const char *path, char secret
     bool got = fgets(secret, YK_SECRET_MAX, file);
     fclose(file);
 
-    /* A short secret could be found by trying all. */
+    /* A short secret could be found by brute force. */
     if (got)
         secret[strcspn(secret, "\r\n")] = '\0';
     if (got && strlen(secret) >= YK_SECRET_MIN)
@@ -336,7 +338,7 @@ yk_status yk_read_secret_file(yk_context *context, const char *path, char secret
 void yk_proof(const char *secret, const char *who, const unsigned char theirs[YK_NONCE],
               const unsigned char own[YK_NONCE], unsigned char proof[YK_PROOF])
 {
-    /* Both nonces are in it: a proof that was overheard is worth nothing in another meeting. */
+    /* It contains both nonces: a recorded proof is useless in another handshake. */
     crypto_auth_hmacsha512_state state;
     crypto_auth_hmacsha512_init(&state, (const unsigned char *)secret, strlen(secret));
     crypto_auth_hmacsha512_update(&state, (const unsigned char *)who, strlen(who));

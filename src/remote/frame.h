@@ -1,15 +1,14 @@
-/* Frames: what the processes of a coupled run say to each other, and the transports that carry
- * it.
+/* Frames: messages between the processes of a coupled run, and the transports that carry them.
  *
  *   offset  bytes
  *   0       4      length of the body in bytes
  *   4       2      kind (yk_frame_kind)
  *   6       2      zero
- *   8       8      number; an answer carries that of its question
+ *   8       8      number; an answer has the number of its request
  *   16      ...    body
  *
- * Everything is little-endian: whole numbers of 4 bytes, doubles of 8 (IEEE 754), texts as their
- * length (4 bytes) and their bytes in UTF-8. The bodies of all kinds are in docs/protocol.md.
+ * Everything is little-endian: integers of 4 bytes, doubles of 8 (IEEE 754), texts as their length
+ * (4 bytes) and their bytes in UTF-8. docs/protocol.md describes the bodies of all kinds.
  *
  * A transport moves bytes in order and without loss between two processes, with a deadline: a
  * socket, two mailboxes in shared memory, or messages between processes that a launcher started
@@ -45,10 +44,10 @@ typedef enum yk_frame_kind {
 #undef YK_MEETING_KIND
 #undef YK_QUESTION_KIND
 
-/* "step_model"; NULL for a number that is no kind. */
+/* "step_model"; NULL for an unknown number. */
 const char *yk_frame_name(unsigned kind);
 
-/* What the subsystem behind a connection can do: groups of the contract. */
+/* Capabilities of the subsystem behind a connection: groups of the contract. */
 enum {
     YK_CAN_PREDICT = 1 << 0,
     YK_CAN_MOVE_PORTS = 1 << 1,
@@ -60,7 +59,8 @@ enum {
     YK_CAN_ANNOUNCE_EVENTS = 1 << 7,
     YK_CAN_COUNT_ENERGY = 1 << 8,
     YK_CAN_BE_RECORDED = 1 << 9,
-    YK_CAN_WORK_AHEAD = 1 << 10, /* of the server itself: steps, mark, rewind, about, counts */
+    /* of the server itself: posted steps, saved states, rollback, details, counters */
+    YK_CAN_WORK_AHEAD = 1 << 10,
     YK_CAN_BE_SEEN = 1 << 11,
     YK_CAN_SHOW_CONTACTS = 1 << 12,
     YK_CAN_RELAX = 1 << 13,
@@ -73,7 +73,7 @@ enum {
 
 typedef struct yk_transport yk_transport;
 
-/* Deadlines are times of yk_clock_seconds; infinity: none. */
+/* Deadlines are times of yk_clock_seconds(); infinity: none. */
 typedef struct yk_transport_ops {
     /* A head of at most YK_HEAD_MAX bytes and a body, together. */
     yk_status (*send)(yk_transport *self, const void *head, size_t head_count, const void *body,
@@ -84,71 +84,72 @@ typedef struct yk_transport_ops {
 
 struct yk_transport {
     const yk_transport_ops *ops;
-    yk_context *context; /* takes the messages: "has ended", "did not answer within 3 s" */
+    yk_context *context; /* receives the messages: "has ended", "did not answer within 3 s" */
 };
 
-/* Connects; a server that is not there is tried again until the deadline. (socket.c) */
+/* Connects; repeats the attempt until the deadline if the server does not exist yet. (socket.c) */
 yk_status yk_socket_connect(yk_context *context, const char *address, double deadline, int *fd);
-/* Listens. A file that nobody listens to any more is replaced. */
+/* Listens. A socket file without a listener is replaced. */
 yk_status yk_socket_listen(yk_context *context, const char *address, bool has_secret, int *fd);
-/* Waits for one that connects. */
+/* Waits for a connection. */
 yk_status yk_socket_accept(yk_context *context, int listening, double deadline, int *fd);
-/* The address that a listening socket has, with the port that the system chose. */
+/* The address of a listening socket, with the port that the system chose. */
 void yk_socket_name(const char *address, int fd, char *name, size_t capacity);
 void yk_socket_remove(const char *address);
-/* Over a connected socket, which it closes with itself; NULL when out of memory. */
+/* A transport over a connected socket, which it closes when it is destroyed; NULL: memory is
+ * missing. */
 yk_transport *yk_socket_transport(yk_context *context, int fd);
 
 /* Mailboxes in memory that both processes map. (shared_memory.c) */
 bool yk_memory_create(int *fd);
-/* `first`: the side that made the memory. The socket shows that the other has ended; both are
- * closed with the transport. NULL where it cannot be mapped. */
+/* `first`: the side that created the memory. The socket shows that the other side has ended. Memory
+ * and socket are closed with the transport. NULL: the memory cannot be mapped. */
 yk_transport *yk_memory_transport(yk_context *context, int memory, int socket, bool first);
-/* One byte with a descriptor beside it, over a UNIX socket. */
+/* Sends one byte together with a descriptor over a UNIX socket. */
 bool yk_send_descriptor(int socket, int fd);
 int yk_receive_descriptor(int socket, double deadline);
 
 /* Connected sockets ---------------------------------------------------------------------------- */
 
-/* Serves the one client behind a connected socket until it leaves. (server.c) */
+/* Serves the one client behind a connected socket until it disconnects. (server.c) */
 struct yk_server_def;
 void yk_serve_connected(yk_context *context, const struct yk_server_def *def, int socket);
 
-/* Serves one client over a transport without a meeting, question by question. The subsystem is the
- * caller's; NULL: every question is answered by `failure`. */
+/* Serves one client over a transport without a handshake, request by request. The caller owns the
+ * subsystem; NULL: every request is answered by `failure`. */
 typedef struct yk_session yk_session;
 yk_status yk_session_open(yk_context *context, yk_transport *transport, yk_subsystem *subsystem,
                           const char *failure, yk_session **session);
-/* Waits for a question and answers it. */
+/* Waits for a request and answers it. */
 yk_status yk_session_answer(yk_session *session);
-/* s that the subsystem has computed. */
+/* Time that the subsystem has computed (s). */
 double yk_session_seconds(const yk_session *session);
 void yk_session_close(yk_session *session);
 
-/* Who stands behind a connected socket. */
+/* The partner behind a connected socket. */
 typedef struct yk_remote_host {
     const char *name;            /* in messages: "the partner NAME has ended" */
     void (*release)(void *user); /* called when the subsystem is destroyed; NULL: nobody */
     void *user;
 } yk_remote_host;
 
-/* The subsystem behind a connected socket, which is closed with it; also where the status is an
- * error, as `release` is called then. (remote.c) */
+/* Creates the subsystem behind a connected socket, which is closed with it; after an error too, and
+ * then `release` is called. (remote.c) */
 struct yk_remote_def;
 yk_status yk_remote_attach(yk_context *context, const struct yk_remote_def *def, int socket,
                            const yk_remote_host *host, yk_subsystem **subsystem);
-/* The same over any transport; those without a socket (-1) need no meeting. */
+/* The same over any transport; those without a socket (-1) need no handshake. */
 yk_status yk_remote_over(yk_context *context, const struct yk_remote_def *def,
                          yk_transport *transport, int socket, const yk_remote_host *host,
                          yk_subsystem **subsystem);
 
-/* What a child process does first: it ends with its parent, leaves interrupts to it, and dies of
- * its own faults. (child_process.c) */
+/* Called first in a child process: it ends with its parent, ignores interrupts, and is ended by its
+ * own faults. (child_process.c) */
 void yk_child_begin(void);
 
-/* A subsystem in a child process of its own, made there by `create`: a crash or a step that takes
- * longer than the deadline (s) ends the child and is an error here that gives the name. `release`
- * is called with `user` when the child has ended, also where the status is an error. (child_process.c) */
+/* A subsystem in a child process, created there by `create`: a crash, or a step that exceeds the
+ * deadline (s), ends the child and is an error here with its name. `release` is called with `user`
+ * after the child has ended, also if the status is an error. (child_process.c) */
 typedef struct yk_child_def {
     const char *name;
     double deadline;
@@ -162,18 +163,18 @@ yk_status yk_child_create(yk_context *context, const yk_child_def *def, yk_subsy
 
 /* Bodies --------------------------------------------------------------------------------------- */
 
-/* A body that is being written or read; its memory grows, and stays. A read behind its end, or a
- * count that is too large, sets `failed` and gives zeros. */
+/* A body that is written or read. Its memory grows and is reused. A read beyond its end, or a count
+ * that is too large, sets `failed` and gives zeros. */
 typedef struct yk_body {
     yk_context *context;
     unsigned char *bytes;
     size_t length, capacity;
-    size_t at; /* next to be read */
+    size_t at; /* position of the next read */
     bool failed;
-    bool meeting; /* bodies of at most YK_MEETING_BODY_MAX bytes are received */
+    bool meeting; /* handshake: received bodies are limited to YK_MEETING_BODY_MAX bytes */
 } yk_body;
 
-/* Memory for bodies of so many bytes, so that later ones need none; false when there is none. */
+/* Allocates memory for bodies of this size, so that later ones need none; false: memory is missing. */
 bool yk_body_reserve(yk_body *body, size_t capacity);
 void yk_put_bytes(yk_body *body, const void *bytes, size_t count);
 void yk_put_whole(yk_body *body, uint32_t value);
@@ -184,39 +185,39 @@ void yk_get_bytes(yk_body *body, void *bytes, size_t count);
 uint32_t yk_get_whole(yk_body *body);
 double yk_get_number(yk_body *body);
 void yk_get_numbers(yk_body *body, double *values, size_t count);
-/* Those of many numbers that are no longer as they were sent last, which both sides keep. */
+/* Only those of many numbers that have changed since they were last sent. Both sides store the last
+ * ones. */
 void yk_put_changes(yk_body *body, const double *values, double *kept, size_t count);
 void yk_get_changes(yk_body *body, double *kept, size_t count);
-/* Into a buffer that cuts it. */
+/* Reads into a buffer, truncating the text. */
 void yk_get_text(yk_body *body, char *text, size_t capacity);
-/* Everything was there, and nothing more. */
+/* Whether the body was complete, and has no further bytes. */
 bool yk_body_is_done(const yk_body *body);
 
-/* One input as its port takes it: its degree, and only the coefficients up to it. Those of ports
- * that are not connected are zero. */
+/* The input of a port: its degree, and only the coefficients up to it. Coefficients of unconnected
+ * ports are zero. */
 void yk_put_input(yk_body *body, const yk_input *input, bool connected);
 void yk_get_input(yk_body *body, yk_input *input);
 
-/* Rows of the ports that take a wrench, `marker` of each marker and `scalar` of each scalar
- * port. */
+/* Number of rows of the wrench ports: `marker` for each marker and `scalar` for each scalar port. */
 size_t yk_wrench_rows(const yk_port *ports, const yk_causality *causalities, int count,
                       size_t marker, size_t scalar);
 
 /* Frames --------------------------------------------------------------------------------------- */
 
 /* Sends the body as a frame; receives one into the body. The number of an answer must be that of
- * its question; the kind is checked by the caller. */
+ * its request; the caller checks the kind. */
 yk_status yk_frame_send(yk_transport *transport, yk_frame_kind kind, uint64_t number,
                         const yk_body *body, double deadline);
 yk_status yk_frame_receive(yk_transport *transport, uint16_t *kind, uint64_t *number, yk_body *body,
                            double deadline);
 
 /* A failure of the connection: puts the name of the partner before the last message of the context
- * ("did not answer within 3 s"), and keeps it for calls that come later. Returns the status. */
+ * ("did not answer within 3 s"), and stores it for later calls. Returns the status. */
 yk_status yk_partner_failed(yk_context *context, yk_status status, const char *partner,
                             char message[YK_PARTNER_MESSAGE]);
 
-/* HMAC-SHA-512 of who proves, the nonce of the other side and one's own. */
+/* HMAC-SHA-512 of the role of the prover, the nonce of the other side and the own nonce. */
 void yk_proof(const char *secret, const char *who, const unsigned char theirs[YK_NONCE],
               const unsigned char own[YK_NONCE], unsigned char proof[YK_PROOF]);
 

@@ -3,12 +3,12 @@
 #ifndef YK_REMOTE_FRAME_LIST_H
 #define YK_REMOTE_FRAME_LIST_H
 
-/* Frames with which both sides prove who they are. */
+/* Frames of the handshake, with which both sides prove who they are. */
 #define YK_MEETING_FRAMES(ROW) \
     ROW(1, HELLO, hello)       \
     ROW(2, PROOF, proof)
 
-/* Questions about the subsystem: ANY at any time, RUNNING only after it was initialized. */
+/* Requests to the subsystem: ANY at any time, RUNNING only after it was initialized. */
 #define YK_QUESTION_FRAMES(ROW)                        \
     ROW(3, DESCRIBE, describe, ANY)                    \
     ROW(4, CONNECT, connect, ANY)                      \

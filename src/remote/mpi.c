@@ -1,4 +1,5 @@
-/* The module yoke-mpi.so: MPI behind the driver of mpi_ranks.h. It alone is linked with an MPI. */
+/* The module yoke-mpi.so: MPI calls for the driver of mpi_ranks.h. Only this file is linked with
+ * MPI. */
 #include <mpi.h>
 #include <string.h>
 
@@ -10,13 +11,13 @@ static MPI_Comm all = MPI_COMM_NULL;
 
 static bool open(int *rank, int *count)
 {
-    /* Threads take turns: mpi_ranks.c has the lock. */
+    /* Threads take turns; the lock is in mpi_ranks.c. */
     int provided;
     if (MPI_Init_thread(NULL, NULL, MPI_THREAD_SERIALIZED, &provided) != MPI_SUCCESS ||
         provided < MPI_THREAD_SERIALIZED)
         return false;
 
-    /* What fails is reported by our own messages, not by the end of the program. */
+    /* Our own messages report failures, and the program does not end. */
     return MPI_Comm_dup(MPI_COMM_WORLD, &all) == MPI_SUCCESS &&
            MPI_Comm_set_errhandler(all, MPI_ERRORS_RETURN) == MPI_SUCCESS &&
            MPI_Comm_rank(all, rank) == MPI_SUCCESS && MPI_Comm_size(all, count) == MPI_SUCCESS;
@@ -29,7 +30,7 @@ static bool hosts(char *names)
     int length = 0;
     MPI_Get_processor_name(own, &length);
 
-    /* All ranks gather names of one size. */
+    /* All ranks gather names of the same size. */
     memcpy(cut, own, sizeof cut - 1);
     return MPI_Allgather(cut, YK_HOST_NAME, MPI_CHAR, names, YK_HOST_NAME, MPI_CHAR, all) ==
            MPI_SUCCESS;
@@ -84,7 +85,7 @@ static bool sent(uint64_t *request)
     int done = 0;
     memcpy(&own, request, sizeof own);
 
-    /* It becomes MPI_REQUEST_NULL when the message is sent. */
+    /* The request becomes MPI_REQUEST_NULL when the message is sent. */
     MPI_Test(&own, &done, MPI_STATUS_IGNORE);
     memcpy(request, &own, sizeof own);
     return done;

@@ -12,12 +12,12 @@
 #include "base/clock.h"
 #include "yoke/remote.h"
 
-/* Who waits looks for a message all the time, for BUSY (s) without a pause, because most answers
- * come that fast, and for up to MOST_SPIN (s) leaving the processor to others between looks; then
- * it sleeps for a fraction of the time that it has waited, so that a wait becomes longer by that
- * fraction at most. How long it looks follows from what has helped before: ranks that wait for long
- * leave their processors to those that compute. The fraction is small where every rank has a core
- * of its own, and larger where they share them. */
+/* A waiting rank polls for a message: without a pause for BUSY (s), because most answers arrive
+ * that fast, and for up to MOST_SPIN (s) with yields between polls. Then it sleeps for a fraction
+ * of the elapsed waiting time, so that a wait is extended by at most that fraction. The polling
+ * time adapts to its success: ranks that wait for long leave their processors to those that
+ * compute. The fraction is small if every rank has a core of its own, and larger if they share
+ * cores. */
 static const double BUSY = 2e-5;
 static const double MOST_SPIN = 1e-3;
 static const double SLEEP_FRACTION = 1.0 / 64;
@@ -29,7 +29,7 @@ enum { LOOKS = 8, NOTHING_SEEN = -1 };
 
 bool yk_ranks_launched(void)
 {
-    /* Open MPI, MPICH and others by PMI, launchers by PMIx such as srun. */
+    /* Open MPI; MPICH and others with PMI; launchers with PMIx such as srun. */
     static const char *const sizes[] = {"OMPI_COMM_WORLD_SIZE", "PMI_SIZE", "MPI_LOCALNRANKS"};
     for (size_t i = 0; i < sizeof sizes / sizeof *sizes; i++) {
         const char *size = getenv(sizes[i]);
@@ -37,7 +37,7 @@ bool yk_ranks_launched(void)
             return true;
     }
 
-    /* PMIx says which rank this is, but not how many there are; Slurm does. */
+    /* PMIx gives the rank of this process, but not the number of ranks; Slurm does. */
     const char *tasks = getenv("SLURM_NTASKS");
     return getenv("PMIX_RANK") && tasks && strtol(tasks, NULL, 10) > 1;
 }
@@ -46,7 +46,7 @@ yk_status yk_ranks_open(yk_context *context, const char *module, yk_ranks **rank
 {
     *ranks = NULL;
 
-    /* Open MPI loads parts of its own, which look for its symbols everywhere. */
+    /* Open MPI loads components of its own, which search its symbols globally. */
     void *library = dlopen(module, RTLD_NOW | RTLD_GLOBAL);
     if (!library)
         return yk_fail(context, YK_ERROR_EXTERNAL, "%s", dlerror());
@@ -78,7 +78,7 @@ yk_status yk_ranks_meet(yk_context *context, const yk_ranks_driver *driver, yk_r
     if (!driver->hosts(made->hosts[0]))
         return yk_fail(context, YK_ERROR_EXTERNAL, "%s does not reach all ranks", driver->name);
 
-    /* How ranks that wait treat those beside them. */
+    /* How waiting ranks treat others on the same machine. */
     int beside = 0;
     for (int i = 0; i < made->count; i++)
         beside += strcmp(made->hosts[i], made->hosts[made->rank]) == 0;
@@ -95,14 +95,14 @@ yk_status yk_ranks_meet(yk_context *context, const yk_ranks_driver *driver, yk_r
 
 void yk_ranks_close(yk_ranks *ranks)
 {
-    /* The thread that pushes calls the driver: it ends before the library does. */
+    /* The progress thread calls the driver, so it must end before the library does. */
     pthread_mutex_lock(&ranks->lock);
     ranks->closing = true;
     pthread_mutex_unlock(&ranks->lock);
     if (ranks->pushes)
         pthread_join(ranks->pusher, NULL);
 
-    /* The library stays loaded: it has handlers that run at the end of the program. */
+    /* The library remains loaded, because it has handlers that run at the end of the program. */
     ranks->driver->close();
     pthread_mutex_destroy(&ranks->lock);
     yk_free(ranks->context, ranks->hosts);
@@ -111,19 +111,18 @@ void yk_ranks_close(yk_ranks *ranks)
 
 /* Messages ------------------------------------------------------------------------------------- */
 
-/* Of one wait. */
+/* State of one wait. */
 typedef struct waiting {
-    double begun; /* 0: nothing was waited for yet */
+    double begun; /* 0: no wait yet */
     double spin;  /* s */
     bool slept;
 } waiting;
 
-/* Waits a moment between looks at something that has not happened. False: the deadline has passed,
- * or the context wants to stop. */
+/* Waits for a moment between polls. False: the deadline has passed, or the context requests a stop. */
 static bool pause_for(yk_context *context, yk_ranks *ranks, waiting *w, double deadline)
 {
-    /* Answers come within microseconds, or after a long step: at first without a pause, then
-     * leaving the core to others, then in sleeps that grow with the wait. */
+    /* Answers arrive within microseconds, or after a long step: first without a pause, then with
+     * yields, then with sleeps that grow with the waiting time. */
     double now = yk_clock_seconds();
     if (w->begun == 0) {
         pthread_mutex_lock(&ranks->lock);
@@ -132,7 +131,7 @@ static bool pause_for(yk_context *context, yk_ranks *ranks, waiting *w, double d
         w->begun = now;
     }
 
-    /* A wish to stop is looked for only in waits that have become long. */
+    /* A request to stop is checked only in long waits. */
     double waited = now - w->begun;
     if (now > deadline || (waited > w->spin && yk_context_should_stop(context)))
         return false;
@@ -143,7 +142,7 @@ static bool pause_for(yk_context *context, yk_ranks *ranks, waiting *w, double d
         return true;
     }
 
-    /* In proportion to the wait, so that it becomes longer by that fraction at most. */
+    /* Proportional to the waiting time, which is extended by at most that fraction. */
     w->slept = true;
     double seconds = fmin(ranks->sleep_fraction * waited, LONGEST_SLEEP);
     struct timespec sleep = {.tv_nsec = (long)(1e9 * seconds)};
@@ -151,7 +150,7 @@ static bool pause_for(yk_context *context, yk_ranks *ranks, waiting *w, double d
     return true;
 }
 
-/* After a wait, with the lock: the next one looks for longer where that has helped. */
+/* After a wait, with the lock held: adapt the polling time of the next one to the success. */
 static void learn(yk_ranks *ranks, const waiting *w)
 {
     if (w->begun == 0)
@@ -170,13 +169,13 @@ static yk_status report_silence(yk_context *context, const waiting *w, double de
     return yk_fail(context, YK_ERROR_EXTERNAL, "did not answer within %.3g s", deadline - w->begun);
 }
 
-/* With the lock. A message that was seen before is there. */
+/* With the lock held. A message that was seen before is available. */
 static bool look(yk_ranks *ranks, int *from, int *tag, size_t *bytes)
 {
     if (ranks->seen_tag == NOTHING_SEEN || *tag != ranks->seen_tag || *from != ranks->seen_from)
         return ranks->driver->probe(from, tag, bytes);
 
-    /* Once: what comes next with this tag is to be looked for again. */
+    /* Only once: the next message with this tag needs another probe. */
     *bytes = ranks->seen_bytes;
     ranks->seen_tag = NOTHING_SEEN;
     return true;
@@ -187,7 +186,7 @@ yk_status yk_ranks_wait(yk_context *context, yk_ranks *ranks, int *from, int *ta
 {
     waiting w = {0};
     for (;;) {
-        /* Several looks before the clock is read: most messages are there already. */
+        /* Poll several times before reading the clock, because most messages are available already. */
         for (int i = 0; i < LOOKS; i++) {
             pthread_mutex_lock(&ranks->lock);
             bool there = look(ranks, from, tag, bytes);
@@ -206,7 +205,7 @@ yk_status yk_ranks_wait(yk_context *context, yk_ranks *ranks, int *from, int *ta
 yk_status yk_ranks_send(yk_context *context, yk_ranks *ranks, int to, int tag, const void *bytes,
                         size_t count, double deadline)
 {
-    /* The driver is called by one thread at a time. */
+    /* Only one thread may call the driver at a time. */
     const yk_ranks_driver *driver = ranks->driver;
     uint64_t request;
     pthread_mutex_lock(&ranks->lock);
@@ -216,7 +215,7 @@ yk_status yk_ranks_send(yk_context *context, yk_ranks *ranks, int to, int tag, c
     if (!good)
         return yk_fail(context, YK_ERROR_EXTERNAL, "cannot be reached any more");
 
-    /* Short messages are gone at once; a long one waits for who takes it. */
+    /* Short messages are sent immediately; a long one waits for its receiver. */
     waiting w = {0};
     while (!sent) {
         if (!pause_for(context, ranks, &w, deadline))
@@ -244,11 +243,11 @@ yk_status yk_ranks_take(yk_context *context, yk_ranks *ranks, int from, int tag,
 
 /* The transport -------------------------------------------------------------------------------- */
 
-/* Messages that may be on their way at the same time: both sides send at most two before they wait
- * for an answer. Each has memory for what nearly all need. */
+/* Number of messages that may be in transit at the same time: both sides send at most two before
+ * they wait for an answer. Each has memory for usual sizes. */
 enum { OUTGOING = 4, USUAL_MESSAGE = 4096 };
 
-/* Whoever takes a message late keeps its sender from nothing else: the bytes wait here. */
+/* A late receiver must not delay the sender: the bytes wait here. */
 typedef struct yk_ranks_outgoing {
     yk_body body;
     uint64_t request;
@@ -260,12 +259,12 @@ typedef struct ranks_transport {
     yk_transport base;
     yk_ranks *ranks;
     int rank, tag;
-    yk_ranks_outgoing out[OUTGOING]; /* whole messages, as is `in` */
+    yk_ranks_outgoing out[OUTGOING]; /* whole messages, like `in` */
     int next;
     yk_body in;
 } ranks_transport;
 
-/* The kind of a frame is in its header. */
+/* The header contains the kind of a frame. */
 static void count_frame(yk_ranks *ranks, const yk_body *frame)
 {
     size_t kind = 0;
@@ -280,7 +279,7 @@ static void count_frame(yk_ranks *ranks, const yk_body *frame)
     pthread_mutex_unlock(&ranks->lock);
 }
 
-/* With the lock: takes the message from the list of those that are under way. */
+/* With the lock held: removes the message from the list of those in transit. */
 static void strike(yk_ranks *ranks, yk_ranks_outgoing *o)
 {
     yk_ranks_outgoing **at = &ranks->under_way;
@@ -291,9 +290,9 @@ static void strike(yk_ranks *ranks, yk_ranks_outgoing *o)
     o->under_way = false;
 }
 
-/* Messages leave while their sender computes: an MPI goes on with what it could not send at once
- * only when it is called, also with messages that it has taken over. A thread calls it, every
- * millisecond while messages are sent, and less often while none are. */
+/* Lets messages leave while their sender computes: an MPI library progresses unfinished sends only
+ * when it is called, including messages that it has accepted. A thread calls it every millisecond
+ * while messages are sent, and less often otherwise. */
 static void *push(void *user)
 {
     static const double LONGEST = 1e-2; /* s */
@@ -307,7 +306,7 @@ static void *push(void *user)
         pthread_mutex_lock(&ranks->lock);
         bool closing = ranks->closing;
 
-        /* Any call lets the library go on with its sends; a probe takes nothing from anybody. */
+        /* Any call lets the library progress its sends; a probe has no side effects. */
         int from = YK_ANY;
         int tag = YK_ANY;
         size_t bytes;
@@ -332,7 +331,7 @@ static void *push(void *user)
     }
 }
 
-/* Waits until a message has left. The bytes of one that nobody takes stay with the library. */
+/* Waits until a message has left. The library keeps the bytes of a message without a receiver. */
 static yk_status let_go(ranks_transport *t, yk_ranks_outgoing *o, double deadline)
 {
     yk_ranks *ranks = t->ranks;
@@ -349,7 +348,7 @@ static yk_status let_go(ranks_transport *t, yk_ranks_outgoing *o, double deadlin
         if (pause_for(t->base.context, ranks, &w, deadline))
             continue;
 
-        /* Nobody takes it, but the library may still read the bytes: their memory is left to it. */
+        /* There is no receiver, but the library may still read the bytes: leave the memory to it. */
         pthread_mutex_lock(&ranks->lock);
         strike(ranks, o);
         pthread_mutex_unlock(&ranks->lock);
@@ -361,7 +360,7 @@ static yk_status let_go(ranks_transport *t, yk_ranks_outgoing *o, double deadlin
 static yk_status ranks_send(yk_transport *self, const void *head, size_t head_count,
                             const void *body, size_t count, double deadline)
 {
-    /* Head and body as one message: the other side need not wait for a second. */
+    /* Header and body as one message, so that the other side need not wait for a second one. */
     ranks_transport *t = (ranks_transport *)self;
     yk_ranks_outgoing *o = &t->out[t->next];
     t->next = (t->next + 1) % OUTGOING;
@@ -376,7 +375,7 @@ static yk_status ranks_send(yk_transport *self, const void *head, size_t head_co
     if (o->body.failed)
         return YK_ERROR_MEMORY;
 
-    /* A message that the library could not take over at once stays in the list of the thread. */
+    /* A message that the library could not accept immediately is in the list of the thread. */
     count_frame(t->ranks, &o->body);
     yk_ranks *ranks = t->ranks;
     pthread_mutex_lock(&ranks->lock);
@@ -389,7 +388,7 @@ static yk_status ranks_send(yk_transport *self, const void *head, size_t head_co
         ranks->under_way = o;
     }
 
-    /* Rank 0 asks many at a time; others only now and then have more to send than goes at once. */
+    /* Rank 0 sends many requests at a time; other ranks rarely send more than fits at once. */
     if (!ranks->pushes && (ranks->rank == 0 || o->under_way))
         ranks->pushes = pthread_create(&ranks->pusher, NULL, push, ranks) == 0;
     pthread_mutex_unlock(&ranks->lock);
@@ -404,7 +403,7 @@ static yk_status ranks_receive(yk_transport *self, void *bytes, size_t count, do
     ranks_transport *t = (ranks_transport *)self;
     unsigned char *target = bytes;
     while (count > 0) {
-        /* The next message, whole. */
+        /* The next message, complete. */
         if (t->in.at == t->in.length) {
             int from = t->rank;
             int tag = t->tag;
@@ -425,7 +424,7 @@ static yk_status ranks_receive(yk_transport *self, void *bytes, size_t count, do
             count_frame(t->ranks, &t->in);
         }
 
-        /* What is left of it stays for the next call. */
+        /* The rest remains for the next call. */
         size_t have = t->in.length - t->in.at;
         size_t piece = have < count ? have : count;
         memcpy(target, t->in.bytes + t->in.at, piece);
@@ -439,7 +438,7 @@ static yk_status ranks_receive(yk_transport *self, void *bytes, size_t count, do
 
 static void ranks_close(yk_transport *self)
 {
-    /* A partner that lives takes its last message at once. */
+    /* A live partner receives its last message immediately. */
     static const double PATIENCE = 1; /* s */
     ranks_transport *t = (ranks_transport *)self;
     double deadline = yk_clock_seconds() + PATIENCE;
@@ -452,7 +451,7 @@ static void ranks_close(yk_transport *self)
     yk_free(t->base.context, t);
 }
 
-/* To a rank with a tag; closing it sends nothing. NULL when out of memory. */
+/* A transport to a rank with a tag; closing it sends nothing. NULL: memory is missing. */
 static yk_transport *create_transport(yk_context *context, yk_ranks *ranks, int rank, int tag)
 {
     static const yk_transport_ops ops = {ranks_send, ranks_receive, ranks_close};
@@ -466,7 +465,7 @@ static yk_transport *create_transport(yk_context *context, yk_ranks *ranks, int 
     t->tag = tag;
     t->in.context = context;
 
-    /* Memory for usual messages now, so that steps need none. */
+    /* Allocate memory for usual messages now, so that steps need none. */
     bool good = yk_body_reserve(&t->in, USUAL_MESSAGE);
     for (int i = 0; i < OUTGOING; i++) {
         t->out[i].body.context = context;
@@ -489,7 +488,7 @@ yk_status yk_ranks_remote(yk_context *context, yk_ranks *ranks, int rank, int in
     if (!transport)
         return YK_ERROR_MEMORY;
 
-    /* With rank and host in messages: of many processes one has to be found. */
+    /* With rank and host in messages, to find one of many processes. */
     char who[300];
     snprintf(who, sizeof who, "'%.150s' on rank %d (host %.63s)", name, rank, ranks->hosts[rank]);
     yk_remote_def def = yk_remote_default();
@@ -507,33 +506,33 @@ typedef struct service {
     int count, threads;
     yk_session **sessions; /* NULL: another rank has it */
 
-    /* Guards what follows. */
+    /* Guards the following members. */
     pthread_mutex_t lock;
     bool *busy;
     bool ended;
     yk_status status;
 } service;
 
-/* A session that has a question and nobody who answers it, which is then taken; -1: none. */
+/* A session with a request that no thread handles, which is then taken; -1: none. */
 static int take_session(service *s)
 {
     int found = -1;
     pthread_mutex_lock(&s->lock);
 
-    /* From rank 0: the end, or a question to one of the subsystems that nobody works for. */
+    /* From rank 0: the end, or a request to a subsystem that no thread handles. */
     int from = 0;
     int tag = YK_TAG_CONTROL;
     size_t bytes;
 
     pthread_mutex_lock(&s->ranks->lock);
     if (s->threads == 1) {
-        /* Nobody is busy: whatever comes first is next. */
+        /* No thread is busy: handle the next message, whatever it is. */
         tag = YK_ANY;
         if (s->ranks->driver->probe(&from, &tag, &bytes)) {
             found = tag - YK_TAG_SUBSYSTEM;
             s->ended = found < 0 || found >= s->count || !s->sessions[found];
 
-            /* The session that takes it need not look for it again. */
+            /* The session that handles it need not probe for it again. */
             if (!s->ended) {
                 s->ranks->seen_from = from;
                 s->ranks->seen_tag = tag;
@@ -544,7 +543,7 @@ static int take_session(service *s)
         s->ended = true;
     }
 
-    /* Several threads: a question to a subsystem that another one works for waits. */
+    /* With several threads, a request to a subsystem that another thread handles waits. */
     for (int i = 0; s->threads > 1 && !s->ended && found < 0 && i < s->count; i++) {
         tag = YK_TAG_SUBSYSTEM + i;
         if (s->sessions[i] && !s->busy[i] && s->ranks->driver->probe(&from, &tag, &bytes))
@@ -566,7 +565,7 @@ static void *serve_questions(void *user)
     service *s = user;
     waiting w = {0};
     for (;;) {
-        /* Several looks before the clock is read, as in yk_ranks_wait. */
+        /* Poll several times before reading the clock, as in yk_ranks_wait(). */
         int index = -1;
         for (int i = 0; index < 0 && i < LOOKS; i++)
             index = take_session(s);
@@ -581,7 +580,7 @@ static void *serve_questions(void *user)
             continue;
         }
 
-        /* A question has come: what this wait has cost decides how long the next one looks. */
+        /* A request has arrived: adapt the polling time of the next wait. */
         pthread_mutex_lock(&s->ranks->lock);
         learn(s->ranks, &w);
         pthread_mutex_unlock(&s->ranks->lock);
@@ -589,7 +588,7 @@ static void *serve_questions(void *user)
 
         yk_status status = yk_session_answer(s->sessions[index]);
 
-        /* Rank 0 cannot be reached: nobody is left to answer. */
+        /* Rank 0 cannot be reached, so no answer is needed. */
         pthread_mutex_lock(&s->lock);
         s->busy[index] = false;
         if (status != YK_OK) {
@@ -613,7 +612,7 @@ yk_status yk_ranks_serve(yk_context *context, yk_ranks *ranks, yk_subsystem *con
     if (!s.sessions || !s.busy)
         status = YK_ERROR_MEMORY;
 
-    /* A session for each subsystem that is here, or should be. */
+    /* A session for each subsystem of this rank. */
     for (int i = 0; status == YK_OK && i < count; i++) {
         yk_subsystem *subsystem = NULL;
         if (!failure)
@@ -627,7 +626,7 @@ yk_status yk_ranks_serve(yk_context *context, yk_ranks *ranks, yk_subsystem *con
             status = yk_session_open(context, transport, subsystem, failure, &s.sessions[i]);
     }
 
-    /* This thread and others, until rank 0 has said that it is enough. */
+    /* This thread and others, until rank 0 ends the service. */
     pthread_mutex_init(&s.lock, NULL);
     pthread_t others[THREADS_MAX];
     int started = 0;
@@ -643,7 +642,7 @@ yk_status yk_ranks_serve(yk_context *context, yk_ranks *ranks, yk_subsystem *con
     if (status == YK_OK)
         status = s.status;
 
-    /* Seconds of each subsystem, before its session goes. */
+    /* Time of each subsystem (s), before its session is destroyed. */
     for (int i = 0; s.sessions && i < count; i++) {
         if (s.sessions[i] && seconds)
             seconds[i] = yk_session_seconds(s.sessions[i]);

@@ -1,12 +1,11 @@
-/* A subsystem that stands for one in another process.
+/* A stand-in for a subsystem in another process.
  *
- * Each operation is a question and its answer (frame.h). What is asked for after every step comes
- * with the answer to the step and is kept here: outputs, energies, the next event, and predictions
- * for another step of the same size.
+ * Each operation is a request and an answer (frame.h). Data that are needed after every step are
+ * part of the answer to the step and stored here: outputs, energies, the next event, and
+ * predictions for another step of the same size.
  *
- * Marks, rewinds and steps that are posted are not waited for: their answers are taken when
- * something is asked that depends on them. At most two are under way, which every transport
- * carries without a reader. */
+ * Saving states, rollback and posted steps do not wait: their answers are received when they are
+ * needed. At most two are in transit, which every transport carries without a reader. */
 #include <math.h>
 #include <sodium.h>
 #include <stdio.h>
@@ -21,15 +20,15 @@
 
 enum { AWAITED_MAX = 2 };
 
-/* A part of a merged subsystem: its sizes, what it reached, as it came with the last answer, and
- * its unknowns as the caller has set them since, which go with the next question. */
+/* A part of a merged subsystem: its sizes; its words in the last answer; and its unknowns as
+ * changed by the caller since, which are sent with the next request. */
 typedef struct known_part {
     size_t words, unknowns;
     double *reached, *given;
     bool is_given;
 } known_part;
 
-/* A unit that the server named. */
+/* A unit named by the server. */
 typedef struct remote_unit {
     struct remote_unit *next;
     char text[64];
@@ -40,13 +39,13 @@ typedef struct remote {
     yk_subsystem_ops ops; /* with the capabilities of the other side */
     yk_context *context;
     yk_transport *transport;
-    double deadline; /* s, for an answer */
+    double deadline; /* of an answer (s) */
     char name[300];  /* "'beam' at unix:/tmp/beam" */
     yk_remote_host host;
     char message[YK_PARTNER_MESSAGE];
-    bool broken; /* the connection cannot be used any more */
+    bool broken; /* the connection is unusable */
 
-    /* What it is. */
+    /* Description of the subsystem. */
     uint32_t capabilities;
     int input_degree;
     yk_port *ports;
@@ -54,54 +53,54 @@ typedef struct remote {
     yk_causality *causalities;
     yk_channel *channels;
     int channel_count;
-    size_t *channel_first; /* where the numbers of each begin among those of all */
+    size_t *channel_first; /* first number of each channel among those of all */
     size_t channel_words;  /* of all */
 
-    /* The question and the answer. */
+    /* The request and the answer. */
     yk_body body;
     uint64_t number;
 
-    /* Questions whose answers nobody has waited for yet, the oldest first; the outcome of one that
-     * failed, which is that of the call that follows. */
+    /* Requests whose answers have not been received yet, the oldest first; and the outcome of one
+     * that failed, which is reported by the next call. */
     yk_frame_kind awaited[AWAITED_MAX];
     int awaited_count;
     yk_status outcome;
 
-    /* Steps that were posted, those of them that were asked for since, and the answer to all. */
+    /* Posted steps, those of them that were requested since, and the answer to all. */
     int posted, taken;
-    bool model_posted; /* a step model, whose answer goes to the same body */
+    bool model_posted; /* a step model, whose answer is received into the same body */
     yk_body ahead;
 
-    /* After the last answer. */
+    /* Data of the last answer. */
     yk_port_value *values;
     yk_energy energy;
     yk_state_layout layout;
-    double *mark;              /* where the server keeps none */
-    double event_after, event; /* the next one after a time; NaN: none is known */
+    double *mark;              /* if the server does not save states */
+    double event_after, event; /* the next event after a time; NaN: unknown */
     double predicted_step;     /* of the predictions; NaN: there are none */
     yk_motion *predicted;
     double *samples;  /* of all channels */
-    bool sampled;     /* those that were ever read are of this state */
-    bool all_sampled; /* and so are the others */
-    bool *read;       /* per channel: it ever was */
+    bool sampled;     /* the channels that were read before are up to date */
+    bool all_sampled; /* all channels are up to date */
+    bool *read;       /* per channel: it has been read before */
     int read_count;
 
-    /* Parts that were asked for; which of them is being relaxed there, -1: none; the state that was
-     * sent last for it. */
+    /* Parts that were described; the part that is being relaxed there, -1: none; the state that was
+     * last sent for it. */
     known_part *parts;
     int part_count, relaxing;
     double *image;
 
-    /* What the first descriptions do not say. Counts are shown as they were asked for last, and go
-     * back where the caller has changed them. */
+    /* Further descriptions. Counters are shown as last received, and sent back if the caller has
+     * changed them. */
     double rho_inf;
     bool image_is_local;
-    remote_unit *units; /* of ports, as they were asked for */
+    remote_unit *units; /* of ports, as received */
     unsigned char *counts, *counts_before;
     size_t count_bytes;
     bool counts_shown;
 
-    /* What it looks like, from the first time that this is asked for. */
+    /* The scene, after the first request. */
     yk_scene_body *bodies;
     yk_shape *shapes;
     int body_count, shape_count;
@@ -111,7 +110,7 @@ typedef struct remote {
 
 /* Questions ------------------------------------------------------------------------------------ */
 
-/* A failure of the connection, with the partner's name before its message; it stays one. */
+/* A failure of the connection, with the partner's name before its message. It is permanent. */
 static yk_status give_up(remote *r, yk_status status)
 {
     char partner[330];
@@ -133,10 +132,10 @@ static yk_status nonsense(remote *r)
     return give_up(r, YK_ERROR_EXTERNAL);
 }
 
-/* Sends what was put into the body. */
+/* Sends the content of the body. */
 static yk_status send(remote *r, yk_frame_kind kind)
 {
-    /* After a failure both ends may disagree about what was sent: nothing more is. */
+    /* After a failure both ends may disagree about what was sent, so nothing more is sent. */
     if (r->broken)
         return yk_fail(r->context, YK_ERROR_EXTERNAL, "%s", r->message);
 
@@ -147,17 +146,17 @@ static yk_status send(remote *r, yk_frame_kind kind)
     return YK_OK;
 }
 
-/* Waits for the answer to a question: its status, and the message of a failure. The rest of the
+/* Receives the answer to a request: its status, and the message of a failure. The rest of the
  * answer is in the body. */
 static yk_status receive(remote *r, yk_frame_kind kind, uint64_t number, yk_body *body)
 {
-    /* Answers come in the order of the questions; kind and number say that this is the one. */
+    /* Answers arrive in the order of the requests; check kind and number. */
     uint16_t got_kind = 0;
     uint64_t got_number = 0;
     double deadline = yk_clock_seconds() + r->deadline;
     yk_status status = yk_frame_receive(r->transport, &got_kind, &got_number, body, deadline);
     if (status != YK_OK) {
-        /* Transports say how long they have waited, which is less where they came to it late. */
+        /* Transports measure how long they have waited, which is less if they began late. */
         if (yk_clock_seconds() > deadline)
             yk_fail(r->context, status, "did not answer within %.3g s", r->deadline);
         return give_up(r, status);
@@ -166,13 +165,13 @@ static yk_status receive(remote *r, yk_frame_kind kind, uint64_t number, yk_body
     if (got_kind != kind || got_number != number)
         return nonsense(r);
 
-    /* Every answer begins with a status of the list and a message. */
+    /* Every answer begins with a valid status and a message. */
     char message[YK_PARTNER_MESSAGE];
     int32_t outcome = get_outcome(body, message);
     if (body->failed || !yk_status_is_known(outcome))
         return nonsense(r);
 
-    /* The message of an earlier failure stays until it has been reported. */
+    /* The message of an earlier failure is kept until it has been reported. */
     status = (yk_status)outcome;
     if (r->outcome == YK_OK)
         snprintf(r->message, sizeof r->message, "%s", message);
@@ -181,7 +180,7 @@ static yk_status receive(remote *r, yk_frame_kind kind, uint64_t number, yk_body
     return status;
 }
 
-/* The end of an answer; `status` is what it began with. */
+/* Checks the end of an answer; `status` is its beginning. */
 static yk_status done(remote *r, yk_status status)
 {
     if (!yk_body_is_done(&r->body))
@@ -189,14 +188,14 @@ static yk_status done(remote *r, yk_status status)
     return status;
 }
 
-/* What every answer brings after which the state is another. */
+/* Data in every answer after which the state has changed. */
 static void read_state(remote *r, yk_body *body)
 {
-    /* Channels are those of the state before. */
+    /* The stored channels belong to the previous state. */
     size_t n = (size_t)r->port_count;
     r->sampled = false;
 
-    /* What is there follows from the capabilities, which both sides know. */
+    /* The capabilities, which both sides know, determine the content. */
     yk_get_numbers(body, (double *)r->values, n * sizeof *r->values / sizeof(double));
     if (r->capabilities & YK_CAN_COUNT_ENERGY)
         yk_get_numbers(body, &r->energy.kinetic, sizeof r->energy / sizeof(double));
@@ -205,7 +204,7 @@ static void read_state(remote *r, yk_body *body)
         r->event = yk_get_number(body);
     }
 
-    /* Predictions are there for the step size with which they were made. */
+    /* Predictions are valid for the step size with which they were made. */
     r->predicted_step = NAN;
     if (yk_get_whole(body) == 1) {
         r->predicted_step = yk_get_number(body);
@@ -213,11 +212,10 @@ static void read_state(remote *r, yk_body *body)
     }
 }
 
-/* Takes the answer to the oldest question that nobody has waited for. */
+/* Receives the answer to the oldest pending request. */
 static void take_oldest(remote *r)
 {
-    /* Questions are numbered one after another, so the oldest has the number of the newest less
-     * those between them. */
+    /* Requests are numbered consecutively, so the number of the oldest follows from the newest. */
     yk_frame_kind kind = r->awaited[0];
     uint64_t number = r->number - (uint64_t)(r->awaited_count - 1);
     r->awaited_count--;
@@ -225,7 +223,7 @@ static void take_oldest(remote *r)
     if (r->broken)
         return;
 
-    /* Steps are read when they are asked for; a rewind has brought another state. */
+    /* Steps are read when they are requested; a rollback changes the state. */
     yk_body *body = &r->body;
     if (kind == YK_FRAME_STEPS || kind == YK_FRAME_STEP_MODEL || kind == YK_FRAME_RELAX)
         body = &r->ahead;
@@ -235,7 +233,7 @@ static void take_oldest(remote *r)
         status = done(r, status);
     }
 
-    /* The first failure is the one that counts. */
+    /* Keep the first failure. */
     if (YK_FAILED(status) && r->outcome == YK_OK)
         r->outcome = status;
 }
@@ -246,18 +244,18 @@ static void take_all(remote *r)
         take_oldest(r);
 }
 
-/* Counts that the caller has changed since they were shown. */
+/* Sends counters that the caller has changed since they were shown. */
 static void return_counts(remote *r)
 {
     if (!r->counts_shown)
         return;
 
-    /* Nearly always they are as they were: only runs that are resumed set them. */
+    /* Usually they are unchanged: only resumed runs set them. */
     r->counts_shown = false;
     if (memcmp(r->counts, r->counts_before, r->count_bytes) == 0)
         return;
 
-    /* Not by ask, which returns counts itself. A failure is that of the call that follows. */
+    /* Not by ask(), which sends counters itself. A failure is reported by the next call. */
     r->body.length = 0;
     r->body.failed = false;
     yk_put_whole(&r->body, (uint32_t)r->count_bytes);
@@ -270,7 +268,7 @@ static void return_counts(remote *r)
         r->outcome = status;
 }
 
-/* An empty body for a question whose answer will be waited for. */
+/* Begins a request whose answer will be awaited. */
 static yk_body *ask(remote *r)
 {
     take_all(r);
@@ -281,10 +279,10 @@ static yk_body *ask(remote *r)
     return &r->body;
 }
 
-/* Sends what was put into the body and waits for the answer. */
+/* Sends the content of the body and waits for the answer. */
 static yk_status answer(remote *r, yk_frame_kind kind)
 {
-    /* What failed behind the caller's back is reported by the call that follows it. */
+    /* A failure of a pending request is reported by the next call. */
     yk_status status = r->outcome;
     r->outcome = YK_OK;
     if (status != YK_OK)
@@ -296,7 +294,7 @@ static yk_status answer(remote *r, yk_frame_kind kind)
     return receive(r, kind, r->number, &r->body);
 }
 
-/* Sends what was put into the body, and leaves its answer for later. */
+/* Sends the content of the body, and leaves its answer pending. */
 static yk_status post(remote *r, yk_frame_kind kind)
 {
     yk_status status = send(r, kind);
@@ -305,14 +303,15 @@ static yk_status post(remote *r, yk_frame_kind kind)
     return status;
 }
 
-/* An empty body for one of those. */
+/* Begins such a request. */
 static yk_body *ask_later(remote *r)
 {
-    /* More under way than a transport holds could make both ends wait for each other. */
+    /* With more requests in transit than a transport holds, both ends could wait for each other. */
     while (r->awaited_count == AWAITED_MAX)
         take_oldest(r);
 
-    /* The question about counts is waited for: no other answer may come before its own. */
+    /* Wait for the answer about counters, because its answer must come before that of the next
+     * request. */
     if (r->counts_shown) {
         take_all(r);
         return_counts(r);
@@ -326,7 +325,7 @@ static yk_body *ask_later(remote *r)
 /* t, h and the inputs. */
 static void put_step(remote *r, double t, double h, const yk_input *inputs)
 {
-    /* Inputs of ports that are not connected are only marked as absent. */
+    /* Inputs of unconnected ports are only marked as absent. */
     yk_body *body = &r->body;
     yk_put_number(body, t);
     yk_put_number(body, h);
@@ -342,7 +341,7 @@ static yk_body *ask_step(remote *r, double t, double h, const yk_input *inputs)
     return body;
 }
 
-/* Rows and columns of the ports that take a wrench, `marker` and `scalar` for each. */
+/* Rows and columns of the wrench ports, `marker` and `scalar` for each. */
 static size_t count_wrench_rows(const remote *r, size_t marker, size_t scalar)
 {
     return yk_wrench_rows(r->ports, r->causalities, r->port_count, marker, scalar);
@@ -394,7 +393,7 @@ static yk_status remote_move_port(yk_subsystem *self, int port, const yk_vec3 *p
     yk_body *body = ask(r);
     yk_put_whole(body, (uint32_t)port);
 
-    /* What is not to change is sent too, and marked as not given. */
+    /* Unchanged values are sent too, and marked as not given. */
     uint32_t given = 0;
     if (position)
         given |= 1;
@@ -416,7 +415,7 @@ static yk_status remote_move_port(yk_subsystem *self, int port, const yk_vec3 *p
 }
 
 /* The layout of an image in an answer. One with more continuous words than words is an error, which
- * `done` reports. */
+ * done() reports. */
 static void read_layout(remote *r)
 {
     r->layout.word_count = yk_get_whole(&r->body);
@@ -425,7 +424,7 @@ static void read_layout(remote *r)
         r->body.failed = true;
 }
 
-/* Memory for all later questions and answers, of which images of the state are the largest. */
+/* Memory for all later requests and answers, of which state images are the largest. */
 static bool reserve_images(remote *r)
 {
     size_t ports = (size_t)r->port_count * (sizeof(yk_input) + 2 * sizeof(yk_port_value));
@@ -435,7 +434,7 @@ static bool reserve_images(remote *r)
 
 static yk_status remote_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
-    /* Steps that were posted belong to what was before. */
+    /* Posted steps belong to the previous state. */
     remote *r = (remote *)self;
     ask_step(r, t, h, inputs);
     r->posted = 0;
@@ -451,7 +450,7 @@ static yk_status remote_start(yk_subsystem *self, double t, double h, const yk_i
     if (YK_FAILED(status) || r->capabilities & YK_CAN_WORK_AHEAD)
         return status;
 
-    /* A server that keeps no marks: the image of one is kept here. */
+    /* For a server that does not save states, the image is stored here. */
     double *mark = yk_reallocate(r->context, r->mark, r->layout.word_count + 1, sizeof *mark);
     if (!mark)
         return YK_ERROR_MEMORY;
@@ -459,10 +458,10 @@ static yk_status remote_start(yk_subsystem *self, double t, double h, const yk_i
     return status;
 }
 
-/* The next of the steps that were posted. */
+/* The next of the posted steps. */
 static yk_status take_step(remote *r)
 {
-    /* All posted steps have one answer; where one of them failed there is nothing else in it. */
+    /* All posted steps have one answer; if one of them failed, it contains nothing else. */
     take_all(r);
     yk_status status = r->outcome;
     r->outcome = YK_OK;
@@ -479,7 +478,7 @@ static yk_status take_step(remote *r)
     if (r->taken == r->posted)
         r->posted = 0;
 
-    /* Failures have an answer of their own; the last step is the end of this one. */
+    /* Failures have an answer of their own; the last step ends this one. */
     bool sound = !r->ahead.failed && yk_status_is_known(outcome) && !YK_FAILED(outcome);
     if (!sound || (r->posted == 0 && !yk_body_is_done(&r->ahead)))
         return nonsense(r);
@@ -488,7 +487,7 @@ static yk_status take_step(remote *r)
 
 static yk_status remote_step(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
-    /* A step that was posted is under way with the same inputs, or done. */
+    /* A posted step is in progress with the same inputs, or finished. */
     remote *r = (remote *)self;
     if (r->posted > 0)
         return take_step(r);
@@ -498,7 +497,7 @@ static yk_status remote_step(yk_subsystem *self, double t, double h, const yk_in
     if (YK_FAILED(status))
         return status;
 
-    /* Everything that the scheme will ask for before the next step. */
+    /* Data that the scheme needs before the next step. */
     read_state(r, &r->body);
     return done(r, status);
 }
@@ -506,7 +505,7 @@ static yk_status remote_step(yk_subsystem *self, double t, double h, const yk_in
 static yk_status remote_post(yk_subsystem *self, double t, double h, const yk_input *inputs,
                              int left)
 {
-    /* The first of them begins the frame, the last sends it. */
+    /* The first posted step begins the frame, the last one sends it. */
     remote *r = (remote *)self;
     if (r->posted == 0) {
         yk_put_whole(ask_later(r), (uint32_t)left + 1);
@@ -526,7 +525,7 @@ static yk_status remote_post(yk_subsystem *self, double t, double h, const yk_in
 
 static void remote_mark(yk_subsystem *self)
 {
-    /* The image stays at the server: it need not travel to be set again. */
+    /* The image remains on the server and need not be transferred. */
     remote *r = (remote *)self;
     ask_later(r);
     post(r, YK_FRAME_MARK);
@@ -534,7 +533,7 @@ static void remote_mark(yk_subsystem *self)
 
 static yk_status remote_rewind(yk_subsystem *self)
 {
-    /* Steps that nobody asked for any more are forgotten with what they did. */
+    /* Steps that were not requested any more are discarded with their results. */
     remote *r = (remote *)self;
     ask_later(r);
     r->posted = 0;
@@ -544,7 +543,7 @@ static yk_status remote_rewind(yk_subsystem *self)
 
 static yk_status remote_check(const yk_subsystem *self)
 {
-    /* A connection that was lost is lost for good; other outcomes are reported once. */
+    /* A lost connection is permanent; other failures are reported once. */
     remote *r = (remote *)(uintptr_t)self;
     take_all(r);
     if (r->broken)
@@ -568,7 +567,7 @@ static yk_status remote_iterate(yk_subsystem *self, double t, double h, const yk
     if (YK_FAILED(status))
         return status;
 
-    /* The trial stays open there; its outputs are what the scheme reads next. */
+    /* The trial remains open on the server; the scheme reads its outputs next. */
     report->correction = yk_get_number(&r->body);
     report->converged = yk_get_whole(&r->body) != 0;
     read_state(r, &r->body);
@@ -600,7 +599,7 @@ static yk_status remote_interface_model(yk_subsystem *self, double t, double h,
     if (YK_FAILED(status))
         return status;
 
-    /* Velocity rates by wrenches, and those without any. */
+    /* Derivatives of velocity rates by wrenches, and the rates without wrenches. */
     size_t n = (size_t)model->row_count;
     yk_get_numbers(&r->body, model->inverse_mass, n * n);
     yk_get_numbers(&r->body, model->free_acceleration, n);
@@ -617,7 +616,7 @@ static void put_model(yk_body *body, const yk_step_model *model)
 static yk_status remote_post_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
                                    const yk_step_model *model)
 {
-    /* Where there is none the scheme finds out when it asks for it. */
+    /* If there is none, the scheme gets the failure when it requests the model. */
     remote *r = (remote *)self;
     if (!r->ops.step_model)
         return YK_OK;
@@ -634,7 +633,7 @@ static yk_status remote_post_model(yk_subsystem *self, double t, double h, const
 static yk_status remote_step_model(yk_subsystem *self, double t, double h, const yk_input *inputs,
                                    yk_step_model *model)
 {
-    /* Its answer is on its way already, or it is asked for now. */
+    /* The answer is pending, or is requested now. */
     remote *r = (remote *)self;
     yk_body *body = &r->body;
     yk_status status;
@@ -655,7 +654,7 @@ static yk_status remote_step_model(yk_subsystem *self, double t, double h, const
     if (YK_FAILED(status))
         return status;
 
-    /* The numbers as the contract orders them, first what has the size of the ports. */
+    /* The numbers in the order of the contract, starting with those per port. */
     size_t n = (size_t)model->row_count;
     yk_get_numbers(body, model->velocity, n);
     yk_get_numbers(body, model->displacement, n);
@@ -669,7 +668,7 @@ static yk_status remote_step_model(yk_subsystem *self, double t, double h, const
     return status;
 }
 
-/* The contract lets no failure out of the next four: it is the outcome of the call that follows. */
+/* The following four operations of the contract cannot fail: the next call reports the failure. */
 static bool has_failed(remote *r, yk_status status)
 {
     if (YK_FAILED(status) && r->outcome == YK_OK)
@@ -682,13 +681,13 @@ static void remote_predict(const yk_subsystem *self, int port, double h, yk_moti
     remote *r = (remote *)(uintptr_t)self;
     take_all(r);
 
-    /* With the step size of the last step, as nearly always, it came with the answer. */
+    /* With the size of the last step, as usual, it is part of the last answer. */
     if (h == r->predicted_step && r->causalities[port] == YK_CAUSALITY_WRENCH_INPUT) {
         *motion = r->predicted[port];
         return;
     }
 
-    /* For another step size it is asked; a failure leaves the motion as it is. */
+    /* Request another step size; after a failure the motion is unchanged. */
     yk_body *body = ask(r);
     yk_put_whole(body, (uint32_t)port);
     yk_put_number(body, h);
@@ -706,11 +705,11 @@ static double remote_next_event(const yk_subsystem *self, double t)
     remote *r = (remote *)(uintptr_t)self;
     take_all(r);
 
-    /* That of the last answer is known, and is the next one of all times up to it. */
+    /* The event of the last answer is the next one for all times up to it. */
     if (t >= r->event_after && t < r->event)
         return r->event;
 
-    /* Another time is asked for, and kept; without an answer there is no event. */
+    /* Request another time and store the answer; without an answer there is no event. */
     yk_put_number(ask(r), t);
     if (has_failed(r, answer(r, YK_FRAME_NEXT_EVENT)))
         return INFINITY;
@@ -726,7 +725,7 @@ static double remote_next_event(const yk_subsystem *self, double t)
 
 static void remote_state_get(const yk_subsystem *self, double *image)
 {
-    /* Zeros, should the partner have left: `check` says so. */
+    /* Zeros, in case the partner has disconnected: `check` reports it. */
     remote *r = (remote *)(uintptr_t)self;
     memset(image, 0, r->layout.word_count * sizeof *image);
     ask(r);
@@ -742,8 +741,8 @@ static void remote_read_channel(const yk_subsystem *self, int channel, double *v
     remote *r = (remote *)(uintptr_t)self;
     take_all(r);
 
-    /* All come with the first that is read at all, and with the first that is read after a step
-     * those that were read before: what nobody records stays where it is. */
+    /* The first channel that is ever read brings all, and the first that is read after a step
+     * brings those that were read before: channels that nobody records are not transferred. */
     yk_frame_kind kind = YK_FRAME_CHANNELS;
     if (r->read_count > 0 && r->capabilities & YK_CAN_CHOOSE_CHANNELS)
         kind = YK_FRAME_SOME_CHANNELS;
@@ -752,7 +751,7 @@ static void remote_read_channel(const yk_subsystem *self, int channel, double *v
     r->read[channel] = true;
     r->read_count += is_new;
 
-    /* Where the question fails the numbers before stay; the next call reports it. */
+    /* If the request fails, the old numbers are kept; the next call reports the failure. */
     if (!r->sampled || (is_new && !r->all_sampled)) {
         yk_body *body = ask(r);
         if (!all)
@@ -786,7 +785,7 @@ static yk_status remote_state_set(yk_subsystem *self, const double *image)
     if (YK_FAILED(status))
         return status;
 
-    /* Everything that was known belongs to another state. */
+    /* All stored data belong to another state. */
     read_state(r, &r->body);
     return done(r, status);
 }
@@ -828,8 +827,8 @@ static const char *remote_port_unit(const yk_subsystem *self, int port, int offs
     return unit->text;
 }
 
-/* Tells the server how states will be used. The answer has the layout of an image once the
- * subsystem has started; a failure is reported by the next call. */
+/* Tells the server how states will be used. The answer contains the layout of an image if the
+ * subsystem has been initialized; a failure is reported by the next call. */
 static void remote_expect_states(yk_subsystem *self, yk_state_use use)
 {
     remote *r = (remote *)self;
@@ -861,7 +860,7 @@ static yk_status remote_part_words(yk_subsystem *self, int part, size_t *words, 
     if (YK_FAILED(status))
         return status;
 
-    /* Parts are asked for in order, and their words must fit into one frame. */
+    /* Parts are described in order, and their words must fit in one frame. */
     *words = yk_get_whole(&r->body);
     *unknowns = yk_get_whole(&r->body);
     if (part > r->part_count || *unknowns > *words ||
@@ -870,7 +869,7 @@ static yk_status remote_part_words(yk_subsystem *self, int part, size_t *words, 
     if (part < r->part_count)
         return done(r, status);
 
-    /* Both sides begin with zeros for what changes later. */
+    /* Both sides begin with zeros. */
     size_t count = (size_t)part + 1;
     known_part *grown = yk_reallocate(r->context, r->parts, count, sizeof *grown);
     double *numbers = yk_allocate(r->context, *words + *unknowns + 1, sizeof *numbers);
@@ -889,7 +888,7 @@ static yk_status remote_part_words(yk_subsystem *self, int part, size_t *words, 
         .given = numbers + *words,
     };
 
-    /* The state that was sent last: later questions carry only what differs from it. */
+    /* The last sent state: later requests contain only the changes. */
     if (!r->image)
         r->image = yk_allocate(r->context, r->layout.word_count + 1, sizeof *r->image);
     if (!r->image)
@@ -903,7 +902,7 @@ static void remote_part_get(yk_subsystem *self, int part, double *words)
     memcpy(words, r->parts[part].reached, r->parts[part].words * sizeof *words);
 }
 
-/* The other side keeps the rest of its words, which are those of its own relaxations. */
+/* The other side keeps its other words, which result from its own relaxations. */
 static void remote_part_set(yk_subsystem *self, int part, const double *words)
 {
     known_part *p = &((remote *)self)->parts[part];
@@ -919,12 +918,12 @@ static yk_status remote_post_relax(yk_subsystem *self, int part, double t, doubl
     put_step(r, t, h, inputs);
     yk_put_whole(body, (uint32_t)part);
 
-    /* Another state ends the trial, and what was known in it. */
+    /* Another state ends the trial and invalidates its data. */
     yk_put_whole(body, image != NULL);
     if (image)
         yk_put_changes(body, image, r->image, r->layout.word_count);
 
-    /* Unknowns that were set since the last question; those of another state mean nothing now. */
+    /* Unknowns that were set since the last request belong to another state now. */
     uint32_t count = 0;
     for (int i = 0; i < r->part_count; i++) {
         r->parts[i].is_given = r->parts[i].is_given && !image;
@@ -951,7 +950,7 @@ static yk_status remote_post_relax(yk_subsystem *self, int part, double t, doubl
 static yk_status remote_relax(yk_subsystem *self, int part, double t, double h,
                               const yk_input *inputs, double *change)
 {
-    /* Its answer is on its way already, or it is asked for now. */
+    /* The answer is pending, or is requested now. */
     remote *r = (remote *)self;
     yk_status status = YK_OK;
     if (r->relaxing != part)
@@ -966,7 +965,7 @@ static yk_status remote_relax(yk_subsystem *self, int part, double t, double h,
     if (YK_FAILED(status))
         return yk_fail(r->context, status, "%s", r->message);
 
-    /* Of the words only those with other bits were sent; the rest is here already. */
+    /* Only words with changed bits were sent. */
     *change = yk_get_number(&r->ahead);
     yk_get_changes(&r->ahead, r->parts[part].reached, r->parts[part].words);
     if (!yk_body_is_done(&r->ahead))
@@ -983,11 +982,11 @@ static yk_status read_about(remote *r)
     if (YK_FAILED(status))
         return status;
 
-    /* NaN: the subsystem does not say which spectral radius its method has. */
+    /* NaN: the subsystem does not report the spectral radius of its method. */
     r->rho_inf = yk_get_number(&r->body);
     r->image_is_local = yk_get_whole(&r->body) != 0;
 
-    /* Counts that the image does not hold. How many there are is known from the first time on. */
+    /* Counters that are not part of the image. Their number is known after the first request. */
     size_t bytes = yk_get_whole(&r->body);
     if (bytes > YK_TEXT_MAX || (r->counts && bytes != r->count_bytes))
         return nonsense(r);
@@ -1000,7 +999,7 @@ static yk_status read_about(remote *r)
             return YK_ERROR_MEMORY;
     }
 
-    /* As they came, to see whether the caller changes them. */
+    /* As received, to detect changes by the caller. */
     yk_get_bytes(&r->body, r->counts, bytes);
     memcpy(r->counts_before, r->counts, bytes);
     return done(r, status);
@@ -1027,7 +1026,7 @@ static size_t remote_counts(yk_subsystem *self, void **data)
     return r->count_bytes;
 }
 
-/* A name that may be absent; false when out of memory. */
+/* An optional name; false: memory is missing. */
 static bool read_name(remote *r, const char **name)
 {
     char text[1024];
@@ -1040,13 +1039,13 @@ static bool read_name(remote *r, const char **name)
     return *name;
 }
 
-/* Bodies and shapes, which are constant: asked for once. */
+/* Bodies and shapes are constant, so they are requested once. */
 static yk_status read_scene(remote *r)
 {
     if (r->seen)
         return YK_OK;
 
-    /* It is asked for once: a scene does not change. */
+    /* Requested once, because a scene does not change. */
     r->seen = true;
     ask(r);
     yk_status status = answer(r, YK_FRAME_SCENE);
@@ -1142,7 +1141,7 @@ static void remote_poses(const yk_subsystem *self, yk_scene_pose *list)
 {
     remote *r = (remote *)(uintptr_t)self;
 
-    /* The contract lets no failure out here either. */
+    /* This operation of the contract cannot fail either. */
     size_t count = (size_t)r->body_count;
     memset(list, 0, count * sizeof *list);
     ask(r);
@@ -1167,7 +1166,7 @@ static int remote_contact_points(const yk_subsystem *self, yk_contact_point *lis
     if (has_failed(r, answer(r, YK_FRAME_CONTACT_POINTS)))
         return 0;
 
-    /* With a capacity of 0, how many there may be. */
+    /* With a capacity of 0: the largest possible number. */
     uint32_t count = yk_get_whole(&r->body);
     if (capacity > 0 && count <= (uint32_t)capacity)
         yk_get_numbers(&r->body, &list->point.x, count * sizeof *list / sizeof(double));
@@ -1185,7 +1184,7 @@ static int remote_channels(const yk_subsystem *self, const yk_channel **list)
 
 static void remote_destroy(yk_subsystem *self)
 {
-    /* The server ends with the connection. */
+    /* The connection ends the server. */
     remote *r = (remote *)self;
     if (r->transport)
         r->transport->ops->close(r->transport);
@@ -1215,7 +1214,7 @@ static void remote_destroy(yk_subsystem *self)
     yk_free(r->context, r->image);
     yk_free(r->context, r->read);
 
-    /* A child process, or whatever else was started for it, goes with it. */
+    /* Releases the child process, or other resources of the partner. */
     yk_free(r->context, (void *)(uintptr_t)r->ops.kind);
     if (r->host.release)
         r->host.release(r->host.user);
@@ -1269,7 +1268,7 @@ static const yk_contact_point_ops contact_point_ops = {sizeof(yk_contact_point_o
 static const yk_channel_ops channel_ops = {sizeof(yk_channel_ops), remote_channels,
                                            remote_read_channel};
 
-/* Servers that keep no marks: the image comes here and goes back, and nothing is sent ahead. */
+/* For servers that do not save states, the image is transferred, and nothing is posted. */
 
 static yk_status plain_post(yk_subsystem *self, double t, double h, const yk_input *inputs,
                             int left)
@@ -1314,10 +1313,10 @@ static const yk_remote_ops plain_ops = {
 
 /* Meeting -------------------------------------------------------------------------------------- */
 
-/* Hello, the proof of the secret, and the memory that both will share. */
+/* The handshake: hello, the proof of the secret, and the shared memory. */
 static yk_status meet(remote *r, const yk_remote_def *def, int socket)
 {
-    /* Hello. The number of this meeting makes a proof of another one worthless. */
+    /* Hello. The number of this handshake makes a proof of another one useless. */
     bool local = strncmp(def->address, "unix:", 5) == 0 && !def->disable_shared_memory;
     unsigned char own[YK_NONCE];
     randombytes_buf(own, sizeof own);
@@ -1333,7 +1332,8 @@ static yk_status meet(remote *r, const yk_remote_def *def, int socket)
     if (YK_FAILED(status))
         return status;
 
-    /* What the server wants and can: bit 0 a proof of the secret, bit 1 shared memory. */
+    /* Requirements and capabilities of the server: bit 0 a proof of the secret, bit 1 shared
+     * memory. */
     unsigned char theirs[YK_NONCE];
     uint32_t flags = yk_get_whole(body);
     yk_get_bytes(body, theirs, sizeof theirs);
@@ -1355,7 +1355,7 @@ static yk_status meet(remote *r, const yk_remote_def *def, int socket)
         if (YK_FAILED(status))
             return status;
 
-        /* Without this one, anybody could answer at the address. */
+        /* Without this check, any process could answer at the address. */
         yk_get_bytes(body, proof, sizeof proof);
         yk_proof(def->secret, "yoke server", own, theirs, expected);
         if (done(r, YK_OK) != YK_OK || sodium_memcmp(proof, expected, sizeof proof) != 0)
@@ -1366,11 +1366,11 @@ static yk_status meet(remote *r, const yk_remote_def *def, int socket)
                        r->name);
     }
 
-    /* Only at a local socket there is memory to be shared. */
+    /* Memory can be shared over a local socket only. */
     if (!(flags & 2))
         return YK_OK;
 
-    /* From here on frames go through memory; the socket stays open beside it. */
+    /* From here on frames go through memory; the socket remains open. */
     int memory;
     yk_transport *shared = NULL;
     int beside = dup(socket);
@@ -1391,7 +1391,7 @@ static yk_status meet(remote *r, const yk_remote_def *def, int socket)
     return YK_OK;
 }
 
-/* What the subsystem is: ports, capabilities, channels. */
+/* Description of the subsystem: ports, capabilities, channels. */
 static yk_status read_description(remote *r)
 {
     ask(r);
@@ -1399,7 +1399,7 @@ static yk_status read_description(remote *r)
     if (YK_FAILED(status))
         return status;
 
-    /* The head. Nothing is believed: counts have limits, and the body ends where it says. */
+    /* The header. Do not trust it: counts have limits, and the body must not be shorter. */
     yk_body *body = &r->body;
     char text[1024];
     yk_get_text(body, text, sizeof text);
@@ -1419,7 +1419,7 @@ static yk_status read_description(remote *r)
     if (!kind || !r->ports || !r->causalities || !r->values || !r->predicted)
         return YK_ERROR_MEMORY;
 
-    /* A port counts as soon as it has a name, so that what is released is what was made. */
+    /* A port counts as soon as it has a name, so that exactly the created ones are released. */
     for (uint32_t i = 0; i < ports; i++) {
         yk_get_text(body, text, sizeof text);
         uint32_t port_kind = yk_get_whole(body);
@@ -1432,7 +1432,7 @@ static yk_status read_description(remote *r)
             return nonsense(r);
     }
 
-    /* Channels, and where their numbers begin in an answer that has all of them. */
+    /* Channels, and the first number of each in an answer with all of them. */
     uint32_t channels = yk_get_whole(body);
     if (body->failed || channels > YK_REMOTE_CHANNELS_MAX)
         return nonsense(r);
@@ -1450,7 +1450,7 @@ static yk_status read_description(remote *r)
         channel->unit = yk_text_copy(r->context, text);
         uint32_t components = yk_get_whole(body);
 
-        /* Counted before it is checked, as ports are, so that its texts are released. */
+        /* Counted before it is checked, like ports, so that its texts are released. */
         r->channel_count++;
         if (!channel->name || !channel->unit)
             return YK_ERROR_MEMORY;
@@ -1477,7 +1477,7 @@ yk_remote_def yk_remote_default(void)
 yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_transport *transport,
                          int socket, const yk_remote_host *host, yk_subsystem **subsystem)
 {
-    /* The transport and the host are its own from here on, also where it cannot be made. */
+    /* The object owns transport and host from here on, also after a failure. */
     *subsystem = NULL;
     remote *r = yk_allocate(context, 1, sizeof *r);
     if (!r) {
@@ -1493,15 +1493,14 @@ yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_trans
     r->ahead.context = context;
     r->deadline = def->timeout;
 
-    /* No comparison with NaN holds: neither an event nor a prediction is known yet. */
+    /* Comparisons with NaN are false: no event and no prediction is known yet. */
     r->event_after = NAN;
     r->predicted_step = NAN;
     r->relaxing = -1;
     r->host = *host;
     snprintf(r->name, sizeof r->name, "%s", host->name);
 
-    /* Its table of operations is its own: what every subsystem has, then what the other side
-     * has. */
+    /* Its table of operations: the required ones, then those of the other side's capabilities. */
     r->ops = (yk_subsystem_ops){
         .size = sizeof(yk_subsystem_ops),
         .ports = remote_ports,
@@ -1516,7 +1515,7 @@ yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_trans
 
     r->base.ops = &r->ops;
 
-    /* Meet, and ask what it is. */
+    /* Handshake, then request the description. */
     yk_status status = YK_OK;
     if (sodium_init() < 0)
         status = YK_ERROR_EXTERNAL;
@@ -1535,7 +1534,7 @@ yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_trans
         return status;
     }
 
-    /* A capability is there if the other side has it. */
+    /* A capability exists if the other side has it. */
     if (r->capabilities & YK_CAN_PREDICT)
         r->ops.predict = remote_predict;
     if (r->capabilities & YK_CAN_MOVE_PORTS)
@@ -1565,7 +1564,7 @@ yk_status yk_remote_over(yk_context *context, const yk_remote_def *def, yk_trans
     if (r->capabilities & YK_CAN_SHOW_CONTACTS)
         r->ops.contact_points = &contact_point_ops;
 
-    /* What servers have learnt since the first of them. */
+    /* Capabilities of later versions of the server. */
     r->ops.remote = &plain_ops;
     if (r->capabilities & YK_CAN_WORK_AHEAD) {
         r->ops.remote = &remote_ops;
@@ -1590,7 +1589,7 @@ yk_status yk_remote_attach(yk_context *context, const yk_remote_def *def, int so
     if (transport)
         return yk_remote_over(context, def, transport, socket, host, subsystem);
 
-    /* Socket and host are the subsystem's to release, also where there will be none. */
+    /* The subsystem releases socket and host, also after a failure. */
     close(socket);
     if (host->release)
         host->release(host->user);
@@ -1610,7 +1609,8 @@ yk_status yk_remote_create(yk_context *context, const yk_remote_def *def, yk_sub
     if (status != YK_OK)
         return status;
 
-    /* The address in messages too: several partners may have subsystems of one name. */
+    /* The address is part of messages, because several partners may have subsystems of the same
+     * name. */
     char name[300];
     snprintf(name, sizeof name, "'%.100s' at %.180s", def->subsystem, def->address);
     yk_remote_host host = {.name = name};

@@ -16,13 +16,14 @@
 #include "remote/frame.h"
 #include "yoke/remote.h"
 
-/* Processes at a time: for all clients, and for those that have not yet made themselves known. */
+/* Largest number of processes: for all clients, and for those that have not completed the
+ * handshake. */
 enum { CLIENTS_MAX = 256, UNKNOWN_CLIENTS_MAX = 16 };
 
-/* Time for a client to make itself known: hello, and the proof of the secret (s). */
+/* Time for a client to complete the handshake (s). */
 static const double MEETING_SECONDS = 10;
 
-/* A part of a merged subsystem: its sizes, and its words as they were sent last. */
+/* A part of a merged subsystem: its sizes, and its words as last sent. */
 typedef struct known_part {
     size_t words, unknowns;
     double *sent;
@@ -34,7 +35,7 @@ struct yk_session {
     const yk_server_def *def;
     yk_transport *transport;
     int socket;
-    int known; /* pipe to the server: takes a byte when the client is known; -1: none */
+    int known; /* pipe to the server: receives a byte after the handshake; -1: none */
     double meeting_deadline;
     yk_body in, out;
 
@@ -44,24 +45,23 @@ struct yk_session {
     int port_count;
     yk_causality *causalities;
     yk_input *inputs;
-    double t, h; /* of the question */
-    double end;  /* the time that the state has reached */
+    double t, h; /* of the request */
+    double end;  /* present time of the state */
     bool started;
-    double *numbers; /* as many as the largest answer has had */
+    double *numbers; /* as many as in the largest answer so far */
     size_t number_count;
-    double *mark;       /* the state that a rewind sets; NULL: none was kept */
-    bool states_unused; /* the client said that it takes no images */
-    known_part *parts;  /* that the client has asked for */
+    double *mark;       /* saved state for rollback; NULL: there is none */
+    bool states_unused; /* the client does not use state images */
+    known_part *parts;  /* parts that were described to the client */
     int part_count;
-    double *image; /* as it came last with a relaxation */
+    double *image; /* last image received with a relaxation */
     double seconds;
-    const char *failure; /* of a subsystem that could not be made */
+    const char *failure; /* reason why a subsystem could not be created */
 };
 
 /* Answers -------------------------------------------------------------------------------------- */
 
-/* Begins an answer with the outcome of a call; false after a failure, when that is all there is to
- * say. */
+/* Begins an answer with the outcome of a call; false: a failure, which is the whole answer. */
 static bool begin(yk_session *s, yk_status status, const char *message)
 {
     s->out.length = 0;
@@ -72,7 +72,7 @@ static bool begin(yk_session *s, yk_status status, const char *message)
     return !YK_FAILED(status);
 }
 
-/* The same, with the subsystem's own words. */
+/* The same, with the message of the subsystem. */
 static bool begin_with(yk_session *s, yk_status status)
 {
     const char *message = yk_status_text(status);
@@ -81,7 +81,7 @@ static bool begin_with(yk_session *s, yk_status status)
     return begin(s, status, message);
 }
 
-/* The question does not fit its kind, or comes at a wrong time. */
+/* The request does not fit its kind, or comes at a wrong time. */
 static void refuse(yk_session *s, const char *why)
 {
     begin(s, YK_ERROR_EXTERNAL, why);
@@ -89,7 +89,7 @@ static void refuse(yk_session *s, const char *why)
 
 static double *take_numbers(yk_session *s, size_t count)
 {
-    /* It grows with the largest answer, and stays. */
+    /* Grows to the size of the largest answer. */
     if (count > s->number_count) {
         double *grown = yk_reallocate(s->context, s->numbers, count, sizeof *grown);
         if (!grown)
@@ -102,14 +102,14 @@ static double *take_numbers(yk_session *s, size_t count)
     return s->numbers;
 }
 
-/* What a client will ask for after each change of the state: outputs, energies, the next event and,
- * with `h` above 0, predictions for a step of that size. Remote subsystems keep it, so that a step
- * is one question. */
+/* Data that a client needs after each change of the state: outputs, energies, the next event and,
+ * if `h` > 0, predictions for a step of that size. Remote subsystems store them, so that a step is
+ * one request. */
 static void put_state(yk_session *s, double h)
 {
     const yk_subsystem_ops *ops = s->ops;
 
-    /* All outputs: which ones a scheme reads is not known here. */
+    /* All outputs, because the server does not know which ones a scheme reads. */
     yk_body *out = &s->out;
     for (int i = 0; i < s->port_count; i++) {
         yk_port_value value = {0};
@@ -117,26 +117,26 @@ static void put_state(yk_session *s, double h)
         yk_put_numbers(out, &value.motion.position.x, sizeof value / sizeof(double));
     }
 
-    /* NaN stays where a subsystem does not count the work at its ports. */
+    /* NaN remains if a subsystem does not count the work of its ports. */
     if (ops->energy) {
         yk_energy energy = {.port_work = NAN};
         ops->energy->read(s->subsystem, &energy);
         yk_put_numbers(out, &energy.kinetic, sizeof energy / sizeof(double));
     }
 
-    /* With the time that it was asked for: the client may ask for that of another. */
+    /* With the time to which it refers, because the client may ask for another time. */
     if (ops->events) {
         yk_put_number(out, s->end);
         yk_put_number(out, ops->events->next_time(s->subsystem, s->end));
     }
 
-    /* Schemes predict with the step that was just made, nearly always. */
+    /* Schemes usually predict with the size of the last step. */
     bool predicts = h > 0 && ops->predict;
     yk_put_whole(out, predicts);
     if (!predicts)
         return;
 
-    /* Only ports that take a wrench are predicted; in the frame all have their numbers. */
+    /* Only wrench ports are predicted; the frame contains numbers for all of them. */
     yk_put_number(out, h);
     for (int i = 0; i < s->port_count; i++) {
         yk_motion motion = {.orientation = {1, 0, 0, 0}};
@@ -148,7 +148,7 @@ static void put_state(yk_session *s, double h)
 
 /* Questions ------------------------------------------------------------------------------------ */
 
-/* t, h and inputs, which NULL stands for where there are none. */
+/* t, h and inputs, which may be missing. */
 static const yk_input *get_step(yk_session *s)
 {
     s->t = yk_get_number(&s->in);
@@ -161,7 +161,7 @@ static const yk_input *get_step(yk_session *s)
     return s->inputs;
 }
 
-/* Sizes of the ports that take a wrench; as the client counts them. */
+/* Sizes of the wrench ports, as counted by the client. */
 static size_t count_wrench_rows(const yk_session *s, size_t marker, size_t scalar)
 {
     return yk_wrench_rows(s->ports, s->causalities, s->port_count, marker, scalar);
@@ -169,7 +169,7 @@ static size_t count_wrench_rows(const yk_session *s, size_t marker, size_t scala
 
 static void answer_describe(yk_session *s)
 {
-    /* What it can do, group by group of the contract; the bits are part of the protocol. */
+    /* Its capabilities, group by group of the contract; the bits are part of the protocol. */
     const yk_subsystem_ops *ops = s->ops;
     const struct {
         bool is_there;
@@ -199,7 +199,7 @@ static void answer_describe(yk_session *s)
         if (groups[i].is_there)
             capabilities |= groups[i].bit;
 
-    /* The contract's default: a step takes one value of an input, or its mean. */
+    /* The contract's default: a step uses one value of an input, or its mean. */
     uint32_t degree = 0;
     if (ops->max_input_degree)
         degree = (uint32_t)ops->max_input_degree(s->subsystem);
@@ -218,7 +218,7 @@ static void answer_describe(yk_session *s)
         yk_put_whole(out, s->ports[i].allowed_causalities);
     }
 
-    /* Channels with their units, so that records look as if the subsystem were in the process. */
+    /* Channels with their units, so that records look as if the subsystem were in the same process. */
     const yk_channel *channels = NULL;
     int count = 0;
     if (ops->channels)
@@ -237,7 +237,7 @@ static void answer_connect(yk_session *s)
     uint32_t causality = yk_get_whole(&s->in);
     uint32_t constrained = yk_get_whole(&s->in);
 
-    /* The contract lets a port be connected once, and only as it offers itself. */
+    /* A port may be connected once, and only as it allows. */
     if (!yk_body_is_done(&s->in) || port >= (uint32_t)s->port_count ||
         !(s->ports[port].allowed_causalities & causality) ||
         s->causalities[port] != YK_CAUSALITY_NONE) {
@@ -245,7 +245,7 @@ static void answer_connect(yk_session *s)
         return;
     }
 
-    /* Both sides count the rows of matrices by what is connected. */
+    /* Both sides derive the rows of matrices from the connections. */
     yk_status status =
         s->ops->connect(s->subsystem, (int)port, (yk_causality)causality, constrained);
     if (!YK_FAILED(status))
@@ -255,7 +255,7 @@ static void answer_connect(yk_session *s)
 
 static void answer_move_port(yk_session *s)
 {
-    /* Both are in the question, whether they were given or not. */
+    /* The request contains both, whether or not they were given. */
     yk_vec3 position;
     yk_quat orientation;
     uint32_t port = yk_get_whole(&s->in);
@@ -279,8 +279,7 @@ static void answer_move_port(yk_session *s)
     begin_with(s, s->ops->move_port(s->subsystem, (int)port, new_position, new_orientation));
 }
 
-/* The client reserves memory for state images with this. No words: there are no images, or they
- * are not used. */
+/* The client allocates state images with this. No words: there are no images, or they are not used. */
 static void put_layout(yk_session *s)
 {
     yk_state_layout layout = {0};
@@ -298,12 +297,12 @@ static void answer_start(yk_session *s)
         return;
     }
 
-    /* Inputs may be missing at the start: nobody has computed any yet. */
+    /* Inputs may be missing at the start. */
     yk_status status = s->ops->initialize(s->subsystem, s->t, s->h, inputs);
     if (!begin_with(s, status))
         return;
 
-    /* The table of questions lets those of a running subsystem through from here on. */
+    /* From here on the table of requests allows those of a running subsystem. */
     s->started = true;
     s->end = s->t;
 
@@ -326,7 +325,7 @@ static void answer_port_unit(yk_session *s)
     yk_put_text(&s->out, unit ? unit : "");
 }
 
-/* Whether the client will use state images; their layout, once the subsystem has started. */
+/* Whether the client will use state images; their layout, if the subsystem has been initialized. */
 static void answer_state_use(yk_session *s)
 {
     uint32_t use = yk_get_whole(&s->in);
@@ -349,17 +348,18 @@ static void answer_step(yk_session *s)
         return;
     }
 
-    /* A failure is the answer; the client rewinds, or gives the run up. */
+    /* A failure is the answer; the client rolls back, or ends the run. */
     yk_status status = s->ops->step(s->subsystem, s->t, s->h, inputs);
     if (!begin_with(s, status))
         return;
 
-    /* Events are asked for from here on. */
+    /* Events are requested from here on. */
     s->end = s->t + s->h;
     put_state(s, s->h);
 }
 
-/* Several steps, each with its outcome and state. After a failure the answer is this alone. */
+/* Several steps, each with its outcome and state. After a failure the answer contains only the
+ * failure. */
 static void answer_steps(yk_session *s)
 {
     /* Several steps in one message, for macro steps with substeps. */
@@ -373,14 +373,14 @@ static void answer_steps(yk_session *s)
             return;
         }
 
-        /* One that fails is the whole answer: the client has no use for the steps before it. */
+        /* A failed step is the whole answer, because the client does not need the previous ones. */
         yk_status status = s->ops->step(s->subsystem, s->t, s->h, inputs);
         if (YK_FAILED(status)) {
             begin_with(s, status);
             return;
         }
 
-        /* As an answer of its own begins. */
+        /* Like the beginning of an answer. */
         const char *message = "";
         if (status != YK_OK && s->ops->last_message)
             message = s->ops->last_message(s->subsystem);
@@ -411,7 +411,7 @@ static void answer_iterate(yk_session *s)
     yk_put_number(&s->out, report.correction);
     yk_put_whole(&s->out, (uint32_t)report.converged);
 
-    /* A trial is open: nothing follows it yet that could be predicted. */
+    /* A trial is open: there is no next step to predict. */
     put_state(s, 0);
 }
 
@@ -430,7 +430,7 @@ static void answer_sensitivity(yk_session *s)
     size_t count = count_wrench_rows(s, 18, 3) * columns;
     double *matrix = take_numbers(s, count + 1);
 
-    /* It is a step as any other, with the derivatives beside it. */
+    /* A normal step, with derivatives. */
     yk_status status = YK_ERROR_MEMORY;
     if (matrix)
         status = s->ops->sensitivity->step_with_sensitivity(s->subsystem, s->t, s->h, inputs,
@@ -438,7 +438,7 @@ static void answer_sensitivity(yk_session *s)
     if (!begin_with(s, status))
         return;
 
-    /* The derivatives come with a step, after which the state is that of the end. */
+    /* The derivatives belong to a step, after which the state is that at its end. */
     s->end = s->t + s->h;
     yk_put_numbers(&s->out, matrix, count);
     put_state(s, s->h);
@@ -497,7 +497,7 @@ static void answer_step_model(yk_session *s)
     if (!begin_with(s, status))
         return;
 
-    /* The rest are single numbers that the balance of interfaces needs. */
+    /* The rest are single numbers for interfaces with a wrench on both sides. */
     yk_put_numbers(&s->out, numbers, n * n + 2 * n);
     yk_put_number(&s->out, model.theta);
     yk_put_number(&s->out, model.wrench_point);
@@ -530,7 +530,7 @@ static void answer_state_set(yk_session *s)
     if (rollback)
         words = rollback->layout(s->subsystem).word_count;
 
-    /* The whole image is read before any of it is set: half of one would be no state. */
+    /* Read the whole image before setting any of it, because a partial image is invalid. */
     double *image = take_numbers(s, words + 1);
 
     if (image)
@@ -541,16 +541,16 @@ static void answer_state_set(yk_session *s)
         return;
     }
 
-    /* An image sets everything back: what was predicted or kept is read anew. */
+    /* An image replaces everything: predictions and stored data are read again. */
     yk_status status = rollback->set(s->subsystem, image);
     if (begin_with(s, status))
         put_state(s, s->h);
 }
 
-/* The state stays here: a client that repeats a step needs no image. */
+/* The state stays on the server: a client that repeats a step needs no image. */
 static void answer_mark(yk_session *s)
 {
-    /* Memory for it is taken with the first mark: most clients set none. */
+    /* Memory is allocated at the first request, because most clients save no state. */
     const yk_rollback_ops *rollback = s->ops->rollback;
     if (rollback && !s->mark) {
         size_t words = rollback->layout(s->subsystem).word_count;
@@ -573,27 +573,27 @@ static void answer_rewind(yk_session *s)
         return;
     }
 
-    /* The mark stays: a step may be repeated from it as often as the scheme likes. */
+    /* The saved state remains: a step may be repeated from it any number of times. */
     yk_status status = s->ops->rollback->set(s->subsystem, s->mark);
     if (begin_with(s, status))
         put_state(s, s->h);
 }
 
-/* What is not in the description of the first clients: NaN where the subsystem does not say. */
+/* Data that are not in the first description: NaN if the subsystem does not report them. */
 static void answer_about(yk_session *s)
 {
     double rho_inf = NAN;
     if (s->ops->rho_inf)
         rho_inf = s->ops->rho_inf(s->subsystem);
 
-    /* Whether an image means something outside of this process, which is known after the start. */
+    /* Whether an image is valid outside of this process, which is known after the start. */
     bool local = s->started && s->ops->is_state_process_local &&
                  s->ops->is_state_process_local(s->subsystem);
     begin(s, YK_OK, "");
     yk_put_number(&s->out, rho_inf);
     yk_put_whole(&s->out, local);
 
-    /* Counts travel as bytes: only the subsystem knows what they mean. */
+    /* Counters are transferred as bytes; only the subsystem knows their meaning. */
     void *counts = NULL;
     size_t bytes = 0;
     if (s->ops->counters)
@@ -602,7 +602,7 @@ static void answer_about(yk_session *s)
     yk_put_bytes(&s->out, counts, bytes);
 }
 
-/* Those of a run that is taken up again. */
+/* Counters of a resumed run. */
 static void answer_counts(yk_session *s)
 {
     void *counts = NULL;
@@ -610,13 +610,13 @@ static void answer_counts(yk_session *s)
     if (s->ops->counters)
         bytes = s->ops->counters(s->subsystem, &counts);
 
-    /* They are written over the subsystem's own, so there must be as many. */
+    /* They overwrite the subsystem's own, so their number must be equal. */
     if (yk_get_whole(&s->in) != bytes || s->in.length - s->in.at != bytes) {
         refuse(s, "it counts something else");
         return;
     }
 
-    /* They are the subsystem's own memory. */
+    /* They are memory of the subsystem. */
     yk_get_bytes(&s->in, counts, bytes);
     begin(s, YK_OK, "");
 }
@@ -636,7 +636,7 @@ static void answer_scene(yk_session *s)
         return;
     }
 
-    /* Bodies and shapes as the contract hands them out. */
+    /* Bodies and shapes, as in the contract. */
     int body_count = scene->bodies(s->subsystem, NULL, 0);
     int shape_count = scene->shapes(s->subsystem, NULL, 0);
     yk_scene_body *bodies = yk_allocate(s->context, (size_t)body_count + 1, sizeof *bodies);
@@ -651,7 +651,7 @@ static void answer_scene(yk_session *s)
     scene->bodies(s->subsystem, bodies, body_count);
     scene->shapes(s->subsystem, shapes, shape_count);
 
-    /* In the order of docs/protocol.md; points stand behind the shape that they belong to. */
+    /* In the order of docs/protocol.md; points follow the shape to which they belong. */
     begin(s, YK_OK, "");
     yk_body *out = &s->out;
     yk_vec3 gravity = scene->gravity(s->subsystem);
@@ -697,7 +697,7 @@ static void answer_poses(yk_session *s)
         return;
     }
 
-    /* Cleared, so that nothing of an earlier answer is sent where a pose is not written. */
+    /* Cleared, so that nothing of an earlier answer is sent if a pose is not written. */
     memset(numbers, 0, words * sizeof *numbers);
     scene->poses(s->subsystem, (yk_scene_pose *)numbers);
     begin(s, YK_OK, "");
@@ -710,7 +710,7 @@ static void answer_contact_points(yk_session *s)
     const yk_contact_point_ops *ops = s->ops->contact_points;
     size_t words = (size_t)capacity * sizeof(yk_contact_point) / sizeof(double);
 
-    /* The client says how many it wants: memory is taken for them only below a limit. */
+    /* The client requests a number: memory is allocated only below a limit. */
     double *numbers = NULL;
     if (ops && yk_body_is_done(&s->in) && capacity <= YK_SCENE_MAX)
         numbers = take_numbers(s, words + 1);
@@ -719,7 +719,7 @@ static void answer_contact_points(yk_session *s)
         return;
     }
 
-    /* With a capacity of 0 the subsystem says how many there may be. */
+    /* With a capacity of 0 the subsystem returns the largest possible number. */
     int count = ops->list(s->subsystem, (yk_contact_point *)numbers, (int)capacity);
     begin(s, YK_OK, "");
     yk_put_whole(&s->out, (uint32_t)count);
@@ -755,7 +755,7 @@ static void answer_next_event(yk_session *s)
     yk_put_number(&s->out, s->ops->events->next_time(s->subsystem, t));
 }
 
-/* The numbers of one channel; false when out of memory. */
+/* The numbers of one channel; false: memory is missing. */
 static bool put_channel(yk_session *s, const yk_channel *list, int channel)
 {
     size_t components = (size_t)list[channel].component_count;
@@ -765,7 +765,7 @@ static bool put_channel(yk_session *s, const yk_channel *list, int channel)
         return false;
     }
 
-    /* Cleared, as poses are: nothing of an earlier answer is sent. */
+    /* Cleared, so that nothing of an earlier answer is sent. */
     memset(values, 0, components * sizeof *values);
     s->ops->channels->read(s->subsystem, channel, values);
     yk_put_numbers(&s->out, values, components);
@@ -779,7 +779,7 @@ static void answer_channels(yk_session *s)
         return;
     }
 
-    /* All of them in one answer: the client asks once per sample. */
+    /* All of them in one answer: one request per sample. */
     const yk_channel *channels;
     int count = s->ops->channels->list(s->subsystem, &channels);
     begin(s, YK_OK, "");
@@ -788,7 +788,7 @@ static void answer_channels(yk_session *s)
             return;
 }
 
-/* Those that a client names, in its order. */
+/* Channels that a client names, in its order. */
 static void answer_some_channels(yk_session *s)
 {
     const yk_channel *channels = NULL;
@@ -799,7 +799,7 @@ static void answer_some_channels(yk_session *s)
     uint32_t count = yk_get_whole(&s->in);
     begin(s, YK_OK, "");
 
-    /* A count that is too large comes to the end of the body, and ends there. */
+    /* A count that is too large reaches the end of the body, and stops there. */
     for (uint32_t i = 0; i < count && !s->in.failed; i++) {
         uint32_t channel = yk_get_whole(&s->in);
         if (channel >= known) {
@@ -815,7 +815,7 @@ static void answer_some_channels(yk_session *s)
         refuse(s, "the channels do not fit their number");
 }
 
-/* Sizes of a part, which the client asks for one after the other before it relaxes any. */
+/* Sizes of a part, which the client requests for all parts before it relaxes any. */
 static void answer_part_words(yk_session *s)
 {
     uint32_t part = yk_get_whole(&s->in);
@@ -825,7 +825,8 @@ static void answer_part_words(yk_session *s)
         return;
     }
 
-    /* The subsystem takes the memory for relaxing now, or says why its parts cannot be relaxed. */
+    /* The subsystem allocates the memory for relaxing now, or gives the reason why its parts cannot
+     * be relaxed. */
     size_t words = 0;
     size_t unknowns = 0;
     yk_status status = s->ops->relaxed->part_state_size(s->subsystem, (int)part, &words, &unknowns);
@@ -837,7 +838,7 @@ static void answer_part_words(yk_session *s)
     if (part < (uint32_t)s->part_count)
         return;
 
-    /* One more, of which nothing was sent yet. */
+    /* One more part, without sent words. */
     known_part *grown =
         yk_reallocate(s->context, s->parts, (size_t)s->part_count + 1, sizeof *grown);
     if (grown)
@@ -852,7 +853,7 @@ static void answer_part_words(yk_session *s)
     s->parts[s->part_count++] = (known_part){words, unknowns, sent};
 }
 
-/* A relaxation of one part, after what the others have reached. */
+/* A relaxation of one part, with the results of the others. */
 static void answer_relax(yk_session *s)
 {
     static const char MISFIT[] = "the inputs do not fit the ports, or there is no such part";
@@ -864,7 +865,7 @@ static void answer_relax(yk_session *s)
         return;
     }
 
-    /* The state that the step begins with, where it is another than the one that is open. */
+    /* The state at the start of the step, if it is not that of the open trial. */
     if (anew) {
         size_t words = s->ops->rollback->layout(s->subsystem).word_count;
         if (!s->image)
@@ -887,7 +888,7 @@ static void answer_relax(yk_session *s)
         }
     }
 
-    /* What parts have reached elsewhere: their unknowns; what else is known of them stays. */
+    /* Results of other parts: their unknowns; their other words are kept. */
     const yk_relaxed_ops *parts = s->ops->relaxed;
     uint32_t count = yk_get_whole(&s->in);
     for (uint32_t i = 0; i < count; i++) {
@@ -911,7 +912,7 @@ static void answer_relax(yk_session *s)
         return;
     }
 
-    /* What this part reaches with it. */
+    /* The result of this part. */
     double change = 0;
     const known_part *own = &s->parts[part];
     double *words = take_numbers(s, own->words + 1);
@@ -921,13 +922,13 @@ static void answer_relax(yk_session *s)
     if (!begin_with(s, status))
         return;
 
-    /* Of its words only those that are no longer as they were sent last. */
+    /* Only words that have changed since they were last sent. */
     parts->get_part_state(s->subsystem, (int)part, words);
     yk_put_number(&s->out, change);
     yk_put_changes(&s->out, words, own->sent, own->words);
 }
 
-/* When a question may be asked. */
+/* Times at which a request is allowed. */
 typedef enum question_time { ASK_ANY, ASK_RUNNING } question_time;
 
 typedef struct question {
@@ -960,7 +961,7 @@ static yk_status receive(yk_session *s, uint16_t *kind, uint64_t *number)
 {
     yk_status status = yk_frame_receive(s->transport, kind, number, &s->in, client_deadline(s));
 
-    /* What follows something that is no frame cannot be read: the reason, and the end. */
+    /* Data after an invalid frame cannot be read: answer with the reason, and end. */
     if (status != YK_OK && s->in.failed) {
         char why[YK_PARTNER_MESSAGE];
         snprintf(why, sizeof why, "the client %.900s", yk_last_message(s->context));
@@ -971,7 +972,7 @@ static yk_status receive(yk_session *s, uint16_t *kind, uint64_t *number)
     return status;
 }
 
-/* From here on the client may send what it likes, and take its time. */
+/* From here on the client may send larger frames, without a time limit. */
 static void make_known(yk_session *s)
 {
     s->in.meeting = false;
@@ -979,8 +980,8 @@ static void make_known(yk_session *s)
         yk_log(s->context, YK_LOG_WARNING, "the server has ended before its client");
 }
 
-/* Hello, the proof of the secret, the subsystem, and the memory that both will share. Until the
- * client is known its frames are short, and it has a few seconds for all of them. */
+/* The handshake: hello, the proof of the secret, the subsystem, and the shared memory. Until it is
+ * complete, frames are short, and the client has a few seconds for all of them. */
 static yk_status meet(yk_session *s)
 {
     const yk_server_def *def = s->def;
@@ -992,7 +993,7 @@ static yk_status meet(yk_session *s)
     if (status != YK_OK)
         return status;
 
-    /* All of the hello is read before it is judged: what is not there reads as zeros. */
+    /* Read the whole hello before checking it: missing bytes are read as zeros. */
     char magic[8];
     char name[256];
     unsigned char theirs[YK_NONCE];
@@ -1002,7 +1003,7 @@ static yk_status meet(yk_session *s)
     yk_get_text(&s->in, name, sizeof name);
     yk_get_bytes(&s->in, theirs, sizeof theirs);
 
-    /* The hello of another version may end differently: its version is looked at first. */
+    /* The hello of another version may end differently: check its version first. */
     bool greeting = kind == YK_FRAME_HELLO && memcmp(magic, "YOKEWIRE", 8) == 0;
     if (greeting && version != YK_PROTOCOL_VERSION) {
         char why[100];
@@ -1020,7 +1021,7 @@ static yk_status meet(yk_session *s)
         return YK_ERROR_EXTERNAL;
     }
 
-    /* Without a secret, a subsystem that cannot be made is known before the answer. */
+    /* Without a secret, create the subsystem before the answer, which reports a failure. */
     bool local = (flags & 1) && strncmp(def->address, "unix:", 5) == 0;
     unsigned char own[YK_NONCE];
     randombytes_buf(own, sizeof own);
@@ -1048,8 +1049,8 @@ static yk_status meet(yk_session *s)
     if (sent != YK_OK)
         return sent;
 
-    /* With one, nothing is made before the client has proved that it knows it; then the server
-     * proves the same. */
+    /* With a secret, nothing is created before the client has proved that it knows it; then the
+     * server proves the same. */
     if (def->secret) {
         status = receive(s, &kind, &number);
         if (status != YK_OK)
@@ -1061,7 +1062,7 @@ static yk_status meet(yk_session *s)
         yk_get_bytes(&s->in, proof, sizeof proof);
         yk_proof(def->secret, "yoke client", own, theirs, expected);
 
-        /* Compared in constant time, which does not show how much of a wrong proof is right. */
+        /* Compared in constant time, which does not reveal the length of a correct prefix. */
         bool good = kind == YK_FRAME_PROOF && yk_body_is_done(&s->in) &&
                     sodium_memcmp(proof, expected, sizeof proof) == 0;
 
@@ -1081,8 +1082,8 @@ static yk_status meet(yk_session *s)
             return YK_ERROR_EXTERNAL;
     }
 
-    /* The client sends the memory; from here on frames go through it, and the socket stays open
-     * beside it to show that the client lives. */
+    /* The client sends the memory; from here on frames go through it, and the socket remains open
+     * to show that the client is alive. */
     if (!local)
         return YK_OK;
 
@@ -1107,7 +1108,7 @@ static yk_status meet(yk_session *s)
     return YK_OK;
 }
 
-/* The subsystem is there: its ports, and memory for their inputs. */
+/* The subsystem exists: describe its ports, and allocate their inputs. */
 static yk_status attach(yk_session *s)
 {
     s->ops = s->subsystem->ops;
@@ -1129,7 +1130,7 @@ yk_status yk_session_answer(yk_session *s)
     if (status != YK_OK)
         return status;
 
-    /* Every question gets an answer, also one that is not understood: the client waits for it. */
+    /* Every request gets an answer, also an invalid one, because the client waits for it. */
     double begun = yk_clock_seconds();
     if (!s->subsystem)
         refuse(s, s->failure);
@@ -1140,7 +1141,7 @@ yk_status yk_session_answer(yk_session *s)
     else
         questions[kind].answer(s);
 
-    /* What a running subsystem computes; the wait for the question is not part of it. */
+    /* Computing time of a running subsystem, without the wait for the request. */
     if (questions[kind].time == ASK_RUNNING)
         s->seconds += yk_clock_seconds() - begun;
 
@@ -1176,7 +1177,7 @@ static void serve_client(yk_context *context, const yk_server_def *def, int sock
     if (status == YK_OK)
         status = attach(&s);
 
-    /* Until the client leaves, which ends the connection. */
+    /* Until the client disconnects. */
     while (status == YK_OK)
         status = yk_session_answer(&s);
 
@@ -1208,7 +1209,7 @@ yk_status yk_session_open(yk_context *context, yk_transport *transport, yk_subsy
     s->in.context = context;
     s->out.context = context;
 
-    /* Without a subsystem every question is answered by the failure, and needs no ports. */
+    /* Without a subsystem every request is answered by the failure, and no ports are needed. */
     yk_status status = YK_OK;
     if (subsystem)
         status = attach(s);
@@ -1245,8 +1246,8 @@ yk_server_def yk_server_default(void)
 /* A process that serves one client. */
 typedef struct server_client {
     pid_t process;
-    int pipe;   /* a byte comes when the client has made itself known */
-    bool known; /* it has */
+    int pipe;   /* receives a byte after the handshake */
+    bool known; /* the handshake is complete */
 } server_client;
 
 typedef struct server {
@@ -1255,7 +1256,7 @@ typedef struct server {
     int listening;
     server_client clients[CLIENTS_MAX];
     int count;
-    bool had_one; /* a client was known */
+    bool had_one; /* some client has completed the handshake */
 } server;
 
 static void forget_client(server *s, int index)
@@ -1267,7 +1268,7 @@ static void forget_client(server *s, int index)
     *client = s->clients[--s->count];
 }
 
-/* Notes which clients have made themselves known, and which have left. */
+/* Updates which clients have completed the handshake, and which have disconnected. */
 static void look_after_clients(server *s)
 {
     for (int i = s->count - 1; i >= 0; i--) {
@@ -1278,7 +1279,7 @@ static void look_after_clients(server *s)
             s->had_one = true;
         }
 
-        /* A process that has ended is waited for, or it would stay as a zombie. */
+        /* Reap a process that has ended. */
         if (waitpid(client->process, NULL, WNOHANG) == client->process) {
             close(client->pipe);
             *client = s->clients[--s->count];
@@ -1295,7 +1296,7 @@ static int count_clients(const server *s, bool known)
 }
 
 /* Starts a process for one client, so that a crash ends that client only. If no process can be
- * started, the client is turned away and the server continues. */
+ * started, the client is rejected and the server continues. */
 static void accept_client(server *s)
 {
     int socket = accept(s->listening, NULL, NULL);
@@ -1334,7 +1335,7 @@ static void accept_client(server *s)
     nanosleep(&pause, NULL);
 }
 
-/* Waits until a client connects, one makes itself known, or 50 ms have passed. */
+/* Waits until a client connects, one completes the handshake, or 50 ms have passed. */
 static void wait_for_events(server *s, bool accepting)
 {
     struct pollfd events[1 + CLIENTS_MAX];
@@ -1365,7 +1366,7 @@ yk_status yk_serve(yk_context *context, const yk_server_def *def)
     char name[300];
     yk_socket_name(def->address, listening, name, sizeof name);
 
-    /* Looks every 50 ms whether clients have left and whether it shall end. */
+    /* Checks every 50 ms whether clients have disconnected and whether it must end. */
     server serving = {.context = context, .def = def, .listening = listening};
     while (!def->on_idle || def->on_idle(def->user, name)) {
         look_after_clients(&serving);
@@ -1376,12 +1377,12 @@ yk_status yk_serve(yk_context *context, const yk_server_def *def)
         if (def->stop_after_first_client && serving.had_one && known == 0)
             break;
 
-        /* With a full table, connections wait in the queue of the system. */
+        /* If the table is full, connections wait in the queue of the system. */
         bool full = unknown >= UNKNOWN_CLIENTS_MAX || unknown + known >= CLIENTS_MAX;
         wait_for_events(&serving, !full && !(def->stop_after_first_client && serving.had_one));
     }
 
-    /* Clients that are known are served to their end by their processes. */
+    /* The processes of connected clients serve them until they disconnect. */
     for (int i = 0; i < serving.count; i++)
         if (!serving.clients[i].known)
             kill(serving.clients[i].process, SIGKILL);

@@ -1,10 +1,11 @@
 /* Two mailboxes in memory that two processes of one machine map, one for each direction.
  *
- * A mailbox has a count of letters written and one of letters read. The writer waits until they are
- * equal, copies up to a mailbox full of bytes and raises the first; the reader waits until they
- * differ, takes the bytes and raises the second. Who waits spins for a moment, because most
- * answers come that fast, then sleeps on the count (futex(2)) and looks from time to time whether
- * the partner still lives: its end closes the socket over which the two have met. */
+ * A mailbox has a count of written and a count of read messages. The writer waits until they are
+ * equal, copies at most the size of the mailbox, and increments the first; the reader waits until
+ * they differ, takes the bytes and increments the second. A waiting process polls for a moment,
+ * because most answers arrive that fast, then sleeps on the count (futex(2)) and checks at
+ * intervals whether the partner is alive: the end of the partner closes the socket over which they
+ * met. */
 #define _GNU_SOURCE
 #include <fcntl.h>
 #include <linux/futex.h>
@@ -29,7 +30,7 @@ typedef struct mailbox {
     _Alignas(64) _Atomic uint32_t written;
     _Alignas(64) _Atomic uint32_t taken;
     _Alignas(64) _Atomic uint32_t sleepers;
-    uint32_t size; /* bytes of the letter */
+    uint32_t size; /* bytes of the message */
     _Alignas(64) unsigned char bytes[MAILBOX];
 } mailbox;
 
@@ -37,9 +38,9 @@ typedef struct memory_transport {
     yk_transport base;
     mailbox *map; /* both */
     mailbox *out, *in;
-    size_t taken; /* bytes of the letter in `in` that were asked for already */
-    /* How long to look before going to sleep: longer where that has helped, and hardly at all
-     * where the partner has no processor of its own. */
+    size_t taken; /* bytes of the present incoming message that were read already */
+    /* Polling time before sleeping: longer if that was successful, and very short if the partner
+     * has no processor of its own. */
     int spins;
     int socket;
 } memory_transport;
@@ -63,7 +64,7 @@ static bool partner_lives(const memory_transport *m)
 static yk_status wait_for(memory_transport *m, mailbox *box, _Atomic uint32_t *counter,
                           uint32_t old, double deadline)
 {
-    /* Most answers come while this looks for them. */
+    /* Most answers arrive while polling. */
     for (int i = 0; i < m->spins; i++) {
         if (atomic_load_explicit(counter, memory_order_acquire) != old) {
             m->spins = m->spins < MOST_SPINS / 2 ? 2 * m->spins : MOST_SPINS;
@@ -75,13 +76,13 @@ static yk_status wait_for(memory_transport *m, mailbox *box, _Atomic uint32_t *c
 #endif
     }
 
-    /* In vain: look for a shorter time the next time, and sleep now. */
+    /* Without success: poll for a shorter time in future, and sleep now. */
     m->spins = m->spins / 2 > FEWEST_SPINS ? m->spins / 2 : FEWEST_SPINS;
     double began = yk_clock_seconds();
     yk_status status = YK_OK;
     atomic_fetch_add(&box->sleepers, 1);
     while (status == YK_OK && atomic_load(counter) == old) {
-        /* Sleeps of 50 ms at most: the end of the partner wakes nobody. */
+        /* Sleep for at most 50 ms, because the end of the partner wakes nobody. */
         double left = fmin(deadline - yk_clock_seconds(), 0.05);
         if (left <= 0) {
             status = yk_fail(m->base.context, YK_ERROR_EXTERNAL, "did not answer within %.3g s",
@@ -92,7 +93,7 @@ static yk_status wait_for(memory_transport *m, mailbox *box, _Atomic uint32_t *c
         struct timespec sleep = {.tv_nsec = (long)(1e9 * left)};
         syscall(SYS_futex, counter, FUTEX_WAIT, old, &sleep, NULL, 0);
 
-        /* What a partner wrote before it ended still counts. */
+        /* Data that a partner wrote before it ended are valid. */
         if (atomic_load(counter) == old && !partner_lives(m))
             status = yk_fail(m->base.context, YK_ERROR_EXTERNAL, "has ended");
         else if (atomic_load(counter) == old && yk_context_should_stop(m->base.context))
@@ -106,7 +107,8 @@ static yk_status wait_for(memory_transport *m, mailbox *box, _Atomic uint32_t *c
 
 static void raise_counter(mailbox *box, _Atomic uint32_t *counter)
 {
-    /* Sleepers count themselves before they look at the counter a last time: none is overlooked. */
+    /* Sleepers increment their count before they check the counter a last time, so that none is
+     * missed. */
     atomic_fetch_add(counter, 1);
     if (atomic_load(&box->sleepers) > 0)
         syscall(SYS_futex, counter, FUTEX_WAKE, 2, NULL, NULL, 0);
@@ -123,7 +125,7 @@ static yk_status memory_send(yk_transport *self, const void *head, size_t head_c
     bool first = true;
 
     do {
-        /* The mailbox is empty when all that was written is taken. */
+        /* The mailbox is empty when everything in it has been taken. */
         uint32_t written = atomic_load_explicit(&box->written, memory_order_relaxed);
         uint32_t taken = atomic_load_explicit(&box->taken, memory_order_acquire);
         if (taken != written) {
@@ -132,7 +134,7 @@ static yk_status memory_send(yk_transport *self, const void *head, size_t head_c
                 return status;
         }
 
-        /* The first letter begins with the head, and takes as much of the body as fits. */
+        /* The first message begins with the header, and contains as much of the body as fits. */
         size_t used = 0;
         if (first) {
             memcpy(box->bytes, head, head_count);
@@ -146,7 +148,7 @@ static yk_status memory_send(yk_transport *self, const void *head, size_t head_c
         rest += piece;
         count -= piece;
 
-        /* The count comes last: with it the letter is the reader's. */
+        /* The count comes last: it passes the message to the reader. */
         box->size = (uint32_t)(used + piece);
         raise_counter(box, &box->written);
     } while (count > 0);
@@ -159,7 +161,7 @@ static yk_status memory_receive(yk_transport *self, void *bytes, size_t count, d
     mailbox *box = m->in;
     unsigned char *target = bytes;
     while (count > 0) {
-        /* Only this side raises the count of letters taken, only the other that of written ones. */
+        /* Only this side increments the read count, only the other side the write count. */
         uint32_t taken = atomic_load_explicit(&box->taken, memory_order_relaxed);
         if (atomic_load_explicit(&box->written, memory_order_acquire) == taken) {
             yk_status status = wait_for(m, box, &box->written, taken, deadline);
@@ -167,7 +169,7 @@ static yk_status memory_receive(yk_transport *self, void *bytes, size_t count, d
                 return status;
         }
 
-        /* The other side writes its size too: nothing is believed. */
+        /* The other side also writes the size, so do not trust it. */
         size_t size = box->size;
         if (size > MAILBOX || m->taken >= size)
             return yk_fail(m->base.context, YK_ERROR_EXTERNAL,
@@ -179,7 +181,7 @@ static yk_status memory_receive(yk_transport *self, void *bytes, size_t count, d
         target += piece;
         count -= piece;
 
-        /* A letter that is read to its end frees the mailbox. */
+        /* A message that was read completely frees the mailbox. */
         if (m->taken == size) {
             m->taken = 0;
             raise_counter(box, &box->taken);
@@ -201,7 +203,7 @@ yk_transport *yk_memory_transport(yk_context *context, int memory, int socket, b
 {
     static const yk_transport_ops ops = {memory_send, memory_receive, memory_close};
 
-    /* Memory that its maker could still cut would end who reads it. */
+    /* If its creator could still truncate the memory, reading it could crash. */
     struct stat about;
     int seals = fcntl(memory, F_GET_SEALS);
     if (seals < 0 || !(seals & F_SEAL_SHRINK) || fstat(memory, &about) != 0 ||
@@ -221,7 +223,7 @@ yk_transport *yk_memory_transport(yk_context *context, int memory, int socket, b
     m->base = (yk_transport){&ops, context};
     m->map = map;
 
-    /* One mailbox for each direction: what one writes the other reads. */
+    /* One mailbox for each direction. */
     if (first) {
         m->out = &m->map[0];
         m->in = &m->map[1];
@@ -237,12 +239,12 @@ yk_transport *yk_memory_transport(yk_context *context, int memory, int socket, b
 
 /* Handing over the memory ---------------------------------------------------------------------- */
 
-/* Bytes of the message that a descriptor travels in. */
+/* Bytes of the message that carries a descriptor. */
 enum { CONTROL = CMSG_SPACE(sizeof(int)) };
 
 bool yk_send_descriptor(int socket, int fd)
 {
-    /* A descriptor travels beside at least one byte. */
+    /* A descriptor needs at least one byte. */
     char byte = 'M';
     struct iovec part = {&byte, 1};
     _Alignas(struct cmsghdr) char buffer[CONTROL] = {0};
@@ -265,7 +267,7 @@ int yk_receive_descriptor(int socket, double deadline)
     if (poll(&one, 1, (int)(1e3 * left)) <= 0)
         return -1;
 
-    /* The byte, with anything but one descriptor beside it, counts as none. */
+    /* The byte is invalid unless it comes with exactly one descriptor. */
     char byte;
     struct iovec part = {&byte, 1};
     _Alignas(struct cmsghdr) char buffer[CONTROL];

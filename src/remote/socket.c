@@ -21,11 +21,11 @@
 
 enum { BUFFER = 1 << 16, MOST_SKIPPED = 63 };
 
-/* How long a receiver looks for bytes before it sleeps (s). A partner on this machine answers
- * within some microseconds, but to be woken from poll(2) on an idle processor takes 50 to 100. */
+/* Polling time of a receiver before it sleeps (s). A partner on this machine answers within some
+ * microseconds, but waking up from poll(2) on an idle processor takes 50 to 100. */
 static const double SPIN = 50e-6;
 
-/* How often a wait looks whether a stop is asked for (s). */
+/* Interval at which a wait checks for a request to stop (s). */
 static const double STOP_LOOK = 0.1;
 
 /* Addresses ------------------------------------------------------------------------------------ */
@@ -33,7 +33,7 @@ static const double STOP_LOOK = 0.1;
 typedef struct endpoint {
     struct sockaddr_storage address;
     socklen_t length;
-    bool loopback; /* or of the file system */
+    bool loopback; /* or a UNIX socket */
 } endpoint;
 
 static yk_status parse(yk_context *context, const char *address, endpoint *end)
@@ -57,7 +57,7 @@ static yk_status parse(yk_context *context, const char *address, endpoint *end)
         return YK_OK;
     }
 
-    /* HOST:PORT, looked up by the system. */
+    /* HOST:PORT, resolved by the system. */
     const char *colon = strrchr(address, ':');
     if (strncmp(address, "tcp:", 4) != 0 || colon < address + 5 || strlen(colon) < 2)
         return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -71,7 +71,7 @@ static yk_status parse(yk_context *context, const char *address, endpoint *end)
     memcpy(host, address + 4, length);
     host[length] = '\0';
 
-    /* The first address of IPv4 that the host has. */
+    /* The first IPv4 address of the host. */
     struct addrinfo *found = NULL;
     struct addrinfo wanted = {.ai_family = AF_INET, .ai_socktype = SOCK_STREAM};
     int error = getaddrinfo(host, colon + 1, &wanted, &found);
@@ -89,7 +89,7 @@ static yk_status parse(yk_context *context, const char *address, endpoint *end)
     return YK_OK;
 }
 
-/* Not inherited by programs that are started; small frames are sent at once. */
+/* Not inherited by programs that are started; small frames are sent immediately. */
 static void set_options(int fd, const endpoint *end)
 {
     fcntl(fd, F_SETFD, FD_CLOEXEC);
@@ -98,7 +98,7 @@ static void set_options(int fd, const endpoint *end)
         setsockopt(fd, IPPROTO_TCP, TCP_NODELAY, &one, sizeof one);
 }
 
-/* Waits for events of a descriptor. 0 at the deadline, or when a stop is asked for. */
+/* Waits for events of a descriptor. 0 at the deadline, or if a stop is requested. */
 static int poll_until(const yk_context *context, int fd, short events, double deadline)
 {
     for (;;) {
@@ -106,7 +106,7 @@ static int poll_until(const yk_context *context, int fd, short events, double de
         if (left < 0)
             return 0;
 
-        /* Rounded up, or the last fraction of a millisecond would be waited for in a loop. */
+        /* Rounded up, because otherwise the last fraction of a millisecond would be a busy loop. */
         int milliseconds = (int)ceil(1e3 * fmin(left, STOP_LOOK));
         struct pollfd one = {.fd = fd, .events = events};
         int ready = poll(&one, 1, milliseconds);
@@ -117,8 +117,8 @@ static int poll_until(const yk_context *context, int fd, short events, double de
     }
 }
 
-/* Connects without blocking: a server whose queue is full, or a machine that does not answer, would
- * hold a blocking connect(2) beyond every deadline. Returns 0, or the error. */
+/* Connects without blocking, because a server with a full queue, or a machine that does not answer,
+ * would block connect(2) beyond the deadline. Returns 0, or the error. */
 static int try_to_connect(const yk_context *context, int fd, const endpoint *end, double deadline)
 {
     int flags = fcntl(fd, F_GETFL);
@@ -145,7 +145,7 @@ yk_status yk_socket_connect(yk_context *context, const char *address, double dea
     if (status != YK_OK)
         return status;
 
-    /* A server that is being started is not there at once: try again every 20 ms. */
+    /* A server that is starting may not exist yet: try again every 20 ms. */
     const struct timespec pause = {.tv_nsec = 20000000};
     for (;;) {
         *fd = socket(end.address.ss_family, SOCK_STREAM, 0);
@@ -162,7 +162,8 @@ yk_status yk_socket_connect(yk_context *context, const char *address, double dea
         if (yk_context_should_stop(context))
             return yk_fail(context, YK_ERROR_ABORTED, "stopped while connecting to %s", address);
 
-        /* Nobody listens yet, its file is not there yet, or the queue of the server is full. */
+        /* Nothing listens yet, the socket file does not exist yet, or the queue of the server is
+         * full. */
         bool absent = error == ECONNREFUSED || error == ENOENT || error == EAGAIN;
         if (!absent || yk_clock_seconds() > deadline)
             return yk_fail(context, YK_ERROR_EXTERNAL,
@@ -180,7 +181,7 @@ yk_status yk_socket_listen(yk_context *context, const char *address, bool has_se
     if (status != YK_OK)
         return status;
 
-    /* Without it, whoever reaches the address could use the server. */
+    /* Without it, every process that can reach the address could use the server. */
     if (!end.loopback && !has_secret)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s can be reached from other machines: that needs a shared secret",
@@ -192,7 +193,7 @@ yk_status yk_socket_listen(yk_context *context, const char *address, bool has_se
 
     set_options(*fd, &end);
 
-    /* The file of a server that has ended is in the way; that of one that lives is not ours. */
+    /* Remove the socket file of a server that has ended, but not that of a live one. */
     if (end.address.ss_family == AF_UNIX) {
         const char *path = address + 5;
         struct stat about;
@@ -210,12 +211,12 @@ yk_status yk_socket_listen(yk_context *context, const char *address, bool has_se
         if (lstat(path, &about) == 0 && S_ISSOCK(about.st_mode))
             unlink(path);
     } else {
-        /* A port is free at once, though old connections of it are still kept in TIME_WAIT. */
+        /* Reuse a port immediately, although old connections of it are still in TIME_WAIT. */
         int one = 1;
         setsockopt(*fd, SOL_SOCKET, SO_REUSEADDR, &one, sizeof one);
     }
 
-    /* The socket in the file system is for its owner alone. */
+    /* The socket file is accessible to its owner only. */
     mode_t before = umask(0077);
     bool good = bind(*fd, (const struct sockaddr *)&end.address, end.length) == 0;
     umask(before);
@@ -248,7 +249,7 @@ yk_status yk_socket_accept(yk_context *context, int listening, double deadline, 
 
 void yk_socket_name(const char *address, int fd, char *name, size_t capacity)
 {
-    /* As it was given, but for a TCP port, which the system chooses where it is 0. */
+    /* As given, except for TCP port 0, for which the system chooses a port. */
     snprintf(name, capacity, "%s", address);
     if (strncmp(address, "tcp:", 4) != 0)
         return;
@@ -274,13 +275,14 @@ void yk_socket_remove(const char *address)
 typedef struct socket_transport {
     yk_transport base;
     int fd;
-    /* Received and not yet asked for. */
+    /* Received data that have not been requested yet. */
     unsigned char buffer[BUFFER];
     size_t first, last;
-    /* After a spin in vain the next ones are skipped, more of them each time: a partner that takes
-     * long, or has no processor of its own while this process spins, costs next to nothing. */
-    int skipped; /* receives that will sleep at once */
-    int penalty; /* of the last spin in vain; 0 after one that has helped */
+    /* After polling without success the next polls are skipped, more of them each time: a partner
+     * that needs long, or has no processor of its own while this process polls, costs almost
+     * nothing. */
+    int skipped; /* receives that will sleep immediately */
+    int penalty; /* for the next failure; 0 after a success */
 } socket_transport;
 
 /* Sleeps until the socket can be read or written. */
@@ -314,7 +316,7 @@ static yk_status socket_send(yk_transport *self, const void *head, size_t head_c
 {
     socket_transport *s = (socket_transport *)self;
 
-    /* In one call: without Nagle's algorithm head and body would be two packets. */
+    /* In one call: without Nagle's algorithm header and body would be two packets. */
     struct iovec parts[2] = {{(void *)(uintptr_t)head, head_count},
                              {(void *)(uintptr_t)body, count}};
     struct msghdr message = {.msg_iov = parts, .msg_iovlen = 2};
@@ -324,7 +326,7 @@ static yk_status socket_send(yk_transport *self, const void *head, size_t head_c
         if (sent < 0 && errno != EAGAIN && errno != EINTR)
             return report_end(s, errno);
 
-        /* The partner has not yet taken what was sent before. */
+        /* The partner has not yet read the previous data. */
         if (sent < 0) {
             yk_status status = wait_for(s, POLLOUT, deadline);
             if (status != YK_OK)
@@ -349,7 +351,7 @@ static yk_status socket_send(yk_transport *self, const void *head, size_t head_c
     return YK_OK;
 }
 
-/* Takes what has come, up to a buffer full; nothing, where nothing has. */
+/* Receives available bytes, up to a full buffer; possibly none. */
 static yk_status take(socket_transport *s)
 {
     s->first = 0;
@@ -372,7 +374,7 @@ static yk_status fill_buffer(socket_transport *s, double deadline)
 {
     yk_status status = take(s);
 
-    /* Look again for a moment, unless that was in vain the last times. */
+    /* Poll again for a moment, unless the last polls failed. */
     if (s->skipped > 0) {
         s->skipped--;
     } else if (status == YK_OK && s->last == 0) {
@@ -380,7 +382,7 @@ static yk_status fill_buffer(socket_transport *s, double deadline)
         while (status == YK_OK && s->last == 0 && yk_clock_seconds() < end)
             status = take(s);
 
-        /* After spins in vain 1, 3, 7, up to 63 of the next ones are left out. */
+        /* After failures, 1, 3, 7, up to 63 of the next polls are left out. */
         if (s->last > 0)
             s->penalty = 0;
         else if (s->penalty < MOST_SKIPPED)
@@ -388,7 +390,7 @@ static yk_status fill_buffer(socket_transport *s, double deadline)
         s->skipped = s->penalty;
     }
 
-    /* Sleep; what wakes poll(2) need not be a byte, so look again. */
+    /* Sleep. Other events than data also wake poll(2), so check again. */
     while (status == YK_OK && s->last == 0) {
         status = wait_for(s, POLLIN, deadline);
         if (status == YK_OK)
@@ -409,7 +411,7 @@ static yk_status socket_receive(yk_transport *self, void *bytes, size_t count, d
                 return status;
         }
 
-        /* Messages are short, and reading each piece by itself would cost a call of the system. */
+        /* Messages are short, and reading each piece separately would cost a system call. */
         size_t have = s->last - s->first;
         size_t taken = have < count ? have : count;
         memcpy(target, s->buffer + s->first, taken);
