@@ -71,7 +71,7 @@ bool yk_channel_new_name(const char *name, char *renamed, size_t size)
         return true;
     }
 
-    /* Modal amplitudes are numbered without an end. */
+    /* Modal amplitudes have any number. */
     static const char amplitude[] = ".amplitude_";
     if (strncmp(dot, amplitude, sizeof amplitude - 1) == 0) {
         snprintf(renamed, size, "%.*s.modal_%s", (int)(dot - name), name, dot + 1);

@@ -16,7 +16,7 @@ enum { VERSION = 1, BYTE_ORDER_MARK = 0x01020304, SECTIONS_MAX = 16 };
 static const char MAGIC[8] = {'Y', 'O', 'K', 'E', 'C', 'K', 'P', 'T'};
 
 struct yk_checkpoint_file {
-    uint64_t *words; /* the whole file */
+    uint64_t *words; /* contents of the file */
     int count;
     yk_checkpoint_section sections[SECTIONS_MAX];
 };
@@ -28,11 +28,11 @@ static size_t padding(uint64_t count)
 
 /* Writing -------------------------------------------------------------------------------------- */
 
-/* A file that grows, with the checksum of what is in it. */
+/* A growing file, with the checksum of its contents. */
 typedef struct output {
     int descriptor;
     uint64_t length, checksum;
-    bool failed; /* with errno as it was then in `error` */
+    bool failed; /* errno of the failure is in `error` */
     int error;
 } output;
 
@@ -41,7 +41,7 @@ static void put(output *out, const void *bytes, size_t count)
     if (out->failed)
         return;
 
-    /* The first failure is the one that is reported. */
+    /* The first failure is reported. */
     out->checksum = yk_hash_bytes(out->checksum, bytes, count);
     if (!yk_write_all(out->descriptor, bytes, count, out->length)) {
         out->failed = true;
@@ -54,13 +54,13 @@ static void put(output *out, const void *bytes, size_t count)
 static yk_status write_sections(yk_context *context, const char *path,
                                 const yk_checkpoint_section *sections, int count)
 {
-    unlink(path); /* what a process that was killed has left */
+    unlink(path); /* remove the file of a killed process */
     output out = {.checksum = YK_HASH_START};
     out.descriptor = open(path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (out.descriptor < 0)
         return yk_fail(context, YK_ERROR_FILE, "cannot write '%s': %s", path, strerror(errno));
 
-    /* The start and the sections, each with its name and its bytes, filled up to whole words. */
+    /* The start and the sections, each with its name and its bytes, padded to whole words. */
     yk_file_start start = {
         .version = VERSION,
         .byte_order = BYTE_ORDER_MARK,
@@ -79,7 +79,7 @@ static yk_status write_sections(yk_context *context, const char *path,
         put(&out, &nothing, padding(bytes));
     }
 
-    /* The checksum last, and all of it on the disk before it gets its name. */
+    /* The checksum last. Everything is on the disk before the file gets its name. */
     uint64_t checksum = out.checksum;
     put(&out, &checksum, sizeof checksum);
     if (!out.failed && fsync(out.descriptor) != 0 && errno != EINVAL && errno != ENOTSUP) {
@@ -96,7 +96,7 @@ static yk_status write_sections(yk_context *context, const char *path,
     if (!out.failed)
         return YK_OK;
 
-    /* Half a checkpoint is none. */
+    /* An incomplete checkpoint is useless. */
     unlink(path);
     return yk_fail(context, YK_ERROR_FILE, "cannot write '%s': %s", path, strerror(out.error));
 }
@@ -104,14 +104,14 @@ static yk_status write_sections(yk_context *context, const char *path,
 yk_status yk_checkpoint_write(yk_context *context, const char *path,
                               const yk_checkpoint_section *sections, int count)
 {
-    /* Whole under another name first; the one before stays until then. */
+    /* Complete under another name first; the previous one exists until then. */
     char *temporary = yk_text_join(context, path, ".new");
     char *previous = yk_text_join(context, path, ".previous");
     yk_status status = YK_ERROR_MEMORY;
     if (temporary && previous)
         status = write_sections(context, temporary, sections, count);
 
-    /* Between the two names there is only the previous one for a moment, which a reader takes. */
+    /* Between the two renames only the previous one exists for a moment, which readers use. */
     if (status == YK_OK) {
         bool kept = rename(path, previous) == 0 || errno == ENOENT;
         if (!kept || rename(temporary, path) != 0)
@@ -132,8 +132,8 @@ yk_status yk_checkpoint_try(yk_context *context, const char *path)
     if (!temporary)
         return YK_ERROR_MEMORY;
 
-    /* Under the name that is written to first. A file of that name is left as it is: a run that was
-     * killed while it renamed its files may have left its newest checkpoint there. */
+    /* The temporary name. An existing file of that name is kept: a run that was killed while it
+     * renamed its files may have left its newest checkpoint there. */
     yk_status status = YK_OK;
     int descriptor = open(temporary, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (descriptor >= 0) {
@@ -147,8 +147,8 @@ yk_status yk_checkpoint_try(yk_context *context, const char *path)
     return status;
 }
 
-/* The names under which a checkpoint may be, the newest first. One that could not be renamed any
- * more is complete, or its checksum does not hold. */
+/* Possible names of a checkpoint, the newest first. One that was not renamed is either complete, or
+ * its checksum is wrong. */
 static const char *const endings[] = {"", ".new", ".previous"};
 enum { ENDINGS = sizeof endings / sizeof *endings };
 
@@ -178,7 +178,7 @@ static yk_status damaged(yk_context *context, const char *path, const char *what
     return yk_fail(context, YK_ERROR_INPUT, "'%s' is not a whole checkpoint: %s", path, what);
 }
 
-/* Finds the sections; nothing is believed that the checksum does not cover. */
+/* Finds the sections. Data that the checksum does not cover are not trusted. */
 static yk_status open_sections(yk_context *context, const char *path, size_t bytes,
                                yk_checkpoint_file *file)
 {
@@ -187,7 +187,7 @@ static yk_status open_sections(yk_context *context, const char *path, size_t byt
     if (bytes < sizeof start || memcmp(data, MAGIC, sizeof MAGIC) != 0)
         return yk_fail(context, YK_ERROR_INPUT, "'%s' is not a checkpoint", path);
 
-    /* Whether this program can read it at all. */
+    /* Whether this version can read it. */
     memcpy(&start, data, sizeof start);
     if (start.byte_order != BYTE_ORDER_MARK)
         return yk_fail(context, YK_ERROR_INPUT,
@@ -203,13 +203,13 @@ static yk_status open_sections(yk_context *context, const char *path, size_t byt
     if (bytes < sizeof start + sizeof checksum)
         return damaged(context, path, "it is cut off");
 
-    /* Nothing behind this line looks at bytes that are not those that were written. */
+    /* From here on all bytes are those that were written. */
     size_t end = bytes - sizeof checksum;
     memcpy(&checksum, data + end, sizeof checksum);
     if (yk_hash_bytes(YK_HASH_START, data, end) != checksum)
         return damaged(context, path, "its checksum does not hold, it is cut off or was changed");
 
-    /* Sections stay where they are; a checksum that holds may still be one of nonsense. */
+    /* Sections are used in place. A valid checksum does not guarantee valid contents. */
     size_t at = sizeof start;
     for (uint64_t i = 0; i < start.number; i++) {
         uint64_t count;
@@ -222,7 +222,7 @@ static yk_status open_sections(yk_context *context, const char *path, size_t byt
         if (count > end - at || padding(count) > end - at - count)
             return damaged(context, path, "a section is longer than the file");
 
-        /* The bytes are used where they lie; the name gets its end, whatever was stored. */
+        /* The bytes are used in place; the name is terminated. */
         yk_checkpoint_section *section = &file->sections[file->count++];
         memcpy(section->name, name, YK_SECTION_NAME_BYTES);
         section->name[YK_SECTION_NAME_BYTES - 1] = '\0';
@@ -247,8 +247,7 @@ static yk_status read_one(yk_context *context, const char *path, yk_checkpoint_f
         return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(errno));
     }
 
-    /* The whole file in memory; in words, so that sections of doubles can be used where they
-     * lie. */
+    /* The whole file in memory, as words, so that sections of doubles can be used in place. */
     size_t bytes = (size_t)found.st_size;
     size_t got = 0;
     int error = 0;
@@ -279,7 +278,7 @@ static yk_status read_one(yk_context *context, const char *path, yk_checkpoint_f
 
 yk_status yk_checkpoint_read(yk_context *context, const char *path, yk_checkpoint_file **file)
 {
-    /* Only a file that is damaged, unreadable or missing is replaced by an earlier one. */
+    /* Only a damaged, unreadable or missing file is replaced by an earlier one. */
     yk_status status = read_one(context, path, file);
     if (status != YK_ERROR_INPUT && status != YK_ERROR_FILE)
         return status;

@@ -1,13 +1,13 @@
-/* Checkpoint files: named sections of bytes under one checksum.
+/* Checkpoint files: named sections of bytes with one checksum.
  *
  *   start     "YOKECKPT", version, mark of the byte order, number of sections
  *   section   name, bytes | the bytes
  *   ...
- *   checksum  of all before it
+ *   checksum  of everything before it
  *
- * A file is written under another name, put on the disk and renamed, so that a checkpoint is there
- * whole or not at all; the one before it is kept as `path`.previous. What the sections mean is for
- * others to know (analysis/checkpoint.c). */
+ * A file is written under another name, synchronized to the disk and renamed, so that a checkpoint
+ * is complete or does not exist; the previous one is kept as `path`.previous. The callers define
+ * the contents of the sections (analysis/checkpoint.c). */
 #ifndef YK_RECORD_CHECKPOINT_H
 #define YK_RECORD_CHECKPOINT_H
 
@@ -25,21 +25,21 @@ typedef struct yk_checkpoint_section {
 
 yk_status yk_checkpoint_write(yk_context *context, const char *path,
                               const yk_checkpoint_section *sections, int count);
-/* Whether one can be written there: not in a folder that does not exist, say. Writes none. */
+/* Whether a checkpoint can be written there, for example not in a missing folder. Writes nothing. */
 yk_status yk_checkpoint_try(yk_context *context, const char *path);
-/* Whether there is one, or the one before it, whatever their contents. */
+/* Whether the file, or the previous one, exists, whatever its contents. */
 bool yk_checkpoint_exists(yk_context *context, const char *path);
-/* Removes both, and a half-written one. */
+/* Removes both, and an incomplete one. */
 void yk_checkpoint_remove(yk_context *context, const char *path);
 
 typedef struct yk_checkpoint_file yk_checkpoint_file;
 
-/* The checkpoint, or the one before it if it is missing, damaged or unreadable, with a warning then.
- * YK_ERROR_INPUT if it is damaged, no checkpoint, or one of another version; YK_ERROR_FILE if it is
+/* Reads the checkpoint, or with a warning the previous one if it is missing, damaged or unreadable.
+ * YK_ERROR_INPUT: it is damaged, not a checkpoint, or of another version. YK_ERROR_FILE: it is
  * missing or cannot be read. */
 yk_status yk_checkpoint_read(yk_context *context, const char *path, yk_checkpoint_file **file);
 void yk_checkpoint_close(yk_context *context, yk_checkpoint_file *file);
-/* A section, aligned for doubles; NULL: there is none of this name. */
+/* A section, aligned for doubles; NULL: there is none with this name. */
 const void *yk_checkpoint_find(const yk_checkpoint_file *file, const char *name, size_t *count);
 
 #endif

@@ -16,7 +16,7 @@ typedef struct sums {
     double squares, count;
 } sums;
 
-/* Value of a column of B at a time: a sample, or linear between two. Times grow, so the search
+/* Value of a column of B at a time: a sample, or linear interpolation. Times ascend, so the search
  * continues from the last row. */
 static double interpolate(const yk_record *b, const double *column, double time, size_t *row)
 {

@@ -1,5 +1,5 @@
-/* CSV, as RFC 4180 has it: a header line, then numbers with 17 significant digits, which bring
- * every bit back. Written with line feeds; read with these or CR LF. */
+/* CSV according to RFC 4180: a header line, then numbers with 17 significant digits, which preserve
+ * every bit. Written with line feeds; read with these or CR LF. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -27,7 +27,7 @@ typedef struct csv_writer {
     int descriptor;  /* -1: none */
     uint64_t length; /* of the file */
     size_t stride;   /* numbers in a line */
-    char *text;      /* lines that wait */
+    char *text;      /* buffered lines */
     size_t used, capacity;
 } csv_writer;
 
@@ -68,7 +68,7 @@ static int component_set_size(int set)
     return size;
 }
 
-/* Label `index` of a set; of the set behind the last one the labels are 1, 2, 3, ... */
+/* Label `index` of a set; in the set after the last one the labels are 1, 2, 3, ... */
 static const char *component_label(int set, int index, char number[16])
 {
     if (set < COMPONENT_SETS)
@@ -119,7 +119,7 @@ static yk_status csv_begin(yk_recorder *recorder, const yk_record_header *header
     csv_writer *self = (csv_writer *)recorder;
     yk_context *context = self->context;
 
-    /* A link in the way is not followed, and a file is not overwritten. */
+    /* A symbolic link is not followed, and an existing file is not overwritten. */
     self->descriptor = open(self->path, O_WRONLY | O_CREAT | O_EXCL | O_CLOEXEC, 0666);
     if (self->descriptor < 0)
         return cannot_write(self, errno);
@@ -174,7 +174,7 @@ static yk_status csv_begin(yk_recorder *recorder, const yk_record_header *header
 
 static yk_status csv_sample(yk_recorder *recorder, double time, const double *row)
 {
-    /* Lines are gathered until another does not fit. */
+    /* Lines are buffered until the next one does not fit. */
     csv_writer *self = (csv_writer *)recorder;
     if (self->capacity - self->used < self->stride * NUMBER_BYTES) {
         yk_status status = write_text(self, self->text, self->used);
@@ -196,17 +196,17 @@ static yk_status csv_sample(yk_recorder *recorder, double time, const double *ro
 
 static yk_status csv_end(yk_recorder *recorder, const yk_record_summary *summary)
 {
-    (void)summary; /* a plain table cannot hold it */
+    (void)summary; /* a plain table has no place for it */
     csv_writer *self = (csv_writer *)recorder;
     yk_status status = write_text(self, self->text, self->used);
     if (status != YK_OK)
         return status;
 
-    /* On the disk before anybody may rename it; errors of writes may show only here. */
+    /* Synchronize to the disk before the file is renamed; write errors may appear only here. */
     if (fsync(self->descriptor) != 0 && errno != EINVAL && errno != ENOTSUP)
         return cannot_write(self, errno);
 
-    /* Closed here and not when it is destroyed, so that a failure is still reported. */
+    /* Close here and not in destroy, so that a failure is reported. */
     int failed = close(self->descriptor);
     self->descriptor = -1;
     if (failed)
@@ -243,7 +243,7 @@ yk_status yk_csv_writer_create(yk_context *context, const char *path,
     if (!self)
         return YK_ERROR_MEMORY;
 
-    /* The file itself is made when the record begins. */
+    /* The file itself is created when the record begins. */
     self->base.ops = &csv_ops;
     self->context = context;
     self->descriptor = -1;
@@ -260,7 +260,7 @@ yk_status yk_csv_writer_create(yk_context *context, const char *path,
 
 /* Reading: text ----------------------------------------------------------------------------------
  *
- * Some lines at a time are held in memory and cut into fields in place, so that files may be of any
+ * Some lines at a time are in memory and split into fields in place, so that files may have any
  * length. */
 
 enum { BUFFER_BYTES = 1 << 16 };
@@ -269,7 +269,7 @@ typedef struct csv_parser {
     yk_context *context;
     const char *path;
     FILE *stream;
-    char *data; /* that was read and is not used up, from cursor to end */
+    char *data; /* unused data, from cursor to end */
     size_t capacity;
     char *cursor, *end; /* *end is a terminator */
     size_t line;        /* of the cursor, from 1 */
@@ -284,7 +284,7 @@ static yk_status fail_at(csv_parser *parser, const char *reason)
                    reason);
 }
 
-/* Behind the first line break from the cursor on that is not in quotes; NULL: there is none yet. */
+/* After the first line break from the cursor on that is not quoted; NULL: there is none yet. */
 static const char *end_of_line(const csv_parser *parser)
 {
     bool quoted = false;
@@ -298,11 +298,11 @@ static const char *end_of_line(const csv_parser *parser)
     return NULL;
 }
 
-/* Reads on until the line at the cursor is there as a whole, or the file ends. */
+/* Reads until the line at the cursor is complete, or the file ends. */
 static yk_status read_line(csv_parser *parser)
 {
     while (!parser->cursor || !end_of_line(parser)) {
-        /* What is left goes to the front; a line that needs more memory gets it. */
+        /* Move the rest to the front; enlarge the buffer for a long line. */
         size_t left = 0;
         if (parser->cursor)
             left = (size_t)(parser->end - parser->cursor);
@@ -337,7 +337,7 @@ static yk_status read_line(csv_parser *parser)
         parser->end = to + got;
         *parser->end = '\0';
 
-        /* The end of the file: the last line is what there is of it. */
+        /* At the end of the file, the rest is the last line. */
         if (got == 0)
             return YK_OK;
     }
@@ -345,7 +345,7 @@ static yk_status read_line(csv_parser *parser)
     return YK_OK;
 }
 
-/* Cuts the next field out of the text, without its quotes, and moves behind its separator. */
+/* Extracts the next field from the text, without its quotes, and moves after its separator. */
 static yk_status next_field(csv_parser *parser, char **field)
 {
     char *from = parser->cursor;
@@ -353,7 +353,7 @@ static yk_status next_field(csv_parser *parser, char **field)
     *field = from;
 
     if (*from == '"') {
-        /* The text moves to the front by its quotes; two of them stand for one. */
+        /* The text is moved by its quotes; two quotes stand for one. */
         size_t first_line = parser->line;
         char *to = from++;
         for (; from < parser->end && !close; from++) {
@@ -382,14 +382,14 @@ static yk_status next_field(csv_parser *parser, char **field)
         from++;
     parser->cursor = from;
 
-    /* Without its line break the last number may have lost digits. */
+    /* Without its line break the last number may be truncated. */
     if (from == parser->end)
         return fail_at(parser, "the last line has no line break: the file is cut off, or lacks its "
                                "last character");
     if (*from != ',' && *from != '\n')
         return fail_at(parser, "a field continues after its closing quote");
 
-    /* The field may end where its separator stood, which was needed until here. */
+    /* Terminate the field at its separator, which was needed until here. */
     parser->line_ended = *from == '\n';
     parser->cursor = from + 1;
     *close = '\0';
@@ -399,7 +399,7 @@ static yk_status next_field(csv_parser *parser, char **field)
 
 /* Reading: the header line --------------------------------------------------------------------- */
 
-/* The last `mark` that no backslash quotes, or NULL. */
+/* The last `mark` without a backslash before it, or NULL. */
 static char *last_mark(char *text, char mark)
 {
     char *found = NULL;
@@ -451,7 +451,7 @@ static void split_name(char *text, char **label, char **unit)
         take_off_backslashes(*label);
     }
 
-    /* The writer has put backslashes before characters that part name, label and unit. */
+    /* The writer has put backslashes before characters that separate name, label and unit. */
     take_off_backslashes(text);
 }
 
@@ -461,14 +461,14 @@ typedef struct csv_column {
     char *label; /* NULL: none */
 } csv_column;
 
-/* The component that follows the last dot of a name; NULL: none. */
+/* The component after the last dot of a name; NULL: none. */
 static char *dotted_component(const char *name)
 {
     char *dot = strrchr(name, '.');
     return dot && dot > name && dot[1] ? dot + 1 : NULL;
 }
 
-/* How many columns from the first one on are "name.label" with the labels of this set. */
+/* Number of columns from the first one on that are "name.label" with the labels of this set. */
 static size_t count_components(const csv_column *columns, size_t count, int set)
 {
     const char *first = dotted_component(columns[0].name);
@@ -491,7 +491,7 @@ static size_t count_components(const csv_column *columns, size_t count, int set)
     return whole ? found : 0;
 }
 
-/* Cuts "name.label" in two for all columns that are components of one channel. */
+/* Splits "name.label" for all columns that are components of one channel. */
 static void split_components(csv_column *columns, size_t count)
 {
     size_t step;
@@ -512,7 +512,7 @@ static void split_components(csv_column *columns, size_t count)
 
 static yk_status read_header(csv_parser *parser, yk_recorder *to)
 {
-    /* As many names at most as there are commas outside of quotes. */
+    /* There are at most as many names as unquoted commas. */
     size_t most = 1;
     bool quoted = false;
     for (const char *c = parser->cursor; c < parser->end && (quoted || *c != '\n'); c++) {
@@ -522,7 +522,7 @@ static yk_status read_header(csv_parser *parser, yk_recorder *to)
             most++;
     }
 
-    /* The names are cut out of the text where they stand. */
+    /* The names are extracted in place. */
     parser->names = yk_allocate(parser->context, most, sizeof *parser->names);
     if (!parser->names)
         return YK_ERROR_MEMORY;
@@ -536,7 +536,7 @@ static yk_status read_header(csv_parser *parser, yk_recorder *to)
     } while (!parser->line_ended && parser->columns < most);
     parser->line++;
 
-    /* Any table whose first column is time will do. */
+    /* Any table whose first column is time is accepted. */
     const char *first = parser->names[0];
     bool is_time = strncasecmp(first, "time", 4) == 0 && (first[4] == '\0' || first[4] == ' ');
     if (!is_time)
@@ -613,7 +613,7 @@ static yk_status read_rows(csv_parser *parser, yk_recorder *to)
             if (status != YK_OK)
                 break;
 
-            /* Also inf and nan, as they are written; nothing may follow. */
+            /* Also inf and nan, as written; nothing may follow. */
             char *rest = NULL;
             row[i] = yk_text_number(field, &rest);
             if (rest == field || rest[strspn(rest, " \t")] != '\0')
@@ -647,14 +647,13 @@ yk_status yk_csv_load(yk_context *context, const char *path, yk_recorder *to, bo
 
     yk_status status = read_line(&parser);
     if (status == YK_OK && strncmp(parser.cursor, "\xef\xbb\xbf", 3) == 0)
-        parser.cursor += 3; /* the mark that spreadsheets put */
+        parser.cursor += 3; /* the mark that spreadsheets write */
 
     char *header = NULL;
     if (status == YK_OK) {
         status = read_header(&parser, to);
 
-        /* The names stay in the memory that they were read into; what was read behind them goes
-         * to new memory. */
+        /* The names remain in their buffer; the rest of it is moved to new memory. */
         header = parser.data;
         parser.data = NULL;
         if (status == YK_OK) {
@@ -678,7 +677,7 @@ yk_status yk_csv_load(yk_context *context, const char *path, yk_recorder *to, bo
     if (status != YK_OK)
         return status;
 
-    /* A table does not say whether its run finished, but only complete ones lose their .part. */
+    /* A table does not show whether its run finished, but only complete ones have no .part file. */
     size_t length = strlen(path);
     *complete = !(length > 5 && strcmp(path + length - 5, ".part") == 0);
     if (!*complete)

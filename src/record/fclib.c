@@ -16,14 +16,14 @@
 
 enum { PATH_BYTES = 64, ROWS_MAX = 100000000 };
 
-/* A file that is read; all functions do nothing once something is wrong. */
+/* An open file; all functions do nothing after an error. */
 typedef struct fclib_file {
     yk_context *context;
     const char *path;
     yk_hdf5_input *input;
     yk_status status;
     bool global;
-    /* Of a local problem W, V, R stand for M, H, G, q for w, and s for b; there is no f. */
+    /* In a local problem W, V, R correspond to M, H, G, q to w, and s to b; there is no f. */
     yk_global_problem data;
 } fclib_file;
 
@@ -45,7 +45,7 @@ static void refuse(fclib_file *in, const char *format, ...)
     if (in->status != YK_OK)
         return;
 
-    /* The first mistake counts. */
+    /* The first error is kept. */
     char what[256];
     va_list arguments;
     va_start(arguments, format);
@@ -67,8 +67,8 @@ static bool has(const fclib_file *in, const char *name)
     return true;
 }
 
-/* Reads a dataset of numbers that has at least `count` of them; returns memory of the context. A list may be longer
- * than the part of it that is used, as CSparse reserves memory. */
+/* Reads a dataset of at least `count` numbers; returns memory of the context. A list may be longer
+ * than its used part, because CSparse reserves memory. */
 static void *read_values(fclib_file *in, const char *group, const char *name, yk_hdf5_type type,
                          size_t size, size_t count)
 {
@@ -122,7 +122,7 @@ static int read_integer(fclib_file *in, const char *group, const char *name, int
     int result = *value;
     yk_free(in->context, value);
 
-    /* A number that is refused still has a value with which the caller can go on. */
+    /* A rejected number gets a value with which the caller can continue. */
     if (result < low || result > high) {
         refuse(in, "'%s/%s' is %d, expected %d to %d", group, name, result, low, high);
         return low;
@@ -133,7 +133,7 @@ static int read_integer(fclib_file *in, const char *group, const char *name, int
 
 static void read_matrix(fclib_file *in, const char *group, yk_entry_matrix *m)
 {
-    /* As CSparse stores it: nz counts triplets, -1 stands for compressed columns, -2 for rows. */
+    /* As in CSparse: nz counts triplets, -1 means compressed columns, -2 compressed rows. */
     m->rows = read_integer(in, group, "m", 0, ROWS_MAX);
     m->columns = read_integer(in, group, "n", 0, ROWS_MAX);
     int count = read_integer(in, group, "nz", -2, INT32_MAX);
@@ -143,7 +143,7 @@ static void read_matrix(fclib_file *in, const char *group, yk_entry_matrix *m)
     if (by_rows)
         lines = m->rows;
 
-    /* Starts of compressed lines say how many entries there are. */
+    /* The starts of compressed lines give the number of entries. */
     size_t starts = (size_t)lines + 1;
     if (triplets)
         starts = (size_t)count;
@@ -158,7 +158,7 @@ static void read_matrix(fclib_file *in, const char *group, yk_entry_matrix *m)
             refuse(in, "the starts of '%s' do not rise from 0", group);
     }
 
-    /* Indices and values, as many. */
+    /* Indices and values, the same number of each. */
     int *at = read_values(in, group, "i", YK_HDF5_INT32, sizeof *at, (size_t)count);
     double *x = read_values(in, group, "x", YK_HDF5_FLOAT64, sizeof *x, (size_t)count);
     if (in->status == YK_OK) {
@@ -170,7 +170,7 @@ static void read_matrix(fclib_file *in, const char *group, yk_entry_matrix *m)
     /* Row, column and value of each. */
     int line = 0;
     for (int k = 0; k < count && in->status == YK_OK; k++) {
-        /* Which compressed line the entry is in. */
+        /* The compressed line of the entry. */
         while (!triplets && p[line + 1] <= k)
             line++;
 
@@ -188,7 +188,7 @@ static void read_matrix(fclib_file *in, const char *group, yk_entry_matrix *m)
     yk_free(in->context, p);
 }
 
-/* The group of the problem, as it is. */
+/* The contents of the problem's group. */
 static void read_problem(fclib_file *in)
 {
     static const struct {
@@ -201,7 +201,7 @@ static void read_problem(fclib_file *in)
         {"fclib_global_rolling", true, true, {"M", "H", "G"}, {"f", "w", "b"}},
     };
 
-    /* The kind of problem is the name of its group. */
+    /* The name of the group is the kind of the problem. */
     size_t kind = 0;
     while (kind < 3 && !has(in, kinds[kind].group))
         kind++;
@@ -219,7 +219,7 @@ static void read_problem(fclib_file *in)
     if (p->dim == 4 || (p->dim == 5) != kinds[kind].rolling)
         refuse(in, "%s has contacts of dimension %d", group, p->dim);
 
-    /* Matrices; those of bilateral rows may be absent. */
+    /* Matrices; those of bilateral rows are optional. */
     yk_entry_matrix *const matrices[3] = {&p->m, &p->h, &p->g};
     for (int i = 0; i < 3; i++) {
         char name[PATH_BYTES];
@@ -249,7 +249,7 @@ static void read_problem(fclib_file *in)
 /* (W V; V^T R) and (q s). */
 static void make_local(fclib_file *in, yk_contact_problem *problem)
 {
-    /* Sizes that do not fit each other have no problem. */
+    /* Sizes that do not agree are an error. */
     yk_context *context = in->context;
     const yk_global_problem *p = &in->data;
     const yk_entry_matrix *w = &p->m, *v = &p->h, *r = &p->g;
@@ -273,7 +273,7 @@ static void make_local(fclib_file *in, yk_contact_problem *problem)
         for (size_t i = 0; i < w->count; i++)
             entry[k++] = w->entry[i];
 
-        /* V couples both kinds of rows: it stands beside W and, transposed, below. */
+        /* V couples both kinds of rows: it is next to W and, transposed, below. */
         for (size_t i = 0; i < v->count; i++) {
             yk_matrix_entry e = v->entry[i];
             entry[k++] = (yk_matrix_entry){e.row, rows + e.column, e.value};
@@ -327,7 +327,7 @@ yk_status yk_fclib_read(yk_context *context, const char *path, yk_contact_proble
     if (in.status == YK_OK && (in.data.dim < 2 || in.data.dim > 5))
         refuse(&in, "contacts of dimension %d", in.data.dim);
 
-    /* Indices and values as they came, checked. */
+    /* Indices and values are checked. */
     const char *const names[2][3] = {{"W", "V", "R"}, {"M", "H", "G"}};
     const yk_entry_matrix *const matrices[3] = {&in.data.m, &in.data.h, &in.data.g};
     for (int i = 0; i < 3; i++) {
@@ -354,7 +354,7 @@ yk_status yk_fclib_read(yk_context *context, const char *path, yk_contact_proble
         make_local(&in, problem);
     }
 
-    /* What every solver takes for granted is checked, wherever a problem comes from. */
+    /* Check what every solver assumes, wherever a problem comes from. */
     if (in.status == YK_OK && yk_contact_problem_check(context, problem) != YK_OK)
         refuse(&in, "%s", yk_last_message(context));
 
@@ -366,7 +366,7 @@ yk_status yk_fclib_read(yk_context *context, const char *path, yk_contact_proble
 
 /* Writing -------------------------------------------------------------------------------------- */
 
-/* W in compressed rows: row after row through the blocks of its contact. */
+/* W in compressed rows: row by row through the blocks of its contact. */
 static void compress(const yk_contact_problem *problem, int *start, int *columns, double *values)
 {
     const yk_block_matrix *w = &problem->w;
@@ -380,7 +380,7 @@ static void compress(const yk_contact_problem *problem, int *start, int *columns
                 for (int c = 0; c < dim; c++) {
                     int column = w->first[w->column[k]] + c;
 
-                    /* Softness is more mobility of a row; the format has nothing else for it. */
+                    /* Softness is an additional mobility of a row; the format has no place for it. */
                     double soft = 0;
                     if (problem->softness && column == row)
                         soft = problem->softness[row];
@@ -442,8 +442,8 @@ yk_status yk_fclib_write(yk_context *context, const char *path, const yk_contact
     if (status != YK_OK)
         return status;
 
-    /* The format has rows of single numbers, contacts have blocks: as many entries as all blocks
-     * have, zeros too. */
+    /* The format has single rows, contacts have blocks: write all entries of blocks, including
+     * zeros. */
     const yk_block_matrix *w = &problem->w;
     size_t most =
         (size_t)w->start[problem->contact_count] * (size_t)w->first[1] * (size_t)w->first[1];

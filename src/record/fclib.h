@@ -1,5 +1,5 @@
 /* Contact problems in HDF5 files of FCLIB, the collection of frictional contact problems (Acary,
- * Bremond, Koziara, Perignon 2014). One group holds the problem:
+ * Bremond, Koziara, Perignon 2014). One group contains the problem:
  *
  *   fclib_local           spacedim, W, vectors q, mu; with bilateral rows V, R, vectors s
  *                         u = W r + V l + q,  V^T r + R l + s = 0
@@ -7,9 +7,8 @@
  *                         M v = H r + G l + f,  u = H^T v + w,  G^T v + b = 0
  *   fclib_global_rolling  the same with mu_r, of dimension 5 (contact/problem.h)
  *
- * A matrix is a group of m, n, nzmax, nz, p, i, x: triplets where nz is not negative (rows i,
- * columns p), else compressed columns (-1) or rows (-2) with starts p. Global problems are
- * condensed. */
+ * A matrix is a group of m, n, nzmax, nz, p, i, x: triplets if nz is not negative (rows i, columns
+ * p), otherwise compressed columns (-1) or rows (-2) with starts p. Global problems are condensed. */
 #ifndef YK_RECORD_FCLIB_H
 #define YK_RECORD_FCLIB_H
 
@@ -23,8 +22,8 @@ bool yk_fclib_is_hdf5(const char *path);
  * are used. YK_ERROR_FILE or YK_ERROR_INPUT. */
 yk_status yk_fclib_read(yk_context *context, const char *path, yk_contact_problem *problem);
 
-/* As fclib_local, with softness on the diagonal of W. YK_ERROR_CAPABILITY where the layout has no
- * words for it: joints, spinning and rolling friction. */
+/* As fclib_local, with softness on the diagonal of W. YK_ERROR_CAPABILITY: the format does not
+ * support joints, spinning and rolling friction. */
 yk_status yk_fclib_write(yk_context *context, const char *path, const yk_contact_problem *problem);
 
 #endif

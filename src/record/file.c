@@ -1,8 +1,8 @@
-/* File recorders. During a run its rows and frames go to the journal `path`.part, block by
- * block. The end plays the journal to a writer of the format, which makes `path`.new. This file is
- * read back, gets its name when it holds what was recorded and is on the disk, and only then the
- * journal is removed. So `path` is always a complete file, and what was flushed is in one of the two
- * at any moment. */
+/* File recorders. During a run its rows and frames are written to the journal `path`.part, block by
+ * block. At the end the journal is passed to a writer of the format, which creates `path`.new. This
+ * file is read back and gets its final name if its contents agree with the journal and it is on the
+ * disk; only then the journal is removed. So `path` is always a complete file, and flushed data are
+ * in one of the two files at any time. */
 
 #include <errno.h>
 #include <math.h>
@@ -23,16 +23,17 @@ typedef struct file_format {
     yk_record_format format;
     const yk_recorder_ops *ops; /* of the file recorder, with the name of the format */
     yk_writer_create_function *create_writer;
-    bool frames; /* it keeps frames */
+    bool frames; /* the format supports frames */
 } file_format;
 
-/* The samples and frames of a record, by which a results file is compared with its journal. */
+/* Digests of the samples and frames of a record, with which a results file is compared with its
+ * journal. */
 typedef struct contents_digest {
     uint64_t rows, row_hash;
     uint64_t frames, frame_hash;
 } contents_digest;
 
-/* Contents of a journal, found when the results file was made of it. */
+/* Contents of a journal, found while the results file was written. */
 typedef struct making {
     yk_recovery_report contents;
     contents_digest digest;
@@ -46,15 +47,15 @@ typedef struct file_recorder {
     char *path;
     char *part;      /* the journal */
     char *old;       /* an unfinished journal of another run */
-    char *temporary; /* the results file while it is being made */
+    char *temporary; /* the results file under construction */
     yk_record_header *header;
     yk_journal journal;
-    yk_journal_use use; /* what is expected of the journal when the results file is made */
+    yk_journal_use use; /* expected state of the journal when the results file is written */
     bool open;
     bool failed;       /* an error has closed the journal before the end */
     bool checkpointed; /* a checkpoint may refer to the journal */
-    bool ended;        /* the results file is there; the journal waits to be removed */
-    double *rows;      /* that wait, of `stride` doubles each, time first */
+    bool ended;        /* the results file is complete; the journal can be removed */
+    double *rows;      /* buffered rows, of `stride` doubles each, time first */
     size_t stride, count, capacity;
     size_t frame_size;
     double flushed, synced; /* s on the clock */
@@ -69,7 +70,7 @@ static void close_journal(file_recorder *self)
     self->open = false;
 }
 
-/* After the results file is complete and no checkpoint needs the journal any more. */
+/* Called after the results file is complete and no checkpoint needs the journal any more. */
 static void remove_journal(file_recorder *self)
 {
     if (unlink(self->part) != 0 && errno != ENOENT)
@@ -86,11 +87,11 @@ static yk_status give_up(file_recorder *self, yk_status status)
     return status;
 }
 
-/* Rows to the journal, and now and then the journal to the disk. A failure closes it, with all
- * blocks that were written before. */
+/* Writes rows to the journal, and synchronizes the journal at intervals. A failure closes it, with
+ * all blocks written before. */
 static yk_status flush(file_recorder *self, double now)
 {
-    /* Also without rows: frames may wait for the disk. */
+    /* Also without rows, because frames may not be synchronized yet. */
     yk_status status = YK_OK;
     if (self->count > 0)
         status = yk_journal_rows(&self->journal, self->rows, self->count, self->stride);
@@ -102,7 +103,7 @@ static yk_status flush(file_recorder *self, double now)
     if (status != YK_OK)
         return give_up(self, status);
 
-    /* From here on a reader finds them, whatever happens to this process. */
+    /* From here on readers find them, whatever happens to this process. */
     self->count = 0;
     self->flushed = now;
 
@@ -111,7 +112,7 @@ static yk_status flush(file_recorder *self, double now)
 
 static yk_status not_open(const file_recorder *self)
 {
-    /* Who goes on after a failure hears of it again, not of the order of calls. */
+    /* A caller that continues after a failure gets the same failure again. */
     if (self->failed)
         return yk_fail(self->context, YK_ERROR_FILE, "'%s' was given up after an earlier error",
                        self->part);
@@ -119,10 +120,10 @@ static yk_status not_open(const file_recorder *self)
                    "'%s' is not open: samples belong between begin and end", self->path);
 }
 
-/* Copies the header and takes memory for the rows. */
+/* Copies the header and allocates memory for the rows. */
 static yk_status prepare(file_recorder *self, const yk_record_header *header)
 {
-    /* A recorder may be used for one record after the other. */
+    /* A recorder may be used for several records, one after another. */
     self->failed = self->checkpointed = false;
     yk_free(self->context, self->header);
     self->header = NULL;
@@ -130,7 +131,7 @@ static yk_status prepare(file_recorder *self, const yk_record_header *header)
     if (status != YK_OK)
         return status;
 
-    /* Rows are collected in memory of fixed size: a run of any length needs no more. */
+    /* Rows are buffered in memory of fixed size, independent of the length of the run. */
     self->stride = 1 + yk_header_width(self->header);
     if (self->header->scene)
         self->frame_size = yk_scene_frame_value_count(self->header->scene);
@@ -142,7 +143,7 @@ static yk_status prepare(file_recorder *self, const yk_record_header *header)
     if (!self->rows)
         return YK_ERROR_MEMORY;
 
-    /* Before hours of simulation, not after: can a file have this name? */
+    /* Check the file name before hours of simulation, not after. */
     struct stat there;
     if (stat(self->path, &there) == 0 && !S_ISREG(there.st_mode))
         return yk_fail(self->context, YK_ERROR_FILE,
@@ -155,7 +156,7 @@ static yk_status file_begin(yk_recorder *recorder, const yk_record_header *heade
 {
     file_recorder *self = (file_recorder *)recorder;
 
-    /* A record that was begun before is replaced. */
+    /* Replaces a record that was begun before. */
     if (self->ended)
         remove_journal(self);
     if (self->open) {
@@ -163,7 +164,7 @@ static yk_status file_begin(yk_recorder *recorder, const yk_record_header *heade
         close_journal(self);
     }
 
-    /* The journal is this process's alone; one that a killed run has left is kept as `old`. */
+    /* The journal is locked by this process; that of a killed run is kept as `old`. */
     yk_status status = prepare(self, header);
     if (status == YK_OK)
         status = yk_journal_create(self->context, self->part, self->old, &self->journal);
@@ -192,7 +193,7 @@ static yk_status file_keep(yk_recorder *recorder, yk_journal_position *position)
     if (!self->open)
         return not_open(self);
 
-    /* Later than any time to wait for: the disk has it when this returns. */
+    /* After waiting, the data are on the disk. */
     yk_status status = flush(self, INFINITY);
     self->flushed = self->synced = yk_clock_seconds();
     self->checkpointed = true;
@@ -211,7 +212,7 @@ static yk_status file_resume(yk_recorder *recorder, const yk_record_header *head
                        "'%s' cannot be resumed: it is open, or was not a single record",
                        self->path);
 
-    /* What the stopped run wrote after its checkpoint is cut off, and recorded again. */
+    /* Data after the checkpoint of the stopped run are removed, and recorded again. */
     yk_status status = prepare(self, header);
     yk_journal_place at = {.length = position->length[0], .digest = position->digest[0]};
     if (status == YK_OK)
@@ -241,7 +242,7 @@ static yk_status file_sample(yk_recorder *recorder, double time, const double *r
     for (size_t i = 1; i < self->stride; i++)
         to[i] = row[i - 1];
 
-    /* To the journal when the memory is full, or when rows have waited long enough. */
+    /* Flush when the buffer is full, or the rows are old enough. */
     double now = yk_clock_seconds();
     if (self->count < self->capacity && now - self->flushed < self->def.flush_interval)
         return YK_OK;
@@ -257,7 +258,7 @@ static yk_status file_frame(yk_recorder *recorder, double time, const float *val
     if (!self->header->scene)
         return YK_OK;
 
-    /* Frames are rare and large: each is a block of its own, at once. */
+    /* Frames are rare and large: each is written immediately, as a block of its own. */
     yk_status status = yk_journal_frame(&self->journal, time, values, self->frame_size);
     if (status != YK_OK)
         return give_up(self, status);
@@ -281,7 +282,7 @@ static yk_status digest_begin(yk_recorder *recorder, const yk_record_header *hea
     return YK_OK;
 }
 
-/* Bits, but not the payload of a NaN, which CSV does not keep. */
+/* All bits, except the payload of a NaN, which CSV does not preserve. */
 static uint64_t add_double(uint64_t hash, double value)
 {
     if (isnan(value))
@@ -349,7 +350,7 @@ static yk_status write_results(file_recorder *self)
     yk_context *context = self->context;
     const yk_journal *journal = &self->journal;
 
-    /* The lock on the journal is the lock on this name too: an existing file was left behind by a killed run. */
+    /* The lock on the journal covers this name too: an existing file is from a killed run. */
     unlink(self->temporary);
     const yk_record_counts counts = {self->made.contents.row_count,
                                      self->made.contents.frame_count};
@@ -367,7 +368,7 @@ static yk_status write_results(file_recorder *self)
     return status;
 }
 
-/* Reads the new results file back and compares it with what the journal held. */
+/* Reads the new results file and compares it with the contents of the journal. */
 static yk_status verify_results(file_recorder *self)
 {
     digester digest = {.base.ops = &digester_ops};
@@ -399,7 +400,7 @@ static yk_status make_and_verify(file_recorder *self)
     if (status == YK_OK)
         status = verify_results(self);
 
-    /* An older file is there until this moment. */
+    /* An older file exists until this moment. */
     if (status == YK_OK && rename(self->temporary, self->path) != 0)
         status = yk_fail(self->context, YK_ERROR_FILE, "cannot rename '%s' to '%s': %s",
                          self->temporary, self->path, strerror(errno));
@@ -408,7 +409,7 @@ static yk_status make_and_verify(file_recorder *self)
         return status;
     }
 
-    /* The new name is on the disk, too. */
+    /* Synchronize the renaming, too. */
     yk_sync_folder(self->path);
     return YK_OK;
 }
@@ -419,13 +420,13 @@ static yk_status file_end(yk_recorder *recorder, const yk_record_summary *summar
     if (!self->open)
         return not_open(self);
 
-    /* A summary that is refused leaves the record open. */
+    /* A summary that is rejected leaves the record open. */
     yk_record_summary *copy = NULL;
     yk_status status = yk_summary_copy(self->context, summary, &copy);
     if (status != YK_OK)
         return status;
 
-    /* What waits, then the block that says that the run came to its end. */
+    /* The buffered data, then the block that marks the end of the run. */
     status = flush(self, self->synced);
     if (status == YK_OK) {
         status = yk_journal_summary(&self->journal, copy);
@@ -437,8 +438,8 @@ static yk_status file_end(yk_recorder *recorder, const yk_record_summary *summar
     if (status != YK_OK)
         return status;
 
-    /* The lock is held until the journal has gone. A run that is killed before its checkpoints are
-     * removed is resumed from them, which needs the journal: then destroy removes it. */
+    /* The lock is held until the journal is removed. A run that is killed before its checkpoints
+     * are removed is resumed from them, which needs the journal: then destroy removes it. */
     self->use = YK_JOURNAL_COMPLETE;
     status = make_and_verify(self);
     self->failed = status != YK_OK;
@@ -454,7 +455,7 @@ static yk_status file_end(yk_recorder *recorder, const yk_record_summary *summar
     return status;
 }
 
-/* A record that is left without its end: what has come in is kept in the journal. */
+/* For a record without an end, the data are kept in the journal. */
 static void file_destroy(yk_recorder *recorder)
 {
     file_recorder *self = (file_recorder *)recorder;
@@ -503,7 +504,7 @@ yk_file_recorder_def yk_file_recorder_default(void)
     return (yk_file_recorder_def){.block_rows = 1024, .flush_interval = 1, .sync_interval = 5};
 }
 
-/* By the format that is asked for, or by the end of the name. */
+/* The requested format, or that of the end of the name. */
 static const file_format *choose_format(const char *path, yk_record_format format)
 {
     for (int i = 0; i < FORMAT_COUNT; i++) {
@@ -568,7 +569,7 @@ yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_de
                        endings);
     }
 
-    /* All names beside that of the results are made here, so that the run needs no memory. */
+    /* All other names are created here, so that the run needs no memory. */
     file_recorder *self = yk_allocate(context, 1, sizeof *self);
     if (!self)
         return YK_ERROR_MEMORY;
@@ -588,7 +589,7 @@ yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_de
         return YK_ERROR_MEMORY;
     }
 
-    /* The caller's text need not live as long as the recorder. */
+    /* The caller's text may be released. */
     self->def.path = self->path;
     *recorder = &self->base;
 
@@ -600,7 +601,7 @@ yk_status yk_record_recover_journal(yk_context *context, const char *part, const
 {
     *recovery = (yk_recovery_report){0};
 
-    /* A recorder that never begins: of it only names, format and writer are used. */
+    /* A recorder that never begins: only its names, format and writer are used. */
     yk_file_recorder_def def = yk_file_recorder_default();
     def.path = path;
     yk_recorder *recorder = NULL;
@@ -608,7 +609,7 @@ yk_status yk_record_recover_journal(yk_context *context, const char *part, const
     if (status != YK_OK)
         return status;
 
-    /* As at the end of a run. One that still writes the journal is not disturbed. */
+    /* As at the end of a run. A process that still writes the journal is not disturbed. */
     file_recorder *self = (file_recorder *)recorder;
     self->use = YK_JOURNAL_RECOVER;
     status = yk_journal_lock(context, part, &self->journal);
@@ -617,7 +618,7 @@ yk_status yk_record_recover_journal(yk_context *context, const char *part, const
         yk_journal_close(&self->journal);
     }
 
-    /* Also after a failure: what was found in the journal until then. */
+    /* Also after a failure: the contents of the journal until then. */
     *recovery = self->made.contents;
     yk_recorder_destroy(recorder);
 

@@ -6,7 +6,7 @@
 #include "record/hdf5.h"
 #include "record/memory.h"
 
-/* Rows are gathered until the columns of a block are long enough to be written one by one. */
+/* Rows are buffered until the columns of a block are long enough to be written separately. */
 enum { BLOCK_VALUES = 1 << 20, BLOCK_ROWS_MAX = 8192 };
 
 /* A dataset and its columns in a row. */
@@ -19,11 +19,11 @@ typedef struct hdf5_writer {
     yk_recorder base;
     yk_context *context;
     char *path;
-    yk_record_counts counts; /* rows and frames in the end */
+    yk_record_counts counts; /* final numbers of rows and frames */
     yk_hdf5_output *output;
     channel_table *tables; /* time, then the channels */
     size_t table_count;
-    double *rows; /* that wait, time first */
+    double *rows; /* buffered rows, time first */
     size_t stride, waiting, capacity;
     size_t written; /* rows in the file */
     double *scratch;
@@ -32,8 +32,8 @@ typedef struct hdf5_writer {
 
 /* Names ---------------------------------------------------------------------------------------- */
 
-/* Copies the part of `name` before the first dot as a link name, in which a slash cannot stand. Returns what
- * follows the dot, or NULL at the end. */
+/* Copies the part of `name` before the first dot as a link name, which must not contain a slash.
+ * Returns the text after the dot, or NULL at the end. */
 static const char *next_link(const char *name, char *link)
 {
     size_t length = strcspn(name, ".");
@@ -47,8 +47,8 @@ static const char *next_link(const char *name, char *link)
     return name[length] ? name + length + 1 : NULL;
 }
 
-/* Changes a link name that is taken: "a" and "a.b" may both be channels, and one of them becomes a~2. Groups are shared.
- * The attribute `name` always has the name of the channel. */
+/* Changes a link name that exists already: "a" and "a.b" may both be channels, and one of them
+ * becomes a~2. Groups are shared. The attribute `name` always has the name of the channel. */
 static yk_hdf5_object *find_free_link(const yk_hdf5_object *group, char *link, bool shared)
 {
     size_t length = strlen(link);
@@ -62,7 +62,7 @@ static yk_hdf5_object *find_free_link(const yk_hdf5_object *group, char *link, b
     return NULL;
 }
 
-/* Adds a dataset below groups that follow from the dots in its name, with its full name, unit and order. */
+/* Adds a dataset in the groups given by the dots in its name, with its full name, unit and order. */
 static yk_hdf5_object *add_named(hdf5_writer *self, yk_hdf5_object *group, const char *name,
                                  const char *unit, int order, int rank, const uint64_t *size)
 {
@@ -172,7 +172,7 @@ static yk_status hdf5_begin(yk_recorder *recorder, const yk_record_header *heade
 
 /* Rows ----------------------------------------------------------------------------------------- */
 
-/* Writes the rows that wait, column by column. */
+/* Writes the buffered rows, column by column. */
 static void write_rows(hdf5_writer *self)
 {
     const double *first = self->rows;
@@ -226,7 +226,7 @@ static yk_status hdf5_frame(yk_recorder *recorder, double time, const float *val
 
 /* End ------------------------------------------------------------------------------------------ */
 
-/* A record without a summary is that of a run that did not reach its end. */
+/* A record without a summary belongs to a run that did not reach its end. */
 static yk_status hdf5_end(yk_recorder *recorder, const yk_record_summary *summary)
 {
     hdf5_writer *self = (hdf5_writer *)recorder;

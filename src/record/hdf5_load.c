@@ -1,5 +1,6 @@
-/* HDF5 reader of the layout in yoke/record.h. Datasets are found at any place below /channels; their attributes
- * say what they are. Rows are read block by block, so that memory does not grow with the file. */
+/* HDF5 reader of the layout in yoke/record.h. Datasets may be anywhere below /channels; their
+ * attributes describe them. Rows are read block by block, so that memory does not grow with the
+ * file. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -50,7 +51,7 @@ static void release_items(hdf5_loader *loader)
     loader->count = loader->capacity = 0;
 }
 
-/* Takes over the entry. */
+/* Takes ownership of the entry. */
 static yk_status add_item(hdf5_loader *loader, yk_hdf5_entry *entry)
 {
     yk_hdf5_input *input = loader->input;
@@ -70,7 +71,7 @@ static yk_status add_item(hdf5_loader *loader, yk_hdf5_entry *entry)
     if (status == YK_OK && !table)
         status = yk_hdf5_damaged(input, "a dataset is not a table of numbers");
 
-    /* What was read of the header is not needed any more. */
+    /* The data of the header are not needed any more. */
     yk_hdf5_release(input, &item.entry);
     if (status == YK_OK && loader->count == loader->capacity) {
         int capacity = loader->capacity ? 2 * loader->capacity : 32;
@@ -162,7 +163,7 @@ static yk_status begin_record(hdf5_loader *loader, const yk_hdf5_entry *root)
                                .channels = channels,
                                .channel_count = loader->count};
 
-    /* The recorder checks what the scene says. */
+    /* The recorder checks the scene. */
     yk_status status = yk_hdf5_read_scene(context, input, &loader->scene);
     header.scene = loader->scene;
     if (status == YK_OK)

@@ -109,7 +109,7 @@ static void read_superblock(yk_hdf5_input *input)
     if (!read_at(input, 0, sizeof block, block))
         return;
 
-    /* Files of other versions are sound, but not ours. */
+    /* Files of other versions are valid, but not supported. */
     if (!yk_hdf5_begins(block, sizeof block) || block[8] != 0 || block[13] != 8 || block[14] != 8) {
         input->status = yk_fail(input->context, YK_ERROR_INPUT,
                                 "'%s' is an HDF5 file with a newer layout than that of results of "
@@ -211,10 +211,10 @@ typedef struct message {
     unsigned type;
     const unsigned char *data;
     size_t bytes;
-    bool shared; /* the data is elsewhere */
+    bool shared; /* the data are elsewhere */
 } message;
 
-/* The message at *offset, which moves behind it; false at the end. */
+/* The message at *offset, which moves to the next one; false at the end. */
 static bool next_message(const yk_hdf5_entry *entry, size_t *offset, message *m)
 {
     size_t left = entry->message_bytes - *offset;
@@ -365,7 +365,7 @@ bool yk_hdf5_open(yk_hdf5_input *input, uint64_t header, yk_hdf5_entry *entry)
         type.variable_text || entry->rank < 0)
         return true;
 
-    /* A dataset whose values are all in the file. An empty one has no place. */
+    /* A dataset whose values are all in the file. An empty one has no address. */
     uint64_t values = 1;
     for (int i = 0; i < YK_HDF5_RANK_MAX; i++) {
         if (entry->size[i] > 0 && values > input->size / entry->size[i]) {
@@ -403,9 +403,9 @@ typedef struct group_walk {
     yk_hdf5_input *input;
     yk_hdf5_visit_function *visit;
     void *user;
-    char *names; /* the local heap, with a zero behind it */
+    char *names; /* the local heap, terminated by a zero */
     uint64_t names_bytes;
-    uint64_t nodes_left; /* more than the file has room for are a circle */
+    uint64_t nodes_left; /* more than the file can contain indicate a cycle */
 } group_walk;
 
 static yk_status visit_leaf(group_walk *walk, uint64_t address)
@@ -428,7 +428,7 @@ static yk_status visit_leaf(group_walk *walk, uint64_t address)
         if (name >= walk->names_bytes)
             return yk_hdf5_damaged(input, "a name is outside of its group");
 
-        /* Symbolic links may lead anywhere, and have no object header. */
+        /* Symbolic links may refer to anything, and have no object header. */
         uint64_t header = hdf5_get(entry + 8, 8);
         bool link = hdf5_get(entry + 16, 4) == 2 || header == HDF5_NO_ADDRESS;
         yk_status status = link ? YK_OK : walk->visit(walk->user, walk->names + name, header);
@@ -483,7 +483,7 @@ yk_status yk_hdf5_visit(yk_hdf5_input *input, const yk_hdf5_entry *group,
     if (memcmp(head, "HEAP", 4) != 0 || !is_inside(input, address, bytes))
         return yk_hdf5_damaged(input, "the names of a group are beyond its end");
 
-    /* A file that is read once has no room for more nodes than this. */
+    /* An upper bound of the number of nodes in the file. */
     group_walk walk = {.input = input, .visit = visit, .user = user, .names_bytes = bytes};
     walk.nodes_left = input->size / HDF5_TREE_HEAD_BYTES;
     walk.names = take(input, bytes);
@@ -843,7 +843,7 @@ char **yk_hdf5_read_texts(yk_hdf5_input *input, const yk_hdf5_entry *dataset)
         return NULL;
     }
 
-    /* The values are in the file, so that their number has a bound. */
+    /* The values are in the file, which limits their number. */
     size_t count = (size_t)dataset->size[0];
     size_t length = dataset->value_bytes;
     char *column = take(input, count * length);

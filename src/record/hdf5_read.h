@@ -1,9 +1,9 @@
-/* Reading of HDF5 files with the layout that hdf5_write.h writes, which is also that of files that other programs write
- * with the default settings of the library, without chunks and filters.
+/* Reading of HDF5 files with the layout that hdf5_write.h writes. Other programs write the same
+ * layout with the default settings of the library, without chunks and filters.
  *
- * Nothing in a file is trusted: every address and size is checked against the size of the file before memory is
- * allocated or bytes are read, and every loop is bounded. After the first failure all functions do nothing and return
- * false, NULL or 0; yk_hdf5_status tells what happened. */
+ * No data in a file are trusted: every address and size is checked against the size of the file
+ * before memory is allocated or bytes are read, and every loop is bounded. After the first failure
+ * all functions do nothing and return false, NULL or 0; yk_hdf5_status() returns the failure. */
 #ifndef YK_RECORD_HDF5_READ_H
 #define YK_RECORD_HDF5_READ_H
 
@@ -15,7 +15,7 @@ typedef enum yk_hdf5_kind {
     YK_HDF5_GROUP,
     YK_HDF5_NUMBERS, /* a dataset of integers or floating-point numbers */
     YK_HDF5_TEXTS,   /* a dataset of texts of one length */
-    YK_HDF5_OTHER    /* anything else, also datasets in chunks */
+    YK_HDF5_OTHER    /* anything else, including chunked datasets */
 } yk_hdf5_kind;
 
 /* A group or dataset of a file. */
@@ -42,8 +42,8 @@ yk_status yk_hdf5_status(const yk_hdf5_input *input);
 /* Reports damage; returns YK_ERROR_INPUT. */
 yk_status yk_hdf5_damaged(yk_hdf5_input *input, const char *reason);
 
-/* The object at a path below a group (NULL: the root), such as "scene/bodies"; to be released. False if it does not
- * exist, or after a failure. */
+/* The object at a path below a group (NULL: the root), such as "scene/bodies"; the caller releases
+ * it. False: it does not exist, or there was a failure. */
 bool yk_hdf5_find(yk_hdf5_input *input, const yk_hdf5_entry *group, const char *path,
                   yk_hdf5_entry *found);
 void yk_hdf5_release(yk_hdf5_input *input, yk_hdf5_entry *entry);
@@ -52,11 +52,11 @@ typedef yk_status yk_hdf5_visit_function(void *user, const char *name, uint64_t 
 /* Calls `visit` for all members of a group in the order of their names. */
 yk_status yk_hdf5_visit(yk_hdf5_input *input, const yk_hdf5_entry *group,
                         yk_hdf5_visit_function *visit, void *user);
-/* Opens a member by the address that it was visited with. */
+/* Opens a member by the address given to `visit`. */
 bool yk_hdf5_open(yk_hdf5_input *input, uint64_t header, yk_hdf5_entry *entry);
 
-/* Attributes, in memory of the context. NULL or false if there is none of this name and kind. A list of texts is one
- * block of memory. */
+/* Attributes, in memory of the context. NULL or false: there is none with this name and kind. A
+ * list of texts is one block of memory. */
 char *yk_hdf5_get_text(yk_hdf5_input *input, const yk_hdf5_entry *entry, const char *name);
 char **yk_hdf5_get_texts(yk_hdf5_input *input, const yk_hdf5_entry *entry, const char *name,
                          size_t count);

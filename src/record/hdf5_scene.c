@@ -4,7 +4,7 @@
 
 #include "record/hdf5.h"
 
-/* Frames that are written at once, and the memory for the widest table of them. */
+/* Number of frames written at once, and the memory for the widest table of them. */
 enum { BLOCK_BYTES = 1 << 20, BLOCK_FRAMES_MAX = 64 };
 
 static const char *const table_names[YK_FRAME_TABLE_COUNT] = {
@@ -30,7 +30,8 @@ static const uint64_t table_columns[YK_FRAME_TABLE_COUNT] = {
 
 /* Lists ------------------------------------------------------------------------------------------
  *
- * Subsystems, bodies, shapes and connections are lists of records in memory and a dataset per member in the file. */
+ * Subsystems, bodies, shapes and connections are lists of records in memory and one dataset per
+ * member in the file. */
 
 typedef enum member_type { MEMBER_TEXT, MEMBER_INTEGER, MEMBER_FLAG, MEMBER_NUMBERS } member_type;
 
@@ -275,7 +276,7 @@ void yk_hdf5_write_frames(yk_hdf5_output *output, yk_hdf5_frames *frames)
     if (count == 0)
         return;
 
-    /* A frame has its tables one after the other; a dataset has one table of all frames. */
+    /* A frame contains its tables one after another; a dataset contains one table of all frames. */
     const float *first = frames->values;
     for (int i = 0; i < YK_FRAME_TABLE_COUNT; i++) {
         size_t size = frames->size[i];
@@ -417,7 +418,7 @@ void yk_hdf5_release_scene(yk_context *context, yk_record_scene *scene)
     yk_free(context, store);
 }
 
-/* Reads the points of all shapes, each of which takes as many as it counts. */
+/* Reads the points of all shapes, as many for each as its count. */
 static yk_status read_points(yk_context *context, yk_hdf5_input *input, const yk_hdf5_entry *scene,
                              scene_store *store)
 {

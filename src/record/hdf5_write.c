@@ -14,9 +14,9 @@
 /* Objects in memory ---------------------------------------------------------------------------- */
 
 typedef enum payload_kind {
-    PAYLOAD_BYTES, /* as they are */
-    PAYLOAD_TEXTS, /* texts one after the other, each with its end: references to the global heap */
-    PAYLOAD_SCALE, /* DIMENSION_LIST: for each dimension a list of scales */
+    PAYLOAD_BYTES,      /* as they are */
+    PAYLOAD_TEXTS,      /* consecutive terminated texts: references to the global heap */
+    PAYLOAD_SCALE,      /* DIMENSION_LIST: for each dimension a list of scales */
     PAYLOAD_REFERENCES, /* REFERENCE_LIST: datasets that use a scale */
 } payload_kind;
 
@@ -321,7 +321,7 @@ yk_hdf5_object *yk_hdf5_add_group(yk_hdf5_output *output, yk_hdf5_object *group,
     return made;
 }
 
-/* Gives a dataset its place in the file. */
+/* Assigns a dataset its place in the file. */
 static void reserve_data(yk_hdf5_output *output, yk_hdf5_object *dataset)
 {
     dataset->data_bytes = dataset->value_bytes;
@@ -499,7 +499,7 @@ void yk_hdf5_set_scale(yk_hdf5_output *output, yk_hdf5_object *scale, const char
         a->scale = scale;
     }
 
-    /* The list of users is optional; an attribute has no room for a long one. */
+    /* The list of users is optional; an attribute cannot contain a long one. */
     if (count == 0 || count * REFERENCE_ENTRY_BYTES > HDF5_ATTRIBUTE_BYTES_MAX)
         return;
 
@@ -519,8 +519,9 @@ void yk_hdf5_set_scale(yk_hdf5_output *output, yk_hdf5_object *scale, const char
 
 /* Descriptions in the file -----------------------------------------------------------------------
  *
- * The image holds everything behind the data: object headers, symbol tables, and the global heap. First all
- * objects get their addresses, then the heap is filled, then the rest is written with the addresses known. */
+ * The image contains everything after the data: object headers, symbol tables, and the global heap.
+ * First all objects get their addresses, then the heap is filled, then the rest is written with the
+ * known addresses. */
 
 typedef struct image {
     unsigned char *bytes;
@@ -969,7 +970,7 @@ yk_status yk_hdf5_output_finish(yk_hdf5_output *output)
 {
     write_descriptions(output);
 
-    /* Some file systems cannot be waited for. */
+    /* Some file systems do not support synchronization. */
     if (!failed(output) && fsync(output->descriptor) != 0 && errno != EINVAL && errno != ENOTSUP)
         output->error = errno;
     if (close(output->descriptor) != 0 && !failed(output))

@@ -47,7 +47,8 @@ bool yk_write_all(int descriptor, const void *bytes, size_t count, uint64_t offs
     const char *from = bytes;
     while (count > 0) {
         ssize_t written = pwrite(descriptor, from, count, (off_t)offset);
-        /* A signal is no failure; nothing written without an error would be tried forever. */
+        /* An interruption by a signal is not a failure. Writing nothing without an error would be
+         * repeated forever. */
         if (written < 0 && errno == EINTR)
             continue;
         if (written < 0)
@@ -57,7 +58,7 @@ bool yk_write_all(int descriptor, const void *bytes, size_t count, uint64_t offs
             return false;
         }
 
-        /* A part may have got through: on with the rest. */
+        /* A part may have been written: continue with the rest. */
         from += written;
         offset += (uint64_t)written;
         count -= (size_t)written;
@@ -80,7 +81,7 @@ void yk_sync_folder(const char *path_of_file)
     if (descriptor < 0)
         return;
 
-    /* Some file systems cannot do this; the file itself is safe in any case. */
+    /* Some file systems do not support this; the file itself is safe in any case. */
     int failed = fsync(descriptor);
     (void)failed;
     close(descriptor);
@@ -92,17 +93,17 @@ static yk_status cannot_write(const yk_journal *journal, int error)
                    strerror(error));
 }
 
-/* Appends a block whose payload comes in two pieces. What got through of a block that could not be
- * written whole is taken back. */
+/* Appends a block whose payload consists of two pieces. The part of a block that could not be
+ * written completely is removed. */
 static yk_status append(yk_journal *journal, uint32_t kind, size_t items, const void *first,
                         size_t first_bytes, const void *second, size_t second_bytes)
 {
-    /* Blocks of the stopped run must not follow those of the one that continues it. */
+    /* Blocks of the stopped run must not follow those of the run that continues it. */
     if (journal->has_rest && ftruncate(journal->descriptor, (off_t)journal->length) != 0)
         return cannot_write(journal, errno);
     journal->has_rest = false;
 
-    /* The checksum goes over all but itself. */
+    /* The checksum covers everything except itself. */
     block_head head = {
         .kind = kind,
         .items = (uint32_t)items,
@@ -113,18 +114,18 @@ static yk_status append(yk_journal *journal, uint32_t kind, size_t items, const 
     uint64_t checksum = yk_hash_bytes(head_checksum(&head), first, first_bytes);
     head.checksum = yk_hash_bytes(checksum, second, second_bytes);
 
-    /* Behind the last whole block, wherever a failed one has left the end of the file. */
+    /* After the last complete block, wherever a failed one ended. */
     uint64_t at = journal->length;
     bool done =
         yk_write_all(journal->descriptor, &head, sizeof head, at) &&
         yk_write_all(journal->descriptor, first, first_bytes, at + sizeof head) &&
         yk_write_all(journal->descriptor, second, second_bytes, at + sizeof head + first_bytes);
 
-    /* Nothing may remain behind the last whole block. */
+    /* Nothing may remain after the last complete block. */
     if (!done) {
         int error = errno;
         int cut = ftruncate(journal->descriptor, (off_t)journal->length);
-        (void)cut; /* a reader stops at the piece anyway */
+        (void)cut; /* readers stop at the incomplete block anyway */
         return cannot_write(journal, error);
     }
 
@@ -134,14 +135,14 @@ static yk_status append(yk_journal *journal, uint32_t kind, size_t items, const 
     return YK_OK;
 }
 
-/* Opens the file and takes the lock on it. The lock belongs to the open file and goes with the
- * process, however that ends. */
+/* Opens the file and locks it. The lock belongs to the open file and ends with the process, however
+ * that ends. */
 static yk_status open_locked(yk_journal *journal, int flags)
 {
     enum { ATTEMPTS = 100 };
     const char *path = journal->path;
     for (int attempt = 0; attempt < ATTEMPTS; attempt++) {
-        /* Not waiting, so that a pipe in the way does not hold the run up. */
+        /* Without blocking, so that a pipe with this name does not block the run. */
         int file = open(path, O_NOFOLLOW | O_NONBLOCK | O_CLOEXEC | flags, 0666);
         if (file < 0 && errno == ELOOP)
             return yk_fail(journal->context, YK_ERROR_FILE,
@@ -152,7 +153,7 @@ static yk_status open_locked(yk_journal *journal, int flags)
         if (file < 0)
             return cannot_write(journal, errno);
 
-        /* Devices and pipes have no length to be cut to. */
+        /* Devices and pipes cannot be truncated. */
         struct stat held, named;
         if (fstat(file, &held) != 0 || !S_ISREG(held.st_mode)) {
             close(file);
@@ -160,9 +161,9 @@ static yk_status open_locked(yk_journal *journal, int flags)
                            "cannot write '%s': it exists and is not a regular file", path);
         }
 
-        /* A file system without locks does not stop the run. */
+        /* A file system without locks does not prevent the run. */
         if (flock(file, LOCK_EX | LOCK_NB) != 0 && errno == EWOULDBLOCK) {
-            /* Who it is stands at the beginning of the file. */
+            /* The owner is stored at the beginning of the file. */
             yk_file_start start = {0};
             ssize_t got = pread(file, &start, sizeof start, 0);
             close(file);
@@ -177,7 +178,7 @@ static yk_status open_locked(yk_journal *journal, int flags)
                            path, process);
         }
 
-        /* The other run may have ended, and taken the name away, since the file was opened. */
+        /* The other run may have ended and removed the name since the file was opened. */
         if (lstat(path, &named) == 0 && named.st_dev == held.st_dev &&
             named.st_ino == held.st_ino) {
             journal->descriptor = file;
@@ -191,8 +192,9 @@ static yk_status open_locked(yk_journal *journal, int flags)
                    "cannot write '%s': it is taken away again and again", path);
 }
 
-/* Whether a file that has the name of a journal may hold samples. Only a file that is too short, or
- * a journal whose intact header is its only block, holds none: a damaged or unreadable file may. */
+/* Whether a file with the name of a journal may contain samples. Only a file that is too short, or
+ * a journal with an intact header as its only block, contains none: a damaged or unreadable file
+ * may. */
 static bool holds_samples(int file)
 {
     yk_file_start start;
@@ -208,13 +210,13 @@ static bool holds_samples(int file)
                  pread(file, &head, sizeof head, sizeof start) == (ssize_t)sizeof head &&
                  head.kind == BLOCK_HEADER && head.offset == sizeof start;
 
-    /* A header that was being written when the run was killed reaches beyond the end. */
+    /* A header that was being written when the run was killed extends beyond the end. */
     return !known || (uint64_t)found.st_size - sizeof start - sizeof head > head.bytes;
 }
 
 static yk_status write_start(yk_journal *journal)
 {
-    /* Which version of the format, on what kind of machine, by which process. */
+    /* Version of the format, kind of machine, and process. */
     yk_file_start start = {
         .version = VERSION,
         .byte_order = BYTE_ORDER_MARK,
@@ -231,7 +233,7 @@ static yk_status write_start(yk_journal *journal)
 }
 
 /* Renames the journal of an earlier run to the first free name: `old`, `old`.2, `old`.3, ... The
- * lock on the journal keeps other runs of this name away meanwhile. */
+ * lock on the journal excludes other runs with this name meanwhile. */
 static yk_status keep_unfinished(const yk_journal *journal, const char *old)
 {
     enum { NAMES_MAX = 10000 };
@@ -311,7 +313,7 @@ void yk_journal_close(yk_journal *journal)
 
 yk_status yk_journal_sync(yk_journal *journal)
 {
-    /* Some file systems cannot do this: then there is nothing to wait for. */
+    /* Some file systems do not support this. */
     if (fdatasync(journal->descriptor) == 0 || errno == EINVAL || errno == ENOTSUP)
         return YK_OK;
 
@@ -336,8 +338,8 @@ static void pack_texts(yk_pack *pack, const char *const *texts, int count)
         yk_pack_text(pack, texts[i]);
 }
 
-/* Records of a scene go as they are in memory, without their pointers, and with their size before
- * them: another build refuses them if it has others. */
+/* Records of a scene are stored as they are in memory, without their pointers, preceded by their
+ * size: a build with another size rejects them. */
 static void pack_scene(yk_pack *pack, const yk_record_scene *scene)
 {
     /* Who takes part, and which way is up. */
@@ -379,7 +381,7 @@ static void pack_scene(yk_pack *pack, const yk_record_scene *scene)
         yk_pack_text(pack, scene->connections[i].name);
     }
 
-    /* How large a frame is depends on these two as well. */
+    /* These two also determine the size of a frame. */
     yk_pack_number(pack, (uint64_t)scene->contact_count);
     yk_pack_number(pack, (uint64_t)scene->monitor_version);
 }
@@ -426,7 +428,8 @@ yk_status yk_journal_summary(yk_journal *journal, const yk_record_summary *summa
 {
     yk_pack pack = {.context = journal->context};
 
-    /* The last block of a journal: without it the run did not come to its end. */
+    /* The last block of a journal. A journal without it belongs to a run that did not reach its
+     * end. */
     yk_pack_number(&pack, (uint64_t)summary->count);
     for (int i = 0; i < summary->count; i++) {
         const yk_record_value *value = &summary->values[i];
@@ -439,11 +442,10 @@ yk_status yk_journal_summary(yk_journal *journal, const yk_record_summary *summa
     return append_pack(journal, BLOCK_SUMMARY, &pack);
 }
 
-/* Reading --------------------------------------------------------------------------------------
+/* Reading ----------------------------------------------------------------------------------------
  *
- * What is unpacked points into the payload of its block; arrays of it come from a list of blocks
- * of memory that is given back when the recorder has its copies.
- */
+ * Unpacked data point into the payload of their block; arrays come from a list of blocks of memory
+ * that is released when the recorder has its copies. */
 
 enum { ARRAYS_MAX = 12 };
 
@@ -461,7 +463,7 @@ typedef struct player {
     size_t frame_size;
     yk_journal_use use;
     double last_time; /* of the last sample or frame (s); NaN before the first */
-    bool gap_open;    /* nothing has come since the last gap */
+    bool gap_open;    /* no data since the last gap */
 } player;
 
 static void *take_array(player *p, int count, size_t size)
@@ -506,7 +508,7 @@ static yk_status unpack_scene(player *p, yk_unpack *pack, yk_record_scene *scene
             memcpy(&bodies[i], from, sizeof *bodies);
         bodies[i].name = yk_unpack_text(pack);
 
-        /* Any byte may be there, and a truth value must not even be read from most of them. */
+        /* Any byte value is possible, and most of them are invalid as a truth value. */
         if (from && from[offsetof(yk_record_body, has_strain)] > 1) {
             pack->failed = true;
             bodies[i].has_strain = false;
@@ -521,7 +523,7 @@ static yk_status unpack_scene(player *p, yk_unpack *pack, yk_record_scene *scene
         pack->failed = true;
     count = yk_unpack_count(pack, sizeof(yk_shape));
     yk_shape *shapes = take_array(p, count, sizeof *shapes);
-    /* No more points than the rest of the block can hold. */
+    /* No more points than the rest of the block can contain. */
     size_t most = (pack->size - pack->at) / sizeof(yk_vec3);
     yk_vec3 *points = yk_allocate(p->context, most + 1, sizeof *points);
     if (!shapes || !points) {
@@ -570,7 +572,7 @@ static yk_status unpack_scene(player *p, yk_unpack *pack, yk_record_scene *scene
     scene->connections = links;
     scene->connection_count = count;
 
-    /* The size of a frame depends on these: numbers out of range are refused. */
+    /* The size of a frame depends on these: reject values out of range. */
     uint64_t contacts = yk_unpack_number(pack);
     if (contacts > INT_MAX)
         pack->failed = true;
@@ -599,7 +601,7 @@ static yk_status begin(player *p, yk_unpack *pack)
     header.scenario_text = yk_unpack_text(pack);
     header.command = yk_unpack_text(pack);
 
-    /* No channel is shorter than its three lengths, and no label than its own. */
+    /* Minimum size of a channel: its three lengths; of a label: its length. */
     int count = yk_unpack_count(pack, 3 * sizeof(uint64_t));
     int labels_most = (int)((pack->size - pack->at) / sizeof(uint64_t));
     yk_record_channel *channels = take_array(p, count, sizeof *channels);
@@ -607,7 +609,7 @@ static yk_status begin(player *p, yk_unpack *pack)
     if (!channels || !labels)
         return YK_ERROR_MEMORY;
 
-    /* All labels are in one list, of which each channel has its part. */
+    /* All labels are in one list; each channel has a part of it. */
     for (int i = 0; i < count; i++) {
         yk_record_channel *channel = &channels[i];
         channel->name = yk_unpack_text(pack);
@@ -618,7 +620,7 @@ static yk_status begin(player *p, yk_unpack *pack)
             *labels++ = yk_unpack_text(pack);
     }
 
-    /* What it looked like, where that was recorded. */
+    /* The scene, if it was recorded. */
     header.channels = channels;
     header.channel_count = count;
     if (yk_unpack_number(pack)) {
@@ -631,7 +633,7 @@ static yk_status begin(player *p, yk_unpack *pack)
     if (pack->failed)
         return damaged(p, "its header cannot be read");
 
-    /* The sizes of the blocks that follow are held against these. */
+    /* The sizes of the following blocks are checked against these. */
     yk_status status = yk_recorder_begin(p->to, &header);
     p->stride = 1 + yk_header_width(&header);
     p->has_scene = header.scene != NULL;
@@ -643,7 +645,7 @@ static yk_status begin(player *p, yk_unpack *pack)
 
 static yk_status end(player *p, yk_unpack *pack)
 {
-    /* No figure is shorter than the lengths of its three texts. */
+    /* Minimum size of a value: the lengths of its three texts. */
     int count = yk_unpack_count(pack, 3 * sizeof(uint64_t));
     yk_record_value *values = take_array(p, count, sizeof *values);
     if (!values)
@@ -690,7 +692,7 @@ static read_result read_all(const player *p, void *to, size_t count, uint64_t of
     return READ_WHOLE;
 }
 
-/* A read error says nothing about the contents of the file: they may be intact. */
+/* A read error says nothing about the contents of the file, which may be intact. */
 static yk_status cannot_read(const player *p, int error)
 {
     return yk_fail(
@@ -702,13 +704,13 @@ static yk_status cannot_read(const player *p, int error)
 
 typedef enum block_state {
     BLOCK_SOUND,
-    BLOCK_DAMAGED /* cut off, or without its checksum */
+    BLOCK_DAMAGED /* incomplete, or with a wrong checksum */
 } block_state;
 
 typedef struct block_read {
     yk_status status;
     block_state state;
-    block_head head; /* of a sound block, whose payload is in the player */
+    block_head head; /* of a valid block, whose payload is in the player */
 } block_read;
 
 /* Reads and checks the block at an offset. */
@@ -723,13 +725,13 @@ static block_read read_block(player *p, uint64_t offset, uint64_t size)
     if (got == READ_FAILED)
         block.status = cannot_read(p, errno);
 
-    /* A length is believed only as far as the file reaches, before memory is taken for it. */
+    /* A length is limited by the file size before memory is allocated for it. */
     bool plausible =
         got == READ_WHOLE && head->offset == offset && head->bytes <= size - offset - sizeof *head;
     if (!plausible)
         return block;
 
-    /* Memory grows with the largest block, and serves all that follow. */
+    /* Memory grows with the largest block, and is reused. */
     if (head->bytes > p->capacity) {
         unsigned char *grown = yk_reallocate(p->context, p->payload, head->bytes, 1);
         if (!grown) {
@@ -754,11 +756,11 @@ static block_read read_block(player *p, uint64_t offset, uint64_t size)
 
 typedef struct block_search {
     yk_status status;
-    uint64_t offset; /* of the next sound block; the size of the file if there is none */
+    uint64_t offset; /* of the next valid block; the size of the file if there is none */
 } block_search;
 
-/* Looks for the next sound block from `offset` on. A block says at which offset it is, so that few
- * places have to be tried. */
+/* Searches the next valid block from `offset` on. A block contains its offset, so that few places
+ * must be tried. */
 static block_search find_block(player *p, uint64_t offset, uint64_t size)
 {
     enum { PIECE = 1 << 16 };
@@ -769,7 +771,7 @@ static block_search find_block(player *p, uint64_t offset, uint64_t size)
         return search;
     }
 
-    /* Pieces overlap by a head, which may lie across their border. */
+    /* Pieces overlap by the size of a header, which may cross their boundary. */
     const uint64_t step = PIECE - sizeof(block_head);
     bool found = false;
     for (uint64_t start = offset; !found && search.status == YK_OK && start < size; start += step) {
@@ -802,7 +804,7 @@ static block_search find_block(player *p, uint64_t offset, uint64_t size)
     return search;
 }
 
-/* The next sample or frame that is passed on has this time. */
+/* The time of the next sample or frame that is passed on. */
 static void note_time(player *p, yk_recovery_report *contents, double time)
 {
     if (p->gap_open && contents->gap_count <= YK_RECOVERY_GAPS)
@@ -849,7 +851,7 @@ static yk_status play_block(player *p, const block_head *head, yk_recovery_repor
     case BLOCK_SUMMARY:
         contents->is_complete = true;
 
-        /* A record with gaps is not complete, and its writer must not mark it so. */
+        /* A record with gaps is incomplete, and must not be marked as complete. */
         if (contents->gap_count == 0)
             status = end(p, &pack);
         break;
@@ -864,8 +866,8 @@ static yk_status play_block(player *p, const block_head *head, yk_recovery_repor
     return status;
 }
 
-/* Passes over the damaged block at *offset to the next sound one, and notes the gap. Returns false
- * at the end of the journal: what is behind the last sound block was being written when the run was
+/* Skips the damaged block at *offset up to the next valid one, and counts the gap. Returns false at
+ * the end of the journal: data after the last valid block were being written when the run was
  * killed. */
 static bool skip_damage(player *p, uint64_t size, uint64_t *offset, yk_recovery_report *contents,
                         yk_status *status)
@@ -895,7 +897,7 @@ static bool skip_damage(player *p, uint64_t size, uint64_t *offset, yk_recovery_
 
 static yk_status play(player *p, uint64_t size, yk_recovery_report *contents)
 {
-    /* Whether this program can read it at all. */
+    /* Whether this version can read it. */
     yk_file_start start;
     read_result got = READ_SHORT;
     if (size >= sizeof start)
@@ -964,7 +966,7 @@ static yk_status play(player *p, uint64_t size, yk_recovery_report *contents)
 
 static void release_player(player *p)
 {
-    /* Arrays of a block that could not be played to its end. */
+    /* Release the arrays of a block that was not played completely. */
     for (int i = 0; i < p->array_count; i++)
         yk_free(p->context, p->arrays[i]);
     yk_free(p->context, p->payload);
@@ -1004,12 +1006,12 @@ yk_status yk_journal_play_file(yk_context *context, const char *path, yk_recorde
 
 /* Going on ------------------------------------------------------------------------------------- */
 
-/* Whether the first bytes of a journal are the blocks that the stopped run had written, the first of
- * them this header. */
+/* Whether the first bytes of a journal are the blocks that the stopped run had written, the first
+ * of them this header. */
 static yk_status check_beginning(player *p, const yk_journal_place *position,
                                  const yk_record_header *header)
 {
-    /* The header as this run would write it. */
+    /* The header that this run would write. */
     yk_pack pack = {.context = p->context};
     pack_header(&pack, header);
     if (pack.failed) {
@@ -1017,8 +1019,7 @@ static yk_status check_beginning(player *p, const yk_journal_place *position,
         return YK_ERROR_MEMORY;
     }
 
-    /* The same channels, scene and texts: a record goes on where its header would be the same to
-     * the byte. */
+    /* The same channels, scene and texts: a record continues only if its header would be identical. */
     yk_status status = YK_OK;
     uint64_t offset = sizeof(yk_file_start);
     uint64_t digest = YK_HASH_START;
@@ -1075,7 +1076,7 @@ yk_status yk_journal_reopen(yk_context *context, const char *path, const yk_reco
     if (status != YK_OK)
         return status;
 
-    /* All that the run had written when it was stopped is there, and is what it wrote. */
+    /* The complete and unchanged data that the run had written when it was stopped. */
     int file = journal->descriptor;
     if (fstat(file, &found) != 0 || (uint64_t)found.st_size < length) {
         yk_journal_close(journal);
@@ -1089,8 +1090,8 @@ yk_status yk_journal_reopen(yk_context *context, const char *path, const yk_reco
     status = check_beginning(&p, position, header);
     release_player(&p);
 
-    /* Later blocks are recorded again. They stay until then: the run may still be refused for
-     * another reason. The process is the one that writes the journal from now on. */
+    /* Later blocks are recorded again. They are kept until then, because the run may still be
+     * rejected for another reason. From now on this process writes the journal. */
     uint64_t process = (uint64_t)getpid();
     if (status == YK_OK &&
         !yk_write_all(file, &process, sizeof process, offsetof(yk_file_start, number)))

@@ -1,5 +1,5 @@
-/* Reading a record back, whole or thinned to a bounded size. HDF5 and journals are known by how
- * they begin, all else is taken for CSV. */
+/* Reading a record, completely or reduced to a limited size. HDF5 files and journals are recognized
+ * by their first bytes, everything else is read as CSV. */
 #include <errno.h>
 #include <math.h>
 #include <stdio.h>
@@ -14,10 +14,10 @@
 #include "record/journal.h"
 #include "record/memory.h"
 
-/* With a word about the file that a run which did not finish leaves behind. */
+/* With a note about the file of an unfinished run. */
 static yk_status cannot_open(yk_context *context, const char *path, int error)
 {
-    /* The journal of a run that goes on, or was killed, may be beside it. */
+    /* The journal of a run that continues, or was killed, may exist next to it. */
     char part[4096];
     struct stat there;
     snprintf(part, sizeof part, "%s.part", path);
@@ -48,7 +48,7 @@ yk_status yk_record_play(yk_context *context, const char *path, yk_recorder *to,
     if (got == 0)
         return yk_fail(context, YK_ERROR_INPUT, "'%s' is empty", path);
 
-    /* Anything else may be a table: the reader of CSV says what is wrong with it. */
+    /* Any other file may be a table: the CSV reader reports errors. */
     yk_status status;
     if (yk_hdf5_begins(start, got)) {
         status = yk_hdf5_load(context, path, to, complete);
@@ -60,7 +60,7 @@ yk_status yk_record_play(yk_context *context, const char *path, yk_recorder *to,
         status = yk_csv_load(context, path, to, complete);
     }
 
-    /* The file asks for what no recorder takes: twice the same name, no name. */
+    /* The contents are invalid for a recorder: a duplicate or a missing name. */
     if (status == YK_ERROR_ARGUMENT)
         return yk_fail(context, YK_ERROR_INPUT, "'%s': %s", path, yk_last_message(context));
     return status;
@@ -78,7 +78,7 @@ yk_status yk_record_load(yk_context *context, const char *path, yk_record **reco
     if (status == YK_OK)
         status = yk_record_play(context, path, yk_record_recorder(made), &complete);
 
-    /* What a killed run has left is a record, too, closed without its end. */
+    /* The data of a killed run are a record, too, closed without an end. */
     if (status == YK_OK && !complete)
         yk_record_close(made);
     if (status == YK_OK && yk_record_row_count(made) == 0)
@@ -134,7 +134,7 @@ static const yk_recorder_ops converter_ops = {
     .end = convert_end,
 };
 
-/* Makes the file of a record without its end, which has left its journal. */
+/* Writes the file of a record without its end, which has only a journal. */
 static yk_status finish_incomplete(yk_context *context, const char *path)
 {
     char *part = yk_text_join(context, path, ".part");
@@ -166,15 +166,15 @@ yk_status yk_record_convert(yk_context *context, const char *from, const char *t
     return status;
 }
 
-/* A record of bounded size that looks like the whole one -----------------------------------------
+/* A reduced record that looks like the whole one -------------------------------------------------
  *
- * Rows are gathered in buckets of equally many, of each of which the first and the last time and
- * the lowest and the highest value of every column stay. When all buckets are full, neighbours are
- * joined and take twice as many rows. So a record of any length passes once, in memory that does
- * not depend on its length; a picture that has fewer columns of pixels than there are buckets shows
- * every peak. A record that fits is kept as it is. */
+ * Rows are gathered in buckets of equal length. Of each bucket the first and the last time and the
+ * lowest and the highest value of every column are kept. When all buckets are full, neighbours are
+ * joined, and buckets take twice as many rows. So a record of any length is read once, in memory
+ * that does not depend on its length, and a picture with fewer columns of pixels than there are
+ * buckets shows every peak. A record that fits is kept unchanged. */
 
-/* Memory of all buckets, and how few of them there are in any case. */
+/* Memory of all buckets, and their smallest number. */
 static const double BYTES_MOST = 64e6;
 enum { BUCKETS_LEAST = 256 };
 
@@ -185,10 +185,10 @@ typedef struct thin {
     size_t rows_most;
     size_t width;                 /* columns, without time */
     size_t capacity, count;       /* of buckets */
-    size_t rows, rows_per_bucket; /* in the last one; in each */
+    size_t rows, rows_per_bucket; /* in the last bucket; in each bucket */
     double *first, *last;         /* times of a bucket */
     double *low, *high;           /* by buckets, then columns */
-    bool *low_first;              /* of the two, which came before the other */
+    bool *low_first;              /* whether the lowest value came before the highest */
 } thin;
 
 static yk_status thin_begin(yk_recorder *recorder, const yk_record_header *header)
@@ -196,15 +196,15 @@ static yk_status thin_begin(yk_recorder *recorder, const yk_record_header *heade
     thin *self = (thin *)recorder;
     yk_context *context = self->context;
 
-    /* What it looked like is not kept: only columns are thinned. */
+    /* The scene is not kept: only columns are reduced. */
     yk_record_header plain = *header;
     plain.scene = NULL;
     yk_status status = yk_recorder_begin(yk_record_recorder(self->record), &plain);
     if (status != YK_OK)
         return status;
 
-    /* As many buckets as rows are wanted, two rows each, and as the memory allows; an even number,
-     * so that they can be joined two and two. */
+    /* As many buckets as requested rows, two rows each, limited by the memory; an even number, so
+     * that pairs can be joined. */
     self->width = yk_header_width(header);
     double bytes = (double)(self->width + 1) * (2 * sizeof(double) + sizeof(bool));
     self->capacity = (size_t)fmin((double)self->rows_most / 2, BYTES_MOST / bytes);
@@ -223,16 +223,15 @@ static yk_status thin_begin(yk_recorder *recorder, const yk_record_header *heade
     return all ? YK_OK : YK_ERROR_MEMORY;
 }
 
-/* Joins the values of one bucket with those that come behind them. Numbers that are none are left
- * out beside others. */
+/* Joins the values of one bucket with the following ones. NaN is ignored if there are numbers. */
 static void join(double *low, double *high, bool *low_first, double next_low, double next_high,
                  bool next_low_first)
 {
-    /* Comparisons with a number that is none are false: it stays only where nothing else came. */
+    /* Comparisons with NaN are false: it remains only if there is nothing else. */
     bool lower = next_low < *low || isnan(*low);
     bool higher = next_high > *high || isnan(*high);
 
-    /* Where only one of both is new it comes behind the other, which was there before. */
+    /* If only one of both is new, it comes after the other, which is older. */
     if (lower && higher)
         *low_first = next_low_first;
     else if (lower || higher)
@@ -243,10 +242,10 @@ static void join(double *low, double *high, bool *low_first, double next_low, do
         *high = next_high;
 }
 
-/* Two and two neighbours become one. */
+/* Join pairs of neighbours. */
 static void halve(thin *self)
 {
-    /* In place: what is written lies before what is still to be read. */
+    /* In place: the destination precedes the unread data. */
     size_t width = self->width;
     for (size_t i = 0; i < self->count / 2; i++) {
         size_t a = 2 * i * width;
@@ -276,8 +275,8 @@ static yk_status thin_sample(yk_recorder *recorder, double time, const double *r
 {
     thin *self = (thin *)recorder;
 
-    /* A new bucket, where the last one is full. Where there are no more, each becomes twice as
-     * long: what is kept is as fine as the length of the run allows, which nobody knows before. */
+    /* Opens a new bucket if the last one is full. If there are no more, each becomes twice as long:
+     * the resolution is as high as the length of the run allows, which is not known in advance. */
     if (self->count == 0 || self->rows == self->rows_per_bucket) {
         if (self->count == self->capacity)
             halve(self);
@@ -328,8 +327,8 @@ yk_status yk_record_load_thin(yk_context *context, const char *path, size_t rows
         status = yk_fail(context, YK_ERROR_INPUT,
                          "'%s' holds no samples: the run ended before its first one", path);
 
-    /* Buckets as rows: one of a single row as that, others as two, their lowest and highest values
-     * in the order in which they came. */
+    /* Buckets as rows: a bucket with a single row unchanged, others as two rows, their lowest and
+     * highest values in their order of time. */
     double *row = NULL;
     yk_recorder *to = NULL;
     if (status == YK_OK) {

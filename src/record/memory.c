@@ -3,15 +3,16 @@
 #include <math.h>
 #include <string.h>
 
-/* Columns grow at their ends, each in its own memory: to add a row to all of them touches as many
- * cache lines as there are columns. So rows are staged first, side by side, and moved to the
- * columns many at a time. */
+/* Columns grow at their ends, each in its own memory, so that adding a row to all of them would
+ * touch as many cache lines as there are columns. So rows are staged first, side by side, and moved
+ * to the columns many at a time. */
 typedef struct yk_columns {
     size_t width;    /* columns, time included */
-    size_t rows;     /* in the columns, without those on the stage */
+    size_t rows;     /* in the columns, without the staged ones */
     size_t capacity; /* rows that fit in the columns; at least rows + stage_rows while recording */
     size_t staged;   /* rows on the stage */
-    size_t stage_rows; /* that fit there; 0 outside begin and end, so that sample notices */
+    /* capacity of the stage; 0 outside begin and end, so that sample() detects it */
+    size_t stage_rows;
     double *stage;
     double *columns[]; /* time first */
 } yk_columns;
@@ -19,7 +20,7 @@ typedef struct yk_columns {
 struct yk_record {
     yk_recorder base;
     yk_context *context;
-    yk_record_header *header; /* this and all below never NULL after creation */
+    yk_record_header *header; /* this and all below are never NULL after creation */
     yk_record_summary *summary;
     yk_columns *data;
     size_t frame_size, frame_count, frame_capacity;
@@ -52,13 +53,13 @@ static size_t stage_rows(size_t width)
     return rows;
 }
 
-/* Empty columns. Those of the run before are taken again if they fit: memory that the system has
- * given once is much faster than new memory. */
+/* Empty columns. Those of the previous run are reused if they fit, because used memory is much
+ * faster than new memory. */
 static yk_columns *prepare_columns(yk_record *record, size_t width)
 {
     yk_columns *data = record->data;
     if (!data || data->width != width) {
-        /* New columns take their memory when rows come. */
+        /* New columns get memory when rows arrive. */
         data = yk_allocate(record->context, 1, sizeof *data + width * sizeof *data->columns);
         if (!data)
             return NULL;
@@ -81,14 +82,14 @@ static yk_columns *prepare_columns(yk_record *record, size_t width)
     return data;
 }
 
-/* Moves the staged rows to the columns, which have been made long enough. Writes nothing where
- * there are none, so that several threads may read a record that is complete. */
+/* Moves the staged rows to the columns, which are long enough. Writes nothing if there are none, so
+ * that several threads may read a complete record. */
 static void settle(yk_columns *data)
 {
     if (data->staged == 0)
         return;
 
-    /* Column by column, so that each is written in one go. */
+    /* Column by column, for sequential writes. */
     for (size_t c = 0; c < data->width; c++) {
         double *column = data->columns[c] + data->rows;
         const double *value = data->stage + c;
@@ -102,7 +103,8 @@ static void settle(yk_columns *data)
 
 static yk_status memory_begin(yk_recorder *recorder, const yk_record_header *header)
 {
-    /* New parts beside the old ones, which stay where one of them cannot be made. */
+    /* Create the new parts before the old ones are released, which remain if one of them cannot be
+     * created. */
     yk_record *record = (yk_record *)recorder;
     yk_record_header *copy = NULL;
     yk_record_summary *summary = NULL;
@@ -118,7 +120,7 @@ static yk_status memory_begin(yk_recorder *recorder, const yk_record_header *hea
         return status == YK_OK ? YK_ERROR_MEMORY : status;
     }
 
-    /* Everything is there: what the record had before goes. */
+    /* Everything is created: release the previous contents. */
     yk_free(record->context, record->header);
     yk_free(record->context, record->summary);
     record->header = copy;
@@ -137,8 +139,7 @@ static bool is_open(const yk_record *record)
     return record->data->stage_rows > 0;
 }
 
-/* Off the fast path: a sample that is the first of a stage, or comes when the record is not
- * open. */
+/* Off the fast path: the first sample of a stage, or a sample while the record is not open. */
 static yk_status clear_stage(yk_record *record)
 {
     yk_columns *data = record->data;
@@ -148,14 +149,14 @@ static yk_status clear_stage(yk_record *record)
 
     settle(data);
 
-    /* Columns double, so that a long run copies each number once on average. */
+    /* Double the columns, so that a long run copies each number once on average. */
     size_t rows = data->rows + data->stage_rows;
     if (rows <= data->capacity)
         return YK_OK;
     if (rows < 2 * data->capacity)
         rows = 2 * data->capacity;
 
-    /* Those that have grown when memory ends are just larger than they need be. */
+    /* If memory ends, columns that have grown are only larger than necessary. */
     for (size_t c = 0; c < data->width; c++) {
         double *grown = yk_reallocate(record->context, data->columns[c], rows, sizeof *grown);
         if (!grown)
@@ -178,7 +179,7 @@ static yk_status memory_sample(yk_recorder *recorder, double time, const double 
             return status;
     }
 
-    /* Rows wait in a stage that stays in the cache; columns are written by the stage. */
+    /* Rows wait in a stage that fits in the cache; columns are written stage by stage. */
     size_t width = data->width;
     double *to = data->stage + data->staged++ * width;
     to[0] = time;
@@ -200,7 +201,7 @@ static yk_status memory_frame(yk_recorder *recorder, double time, const float *v
         return yk_fail(record->context, YK_ERROR_ARGUMENT,
                        "a frame came outside begin and end of a record");
 
-    /* By doubling; what has grown already stays when the rest cannot. */
+    /* Double. Arrays that have grown already remain if the others cannot grow. */
     if (record->frame_count == record->frame_capacity) {
         size_t capacity = 2 * record->frame_capacity + 16;
         double *times =
@@ -236,7 +237,7 @@ static yk_status memory_end(yk_recorder *recorder, const yk_record_summary *summ
     if (!is_open(record))
         return yk_fail(record->context, YK_ERROR_ARGUMENT, "a record was ended that had not begun");
 
-    /* A summary that is refused leaves the record as it was. */
+    /* A summary that is rejected leaves the record unchanged. */
     yk_record_summary *copy = NULL;
     yk_status status = yk_summary_copy(record->context, summary, &copy);
     if (status != YK_OK)
@@ -280,8 +281,7 @@ yk_status yk_record_create(yk_context *context, yk_record **record)
     made->base.ops = &memory_ops;
     made->context = context;
 
-    /* An empty record answers every question, so that the getters need not ask whether it has
-     * begun. */
+    /* An empty record has valid members, so that the getters need not check whether it has begun. */
     yk_status status = memory_begin(&made->base, &(yk_record_header){0});
     if (status != YK_OK) {
         memory_destroy(&made->base);

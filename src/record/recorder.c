@@ -1,5 +1,5 @@
-/* The operations of any recorder, one that passes everything on to several others, and checked
- * copies of what recorders are given. */
+/* The operations of any recorder, a recorder that passes everything on to several others, and
+ * checked copies of headers and summaries. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
@@ -68,7 +68,7 @@ typedef struct tee {
 
 static yk_status tee_begin(yk_recorder *recorder, const yk_record_header *header)
 {
-    /* Nothing is recorded where one cannot begin. */
+    /* If one recorder cannot begin, nothing is recorded. */
     tee *self = (tee *)recorder;
     for (int i = 0; i < self->count; i++) {
         yk_status status = yk_recorder_begin(self->recorders[i], header);
@@ -81,7 +81,7 @@ static yk_status tee_begin(yk_recorder *recorder, const yk_record_header *header
 
 static yk_status tee_sample(yk_recorder *recorder, double time, const double *row)
 {
-    /* All of them get it, also when one before them fails. */
+    /* All of them receive it, even if an earlier one fails. */
     tee *self = (tee *)recorder;
     yk_status failure = YK_OK;
     for (int i = 0; i < self->count; i++) {
@@ -116,7 +116,7 @@ static yk_status tee_end(yk_recorder *recorder, const yk_record_summary *summary
             failure = status;
     }
 
-    /* A run that is resumed needs the journals of all. */
+    /* A resumed run needs the journals of all. */
     for (int i = 0; failure != YK_OK && i < self->count; i++)
         yk_file_recorder_keep_journal(self->recorders[i]);
 
@@ -128,7 +128,7 @@ static yk_status tee_keep(yk_recorder *recorder, yk_journal_position *position)
 {
     tee *self = (tee *)recorder;
 
-    /* The lengths of all files, one behind the other; a tee within a tee has several. */
+    /* The lengths of all files, one after another; a tee within a tee has several. */
     position->count = 0;
     for (int i = 0; i < self->count; i++) {
         yk_journal_position own = {0};
@@ -156,7 +156,7 @@ static yk_status tee_resume(yk_recorder *recorder, const yk_record_header *heade
                        "the run that is to be resumed recorded to %d files, and here are %d",
                        position->count, self->count);
 
-    /* Each at its own position; the order is that of the command line, which is kept. */
+    /* Each at its own position; the order of the command line is preserved. */
     for (int i = 0; i < self->count; i++) {
         yk_journal_position own = {
             .count = 1, .length = {position->length[i]}, .digest = {position->digest[i]}};
@@ -178,7 +178,7 @@ static bool tee_can_resume(const yk_recorder *recorder)
     return true;
 }
 
-/* The recorders belong to whoever made them. */
+/* The recorders belong to their creators. */
 static void tee_destroy(yk_recorder *recorder)
 {
     tee *self = (tee *)recorder;
@@ -209,7 +209,7 @@ yk_status yk_tee_recorder_create(yk_context *context, yk_recorder *const *record
         if (!recorders[i])
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s: recorder %d is NULL", __func__, i);
 
-    /* The list lies behind the tee, in the same memory. */
+    /* The list follows the tee in the same memory. */
     size_t list = (size_t)count * sizeof *recorders;
     tee *self = yk_allocate(context, 1, sizeof *self + list);
     if (!self)
@@ -270,7 +270,7 @@ static const char **put_labels(text_store *store, const yk_record_channel *chann
     size_t count = (size_t)channel->component_count;
     const char **labels = take(store, count * sizeof *labels, sizeof *labels);
     for (size_t i = 0; i < count; i++) {
-        /* Where the channel does not say what its components are called, their number does. */
+        /* If the channel has no labels, their defaults depend on the number of components. */
         static const char *const position[] = {"x", "y", "z"};
         static const char *const orientation[] = {"w", "x", "y", "z"};
         char number[16] = "";
@@ -284,7 +284,7 @@ static const char **put_labels(text_store *store, const yk_record_channel *chann
         else if (count > 1)
             snprintf(number, sizeof number, "%d", (int)i + 1);
 
-        /* The first pass only measures: then there is no memory to write to. */
+        /* The first pass only measures. */
         const char *label = put_text(store, given);
         if (labels)
             labels[i] = label;
@@ -307,7 +307,7 @@ static const char **put_texts(text_store *store, const char *const *texts, int c
 
 static yk_record_scene *put_scene(text_store *store, const yk_record_scene *scene)
 {
-    /* The first pass only measures: then there is no memory to write to. */
+    /* The first pass only measures. */
     yk_record_scene *copy = take(store, sizeof *copy, sizeof(double));
     yk_record_scene filled = *scene;
     filled.subsystems = put_texts(store, scene->subsystems, scene->subsystem_count);
@@ -362,7 +362,7 @@ static yk_record_scene *put_scene(text_store *store, const yk_record_scene *scen
 
 static yk_record_header *put_header(text_store *store, const yk_record_header *header)
 {
-    /* In the same order in both passes: each takes its memory behind what was taken before. */
+    /* In the same order in both passes, because each part follows the previous one in memory. */
     yk_record_header *copy = take(store, sizeof *copy, sizeof(void *));
     yk_record_channel *channels =
         take(store, (size_t)header->channel_count * sizeof *channels, sizeof(void *));
@@ -381,7 +381,7 @@ static yk_record_header *put_header(text_store *store, const yk_record_header *h
             channels[i] = filled_channel;
     }
 
-    /* What is found through the copy lies in the same block behind it. */
+    /* All data of the copy are in the same block after it. */
     if (header->scene)
         filled.scene = put_scene(store, header->scene);
     if (copy)
@@ -421,13 +421,13 @@ static int compare_names(const void *a, const void *b)
 /* Sorts `names`. */
 static yk_status check_names(yk_context *context, const char *what, const char **names, int count)
 {
-    /* Channels and figures are found by their names. */
+    /* Channels and values are found by their names. */
     for (int i = 0; i < count; i++)
         if (!names[i] || !*names[i])
             return yk_fail(context, YK_ERROR_ARGUMENT, "%s %d of the record has no name", what,
                            i + 1);
 
-    /* Neighbours in the order of the alphabet show names that occur twice. */
+    /* In sorted order, duplicates are adjacent. */
     qsort(names, (size_t)count, sizeof *names, compare_names);
     for (int i = 1; i < count; i++)
         if (strcmp(names[i - 1], names[i]) == 0)
@@ -440,7 +440,7 @@ static yk_status check_names(yk_context *context, const char *what, const char *
 /* Every index of a scene is in range. */
 static bool scene_is_sound(const yk_record_scene *scene)
 {
-    /* From a file these may be any numbers, and lists are made by them. */
+    /* In a file these may be any numbers, and lists depend on them. */
     if (scene->subsystem_count < 0 || scene->body_count < 0 || scene->shape_count < 0 ||
         scene->connection_count < 0 || scene->contact_count < 0 || scene->monitor_version < 0 ||
         scene->monitor_version > YK_MONITOR_VERSION)
@@ -455,7 +455,7 @@ static bool scene_is_sound(const yk_record_scene *scene)
             return false;
     }
 
-    /* The ground is no body, but shapes stand on it. */
+    /* The ground is not a body, but may have shapes. */
     for (int i = 0; i < scene->shape_count; i++) {
         const yk_shape *shape = &scene->shapes[i];
         if ((unsigned)shape->kind >= YK_SHAPE_KIND_COUNT || shape->point_count < 0 ||
@@ -478,7 +478,7 @@ size_t yk_scene_table_value_count(const yk_record_scene *scene, yk_frame_table t
 {
     size_t size = 0;
 
-    /* Numbers per frame: bodies only what of them changes. */
+    /* Number of values per frame: for bodies only what changes. */
     for (int i = 0; i < scene->body_count; i++) {
         const yk_record_body *body = &scene->bodies[i];
         if (table == YK_FRAME_POSITION && body->motion != YK_SCENE_MOTION_FIXED)
@@ -527,7 +527,7 @@ yk_status yk_header_copy(yk_context *context, const yk_record_header *header,
     if (count < 0)
         return yk_fail(context, YK_ERROR_ARGUMENT, "a record cannot have %d channels", count);
 
-    /* Names part channels from each other in every format. */
+    /* Names separate channels in every format. */
     const char **names = yk_allocate(context, (size_t)count, sizeof *names);
     if (!names)
         return YK_ERROR_MEMORY;
@@ -545,7 +545,7 @@ yk_status yk_header_copy(yk_context *context, const yk_record_header *header,
     if (status != YK_OK)
         return status;
 
-    /* Whoever draws a scene relies on its indices. */
+    /* Code that draws a scene relies on its indices. */
     if (header->scene && !scene_is_sound(header->scene))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "the scene of the record names a body or a subsystem that it does not have");

@@ -8,7 +8,7 @@ void yk_pack_bytes(yk_pack *pack, const void *bytes, size_t count)
     if (pack->failed || count == 0)
         return;
 
-    /* By doubling, so that many small pieces cost no more than their bytes. */
+    /* Double the size, so that many small pieces are cheap. */
     if (pack->capacity - pack->size < count) {
         size_t capacity = 2 * pack->capacity + count + 256;
         unsigned char *grown = yk_reallocate(pack->context, pack->data, capacity, 1);
@@ -69,7 +69,7 @@ uint64_t yk_unpack_number(yk_unpack *pack)
 
 int yk_unpack_count(yk_unpack *pack, size_t bytes)
 {
-    /* Nobody takes memory for items that cannot be there. */
+    /* Do not allocate memory for items that cannot exist. */
     uint64_t count = yk_unpack_number(pack);
     if (count > INT_MAX || count > (pack->size - pack->at) / bytes) {
         pack->failed = true;
@@ -81,7 +81,7 @@ int yk_unpack_count(yk_unpack *pack, size_t bytes)
 
 const char *yk_unpack_text(yk_unpack *pack)
 {
-    /* With its terminator, so that it can be used where it lies. */
+    /* With its terminator, so that it can be used in place. */
     uint64_t bytes = yk_unpack_number(pack);
     const char *text = yk_unpack_bytes(pack, bytes);
     if (!text || bytes == 0 || text[bytes - 1] != '\0') {

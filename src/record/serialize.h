@@ -1,8 +1,9 @@
-/* Values as a row of bytes, for the blocks of a journal and the sections of a checkpoint, and back.
+/* Values as a sequence of bytes, for the blocks of a journal and the sections of a checkpoint, and
+ * back.
  *
- * Packing never fails in the middle: when memory runs out the pack is marked, and whoever writes
- * it looks at the mark. Unpacking trusts nothing: every length is compared with what is left, and
- * a pack that ends early is marked likewise and gives zeros and empty texts. */
+ * Packing never fails in the middle: if memory is missing the pack is marked as failed, and the
+ * code that writes it checks the mark. Unpacking trusts nothing: every length is compared with the
+ * remaining bytes, and a pack that ends early is marked likewise and gives zeros and empty texts. */
 #ifndef YK_RECORD_PACK_H
 #define YK_RECORD_PACK_H
 
@@ -29,10 +30,10 @@ typedef struct yk_unpack {
     bool failed;
 } yk_unpack;
 
-/* The next bytes, in the memory of the pack and without alignment; NULL: there are not as many. */
+/* The next bytes, in the memory of the pack and without alignment; NULL: there are not enough. */
 const void *yk_unpack_bytes(yk_unpack *pack, size_t count);
 uint64_t yk_unpack_number(yk_unpack *pack);
-/* A number of items that follow, each of at least `bytes` bytes: so many can be there. */
+/* The number of items that follow, each of at least `bytes` bytes; limited by the remaining bytes. */
 int yk_unpack_count(yk_unpack *pack, size_t bytes);
 /* In the memory of the pack. */
 const char *yk_unpack_text(yk_unpack *pack);

@@ -37,11 +37,11 @@ typedef struct anchor {
 /* Arrays grow in packs, whose memory is that of a context. */
 typedef struct mesh {
     const yk_record_scene *scene;
-    bool varies;                      /* some body is not there in some frame */
+    bool varies;                      /* some body is absent in some frame */
     yk_pack anchors;                  /* of anchor */
     yk_pack connectivity[TOPOLOGIES]; /* of int64_t: points of the cells */
-    yk_pack offsets[TOPOLOGIES];      /* of int64_t: where cells begin there, and the end */
-    /* Where a frame has what belongs to a body: indices of the first numbers; -1: it has none. */
+    yk_pack offsets[TOPOLOGIES];      /* of int64_t: start of each cell, and the end */
+    /* First values of a body in a frame; -1: the frame has none. */
     struct {
         ptrdiff_t position, orientation, strain;
     } * slots;
@@ -68,7 +68,7 @@ static int64_t add_point(mesh *m, int body, yk_vec3 point, double radius)
     return (int64_t)count_points(m) - 1;
 }
 
-/* A point that is given in the axes of a shape. */
+/* A point given in the axes of a shape. */
 static int64_t add_corner(mesh *m, const yk_shape *shape, double x, double y, double z)
 {
     yk_vec3 rotated = yk_q_rotate(shape->orientation, yk_v3(x, y, z));
@@ -82,8 +82,8 @@ static void add_cell(mesh *m, int topology, const int64_t *points, size_t count)
     yk_pack_bytes(&m->offsets[topology], &end, sizeof end);
 }
 
-/* The surface of a line that revolves about the z axis: `profile` has radius and height of the points
- * of the line. Along y the surface is stretched. */
+/* The surface of revolution of a line about the z axis: `profile` has radius and height of the
+ * points of the line. Along y the surface is stretched. */
 static void add_revolved(mesh *m, const yk_shape *shape, const double (*profile)[2], int count,
                          double stretch)
 {
@@ -101,7 +101,7 @@ static void add_revolved(mesh *m, const yk_shape *shape, const double (*profile)
                                     stretch * profile[i][0] * sin(angle), profile[i][1]);
         }
 
-        /* Faces between this ring and the one before; triangles where one of them is a point. */
+        /* Faces between this ring and the previous one; triangles if one of them is a point. */
         for (int k = 0; k < SIDES && i > 0; k++) {
             int next = (k + 1) % SIDES;
             int64_t face[4] = {before[k], before[next], now[next], now[k]};
@@ -160,7 +160,7 @@ static void add_cylinder(mesh *m, const yk_shape *shape)
     double z = shape->size.z;
     const double profile[4][2] = {{0, -z}, {radius, -z}, {radius, z}, {0, z}};
 
-    /* Bottom, side and top, as far as they are not open. */
+    /* Bottom, side and top, except open ones. */
     static const unsigned walls[3] = {YK_WALL_BOTTOM, YK_WALL_LEFT, YK_WALL_TOP};
     for (int i = 0; i < 3; i++)
         if (!(shape->open_walls & walls[i]))
@@ -192,12 +192,12 @@ static void add_box(mesh *m, const yk_shape *shape)
 
 /* Hulls ---------------------------------------------------------------------------------------- */
 
-/* The corners of a face of a hull, a plane that has all points in it or behind it, in turn about its middle;
- * their number, or 0 where the plane is no face. */
+/* The corners of a face of a hull, which is a plane with all points in it or behind it, in order
+ * about its middle; returns their number, or 0 if the plane is not a face. */
 static int face_points(const yk_vec3 *points, int count, yk_vec3 normal, double height, double near,
                        int *face)
 {
-    /* Points in the plane; one in front of it, and it is no face. */
+    /* Collect points in the plane; a point in front of it means that it is not a face. */
     int found = 0;
     yk_vec3 middle = yk_v3(0, 0, 0);
     for (int i = 0; i < count; i++) {
@@ -232,7 +232,7 @@ static int face_points(const yk_vec3 *points, int count, yk_vec3 normal, double 
         face[at] = corner;
     }
 
-    /* Points inside of the face, or on its edges, are no corners of it. */
+    /* Points inside the face, or on its edges, are not corners. */
     for (int i = 0; i < found && found > 3;) {
         yk_vec3 last = points[face[(i + found - 1) % found]];
         yk_vec3 next = points[face[(i + 1) % found]];
@@ -243,7 +243,7 @@ static int face_points(const yk_vec3 *points, int count, yk_vec3 normal, double 
             continue;
         }
 
-        /* Without it the one before may be none either. */
+        /* Without this point, the previous one may not be a corner either. */
         memmove(&face[i], &face[i + 1], (size_t)(found - 1 - i) * sizeof *face);
         found--;
         i = i > 0 ? i - 1 : 0;
@@ -252,8 +252,8 @@ static int face_points(const yk_vec3 *points, int count, yk_vec3 normal, double 
     return found;
 }
 
-/* Every plane through three points that has all others on one side is a face; hulls have few points. Of more
- * than HULL_MAX the points alone are shown. */
+/* Every plane through three points that has all others on one side is a face; hulls have few
+ * points. Of hulls with more than HULL_MAX points, only the points are shown. */
 static void add_hull(mesh *m, const yk_shape *shape)
 {
     int count = shape->point_count;
@@ -276,7 +276,7 @@ static void add_hull(mesh *m, const yk_shape *shape)
         return;
     }
 
-    /* Planes that were found before are not looked at again. */
+    /* Skip planes that were found before. */
     yk_vec3 normals[2 * HULL_MAX];
     double heights[2 * HULL_MAX];
     int faces = 0;
@@ -287,7 +287,7 @@ static void add_hull(mesh *m, const yk_shape *shape)
                 yk_vec3 normal =
                     yk_v3_cross(yk_v3_sub(points[j], points[i]), yk_v3_sub(points[k], points[i]));
 
-                /* Three points in a line have no plane. */
+                /* Three collinear points define no plane. */
                 if (yk_v3_norm(normal) < near * size)
                     continue;
 
@@ -380,7 +380,7 @@ static bool find_slots(yk_context *context, mesh *m)
     for (int i = 0; i < scene->body_count; i++) {
         const yk_record_body *body = &scene->bodies[i];
 
-        /* What a frame does not have is -1: then the scene says it once for all. */
+        /* -1: the frame does not contain it, because it is constant and in the scene. */
         m->slots[i].position = -1;
         m->slots[i].orientation = -1;
         m->slots[i].strain = -1;
@@ -401,7 +401,7 @@ static bool find_slots(yk_context *context, mesh *m)
     return true;
 }
 
-/* Whether the body of a point is there in a frame; and where the point is. */
+/* Whether the body of a point is present in a frame; and the position of the point. */
 static bool is_there(const mesh *m, const float *frame, const anchor *a)
 {
     return a->body == YK_SCENE_GROUND || m->slots[a->body].position < 0 ||
@@ -413,11 +413,11 @@ static yk_vec3 locate(const mesh *m, const float *frame, const anchor *a)
     if (a->body == YK_SCENE_GROUND)
         return a->point;
 
-    /* All points of what is not there fall together, so that nothing of it is seen. */
+    /* All points of an absent body coincide, so that nothing of it is visible. */
     if (!is_there(m, frame, a))
         return yk_v3(0, 0, 0);
 
-    /* A frame has only what changes; the rest is as the scene says. */
+    /* A frame contains only changing data; the rest is in the scene. */
     const yk_record_body *body = &m->scene->bodies[a->body];
     ptrdiff_t position_slot = m->slots[a->body].position;
     ptrdiff_t orientation_slot = m->slots[a->body].orientation;
@@ -633,7 +633,7 @@ yk_status yk_record_export_vtkhdf(yk_context *context, const yk_record *record, 
         return yk_fail(context, YK_ERROR_INPUT,
                        "the record has no frames, so there is nothing to be seen of it");
 
-    /* Whether some body is not there in some frame. */
+    /* Whether some body is absent in some frame. */
     mesh m = {.scene = scene, .anchors = {.context = context}};
     size_t positions = yk_scene_table_value_count(scene, YK_FRAME_POSITION);
     for (size_t step = 0; !m.varies && step < yk_record_frame_count(record); step++) {
@@ -655,7 +655,7 @@ yk_status yk_record_export_vtkhdf(yk_context *context, const yk_record *record, 
     for (int i = 0; i < TOPOLOGIES; i++)
         failed = failed || m.connectivity[i].failed || m.offsets[i].failed;
 
-    /* The file appears in one piece, and an older one stays where that fails. */
+    /* The file appears at once, and an older one remains after a failure. */
     yk_status status = YK_ERROR_MEMORY;
     size_t bytes = strlen(path) + 8;
     char *part = yk_allocate(context, bytes, 1);
