@@ -84,8 +84,8 @@ void yk_lu_solve(int n, const double *a, const int *pivot, double *b)
 
 enum { EXP_MAX = 16, PADE_ORDERS = 5, PADE_COEFFICIENTS = 14 };
 
-/* Diagonal Pade approximants: the largest 1-norm for which the order reaches rounding, and the
- * numerator. */
+/* Diagonal Pade approximants: the largest 1-norm for which the order is accurate to rounding
+ * errors, and the numerator. */
 typedef struct pade_approximant {
     int order;
     double largest_norm;
@@ -128,9 +128,9 @@ static double norm_1(int n, const double *a)
     return norm;
 }
 
-/* Diagonal similarity by powers of two (exact) that makes rows and columns alike in norm: an
- * oscillator's companion matrix has norm omega^2 before and omega after, and every halving of the
- * norm spares a squaring and its errors. */
+/* Diagonal similarity transformation by powers of two (exact) that balances the norms of rows and
+ * columns: an oscillator's companion matrix has norm omega^2 before and omega after it, and every
+ * halving of the norm saves a squaring and its errors. */
 static void balance(int n, double *a, double *scale)
 {
     for (int i = 0; i < n; i++)
@@ -139,7 +139,7 @@ static void balance(int n, double *a, double *scale)
     for (int sweep = 0, changed = 1; changed && sweep < 100; sweep++) {
         changed = 0;
         for (int i = 0; i < n; i++) {
-            /* Norms without the diagonal, which no similarity changes. */
+            /* Norms without the diagonal, which no such transformation changes. */
             double row = 0;
             double column = 0;
             for (int j = 0; j < n; j++) {
@@ -153,7 +153,7 @@ static void balance(int n, double *a, double *scale)
             if (!usable_pivot(row) || !usable_pivot(column))
                 continue;
 
-            /* Only where it gains. */
+            /* Only if it reduces the norm. */
             double factor = exp2(round(0.5 * log2(row / column)));
             if (!usable_pivot(factor) || column * factor + row / factor >= 0.95 * (column + row))
                 continue;
@@ -194,7 +194,7 @@ static void pade_sums(int n, const double *a, int order, const double *c, double
         }
     }
 
-    /* The odd part once more by a. */
+    /* Multiply the odd part once more by a. */
     multiply(n, a, odd, square);
     for (int i = 0; i < count; i++) {
         p[i] = even[i] + square[i];
@@ -219,8 +219,8 @@ yk_status yk_dense_exp(int n, const double *a, double *result)
     if (!isfinite(norm))
         return YK_ERROR_NOT_FINITE;
 
-    /* The lowest order that reaches rounding, else the highest on a matrix that is halved often
-     * enough. */
+    /* The lowest order that is accurate to rounding errors, otherwise the highest on a matrix that
+     * is halved often enough. */
     int row = 0;
     int squarings = 0;
     while (row < PADE_ORDERS - 1 && norm > pade_table[row].largest_norm)
@@ -248,7 +248,7 @@ yk_status yk_dense_exp(int n, const double *a, double *result)
             scaled[i * n + j] = column[i];
     }
 
-    /* Squared as often as it was halved, and back from the balanced form. */
+    /* Square as often as it was halved, and undo the balancing. */
     for (; squarings > 0; squarings--) {
         multiply(n, scaled, scaled, p);
         memcpy(scaled, p, (size_t)count * sizeof *scaled);
@@ -264,7 +264,8 @@ yk_status yk_dense_exp(int n, const double *a, double *result)
 
 double yk_dense_dot(size_t n, const double *a, const double *b)
 {
-    /* Four sums keep the adder busy; the order of the additions is fixed, so the bits are too. */
+    /* Four sums use the adder fully; the order of the additions is fixed, so the result is
+     * reproducible bit for bit. */
     double s0 = 0, s1 = 0, s2 = 0, s3 = 0;
     size_t i = 0;
     for (; i + 4 <= n; i += 4) {
@@ -286,7 +287,7 @@ double yk_dense_norm(size_t n, const double *a)
     if (sum > 1e-280 && sum < 1e280)
         return sqrt(sum);
 
-    /* The squares left the range of doubles: scale by the largest entry. */
+    /* The squares exceed the range of doubles: scale by the largest entry. */
     double largest = 0;
     for (size_t i = 0; i < n; i++) {
         if (!(fabs(a[i]) <= largest))
@@ -314,7 +315,7 @@ int yk_dense_rank(int n, double *a, double tolerance)
         if (!(a[pivot * n + pivot] > tolerance))
             return k;
 
-        /* The row and the column of the pivot change places with those of k. */
+        /* Exchange the row and the column of the pivot with those of k. */
         for (int i = 0; i < n; i++) {
             double entry = a[k * n + i];
             a[k * n + i] = a[pivot * n + i];

@@ -1,5 +1,5 @@
-/* Small dense kernels in place, row-major, leading dimension n. For the sizes that fit in cache
- * (up to about 100). */
+/* Small dense kernels in place, row-major, leading dimension n, for sizes that fit in the cache (up
+ * to about 100). */
 #ifndef YK_MATH_DENSE_H
 #define YK_MATH_DENSE_H
 

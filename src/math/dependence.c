@@ -3,17 +3,17 @@
 #include <math.h>
 #include <string.h>
 
-/* A row shorter than this fraction of the longest one is zero but for rounding. */
+/* A row shorter than this fraction of the longest one is zero within rounding errors. */
 static const double ZERO_ROW = 1e-12;
 
-/* Coefficients of a combination below this belong to rows that have no part in it. */
+/* Rows with smaller coefficients are not part of a combination. */
 static const double NO_PART = 1e-6;
 
 /* A row can be chosen from a combination if its coefficient is at least this fraction of the largest
  * one. */
 static const double CHOICE_FRACTION = 0.1;
 
-/* An array that grows. Elements are addressed by index, because growing moves them. */
+/* A growing array. Elements are addressed by index, because growing moves them. */
 typedef struct reals {
     double *at;
     size_t count, capacity;
@@ -25,7 +25,7 @@ typedef struct integers {
 } integers;
 
 /* One dense front, after its group has been eliminated. Input rows are rows of the matrix, or
- * output rows of earlier fronts; the latter are counted from the number of rows of the matrix on. */
+ * output rows of earlier fronts, whose numbers start at the number of rows of the matrix. */
 typedef struct front {
     int rows;              /* of input */
     int rank;              /* reflectors */
@@ -51,7 +51,7 @@ typedef struct reduction {
     double *row_value;
 
     int *rank_of_group; /* position of a group in the order of elimination */
-    int *first_row; /* per front: list of the rows of the matrix that begin there, by next_row */
+    int *first_row;     /* per front: list of its rows of the matrix, by next_row */
     int *next_row;
 
     front *fronts; /* in the order of elimination */
@@ -60,15 +60,15 @@ typedef struct reduction {
     integers owner; /* front of each output row */
 
     /* Work space of one front. */
-    int *place;        /* of each column in the front, or -1 */
+    int *place;        /* position of each column in the front, or -1 */
     integers involved; /* columns of the front: those of the group, then the others */
     reals dense;       /* rows by columns, column by column */
     reals vector;
 
-    double *coefficient; /* of each output row in the combination that is being followed */
+    double *coefficient; /* of each output row in the present combination */
     integers stack;
     double *combination; /* of the rows of the matrix */
-    integers combined;   /* rows with a part in it */
+    integers combined;   /* rows of the combination */
 
     /* Combinations from which a row has been chosen, one after the other. */
     integers chosen;     /* chosen row of each */
@@ -78,7 +78,7 @@ typedef struct reduction {
     reals kept_value;
 } reduction;
 
-/* The memory of an array with room for `count` elements; NULL if there is none. */
+/* The memory of an array for `count` elements; NULL: memory is missing. */
 static void *reserve(yk_context *context, void *at, size_t *capacity, size_t count, size_t size)
 {
     if (count <= *capacity)
@@ -160,7 +160,7 @@ static double row_length(const reduction *r, int row)
     return sqrt(square);
 }
 
-/* Scales all rows to unit length. Rows of zeros depend on nothing but are redundant. */
+/* Scales all rows to unit length. Zero rows are redundant. */
 static void scale_rows(reduction *r, yk_dependence *dependence)
 {
     double longest = 0;
@@ -283,7 +283,8 @@ static yk_status involve_column(reduction *r, int column)
     return append_integer(r->context, &r->involved, column);
 }
 
-/* Columns of the front, those of its group before the others; returns how many are of the group. */
+/* Columns of the front, those of its group before the others; returns the number of those of the
+ * group. */
 static yk_status list_columns(reduction *r, int number, int *own)
 {
     const front *f = &r->fronts[number];
@@ -373,7 +374,7 @@ static void reflect(const double *w, int from, int rows, double *v)
 }
 
 /* Householder reflections with column pivoting for the columns from `first` to `last`, from row
- * f->rank on, until all that is left of them is below the tolerance. */
+ * f->rank on, until the rest is below the tolerance. */
 static yk_status reduce_columns(reduction *r, front *f, int first, int last)
 {
     int rows = f->rows;
@@ -410,7 +411,7 @@ static yk_status reduce_columns(reduction *r, front *f, int first, int last)
             r->involved.at[pivot] = column;
         }
 
-        /* The reflection that leaves one entry of the column, kept to follow combinations. */
+        /* The reflection that leaves one entry of the column. It is stored to follow combinations. */
         size_t at = r->reflectors.count;
         yk_status status = resize_reals(r->context, &r->reflectors, at + stride);
         if (status != YK_OK)
@@ -460,7 +461,7 @@ static void orthonormalise_rows(size_t rows, size_t columns, double *s, double *
     }
 }
 
-/* Hands the row space of S over to the next front that has columns in it. */
+/* Passes the row space of S to the next front with columns of it. */
 static yk_status keep_outputs(reduction *r, int number, int own)
 {
     front *f = &r->fronts[number];
@@ -536,8 +537,8 @@ static yk_status eliminate_group(reduction *r, int number)
 
 /* Combinations of rows ------------------------------------------------------------------------- */
 
-/* Turns a combination of the rows behind a front's reflections into one of its input rows, and puts
- * the fronts whose outputs have a part in it on the stack. */
+/* Converts a combination of the rows after a front's reflections to one of its input rows, and
+ * pushes the fronts whose outputs are part of it on the stack. */
 static yk_status follow_front(reduction *r, const front *f)
 {
     double *vector = r->vector.at;
@@ -580,7 +581,7 @@ static void divide_by_factor(const reduction *r, const front *f, double *vector)
     }
 }
 
-/* Follows a vanishing combination of the rows of a front back to the rows of the matrix. */
+/* Traces a vanishing combination of the rows of a front back to the rows of the matrix. */
 static yk_status follow_combination(reduction *r, int number, int row, yk_dependence *dependence)
 {
     const front *f = &r->fronts[number];
@@ -619,7 +620,7 @@ static yk_status follow_combination(reduction *r, int number, int row, yk_depend
     return status;
 }
 
-/* Keeps the combination, divided by the coefficient of the chosen row. */
+/* Stores the combination, divided by the coefficient of the chosen row. */
 static yk_status keep_combination(reduction *r, int choice, double largest)
 {
     const double *combination = r->combination;
@@ -642,13 +643,13 @@ static yk_status keep_combination(reduction *r, int choice, double largest)
     return status;
 }
 
-/* Chooses a row from the combination that was followed. */
+/* Chooses a row from the traced combination. */
 static yk_status choose_row(reduction *r, yk_dependence *dependence)
 {
     double *combination = r->combination;
 
-    /* A row chosen before must not remain in the combination. The kept combinations have zeros at
-     * the rows that were chosen before them, so one pass in their order eliminates all. */
+    /* Eliminate rows chosen before from the combination. The stored combinations have zeros at the
+     * rows that were chosen before them, so one pass in their order eliminates all. */
     memset(r->listed, 0, (size_t)r->def->rows * sizeof *r->listed);
     for (size_t i = 0; i < r->combined.count; i++)
         r->listed[r->combined.at[i]] = true;

@@ -1,23 +1,23 @@
-/* Linear dependence among the rows of a sparse matrix: which rows are redundant in a system of
+/* Linear dependence among the rows of a sparse matrix: the redundant rows of a system of
  * constraints.
  *
- * Groups of columns are eliminated one after the other, in an order that keeps the work sparse. All
- * rows with entries in the columns of a group form a dense front F, and a QR factorisation with
+ * Groups of columns are eliminated one after another, in an order that keeps the work sparse. All
+ * rows with entries in the columns of a group form a dense front F, and a QR factorization with
  * column pivoting reduces it, first in the columns of the group and then in the others:
  *
  *                 group   others
- *              |   R        *    |    pivot rows: the group is determined by them
- *   Q^T F  =   |   0        S    |    the constraints that are left on other groups
- *              |   0        0    |    dependent: these combinations of rows vanish
+ *             |   R        *    |    pivot rows: they determine the group
+ *   Q^T F  =  |   0        S    |    remaining constraints on other groups
+ *             |   0        0    |    dependent: these combinations of rows vanish
  *
- * S joins the front of the next group with columns in it, as S = L Z with orthonormal rows of Z. So
- * each decision compares constraints by the angles between them, and a long chain, whose S would
- * become smaller with every link, is not mistaken for a dependent one. A vanishing combination is
- * found in the first front that contains all of its rows: many small loops cost time in proportion
- * to their number.
+ * S becomes part of the front of the next group with columns in it, as S = L Z with orthonormal
+ * rows of Z. So each decision compares constraints by the angles between them, and a long chain,
+ * whose S would become smaller with every link, is not mistaken for a dependent one. A vanishing
+ * combination is found in the first front that contains all of its rows: many small loops cost time
+ * proportional to their number.
  *
  * One row is chosen from each vanishing combination, after the rows chosen before have been
- * eliminated from it. Without the chosen rows no combination vanishes. Of the rows with a large
+ * eliminated from it. Without the chosen rows no combination vanishes. Among the rows with a large
  * coefficient the last one is chosen, so that a loop of joints tends to be opened at one joint. */
 #ifndef YK_MATH_DEPENDENCE_H
 #define YK_MATH_DEPENDENCE_H
@@ -41,7 +41,7 @@ typedef struct yk_dependence_def {
 
 typedef struct yk_dependence {
     int count;    /* rows - rank */
-    double *part; /* per row: largest share in a vanishing combination, 0 (none) to 1 */
+    double *part; /* per row: largest coefficient in a vanishing combination, 0 (none) to 1 */
     bool *chosen; /* per row: one of `count` rows without which the others are independent */
 } yk_dependence;
 

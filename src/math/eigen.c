@@ -1,8 +1,8 @@
-/* Eigenvalues: a thin layer over LAPACK, and Arnoldi's method for operators.
+/* Eigenvalues: wrappers of LAPACK, and Arnoldi's method for operators.
  *
- * The _work variants of LAPACKE take memory from the caller, so all of it is the context's. A
- * row-major matrix read by columns is its transpose: same eigenvalues, and the same matrix where
- * symmetric. */
+ * The _work variants of LAPACKE receive memory from the caller, so all of it belongs to the
+ * context. A row-major matrix read by columns is its transpose: it has the same eigenvalues, and is
+ * the same matrix if it is symmetric. */
 #include "math/eigen.h"
 
 #include <cblas.h>
@@ -27,16 +27,16 @@ static yk_status check_input(yk_context *context, int n, const double *a)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "eigenvalues of a matrix with %d rows were asked for", n);
 
-    /* LAPACK's QR iteration may not return on a NaN. */
+    /* LAPACK's QR iteration may not return for a NaN. */
     for (size_t i = 0; i < (size_t)n * (size_t)n; i++) {
         if (!isfinite(a[i]))
             return yk_fail(context, YK_ERROR_NOT_FINITE,
                            "the matrix whose eigenvalues are sought is not finite");
     }
 
-    /* OpenBLAS asks again and again for a buffer that it does not get, for ever. So it is asked only
-     * where there is room for one; a buffer that a thread once had is kept. Volatile, that the
-     * request is really made. */
+    /* If OpenBLAS gets no buffer, it requests one forever. So call it only if there is enough
+     * address space for one; it keeps the buffer of a thread. Volatile, so that the compiler does
+     * not remove the request. */
     static _Thread_local bool had_room;
     if (!had_room) {
         void *volatile room = malloc(YK_BLAS_BUFFER);
@@ -64,7 +64,7 @@ static lapack_int general(int n, double *a, double *real, double *imaginary, dou
 static yk_status solve_general(yk_context *context, int n, double *a, double *real,
                                double *imaginary, double *vectors)
 {
-    /* The first call asks for the best size of the work space. */
+    /* The first call requests the best size of the workspace. */
     double best_length = 0;
     general(n, a, real, imaginary, vectors, &best_length, -1);
 
@@ -97,7 +97,7 @@ yk_status yk_eigen_general_vectors(yk_context *context, int n, double *a, double
     if (status != YK_OK)
         return status;
 
-    /* Vectors are those of the transpose: read by columns. */
+    /* The vectors are those of the transpose, because LAPACK reads by columns. */
     for (int i = 0; i < n; i++) {
         for (int j = 0; j < i; j++) {
             size_t lower = (size_t)i * (size_t)n + (size_t)j;
@@ -142,7 +142,7 @@ yk_status yk_eigen_symmetric_pair(yk_context *context, int n, double *a, double 
     if (status != YK_OK)
         return status;
 
-    /* The first call asks for the best size of the work space. */
+    /* The first call requests the best size of the workspace. */
     double best_length = 0;
     symmetric_pair(n, a, b, values, &best_length, -1);
     double *work = yk_allocate(context, (size_t)best_length, sizeof *work);
@@ -198,8 +198,7 @@ static double *row(double *rows, size_t n, int index)
     return rows + (size_t)index * n;
 }
 
-/* Takes the space's directions out of `next`, twice for orthogonality to rounding; false if
- * nothing is left. */
+/* Orthogonalizes `next` against the space, twice for accuracy; false if nothing remains. */
 static bool orthogonalise(search *s)
 {
     double size = yk_dense_norm(s->n, s->next);
@@ -255,8 +254,8 @@ static double modulus(const search *s, int i)
     return hypot(s->real[i], s->imaginary[i]);
 }
 
-/* Eigenpairs of the projected operator, by falling modulus; of conjugate ones the first stands
- * for both. */
+/* Eigenpairs of the projected operator, by descending modulus; of conjugate ones the first
+ * represents both. */
 static yk_status solve_projected(search *s)
 {
     int m = s->count;
@@ -324,8 +323,8 @@ static double residual(search *s, int ritz)
     return sqrt(squares);
 }
 
-/* Orthonormal coefficients that span the leading Ritz vectors: real and imaginary parts by Gram
- * and Schmidt. */
+/* Orthonormal coefficients that span the leading Ritz vectors: real and imaginary parts by
+ * Gram-Schmidt. */
 static int leading_basis(const search *s, int wanted, double *basis)
 {
     size_t m = (size_t)s->count;
@@ -347,7 +346,7 @@ static int leading_basis(const search *s, int wanted, double *basis)
                 }
             }
 
-            /* What is left of it, unless it is rounding. */
+            /* The remainder, unless it is a rounding error. */
             double size = yk_dense_norm(m, b);
             if (size < 1e-10)
                 continue;
@@ -381,7 +380,7 @@ static yk_status restart(search *s)
         combine_vectors(s, s->image, row(basis, m, i), row(images, s->n, i));
     }
 
-    /* The space is these, and its projected operator is computed anew. */
+    /* These vectors are the space now; recompute its projected operator. */
     s->count = kept;
     memcpy(s->vector, fresh, (size_t)kept * s->n * sizeof *fresh);
     memcpy(s->image, images, (size_t)kept * s->n * sizeof *fresh);
@@ -417,8 +416,8 @@ static yk_status look(search *s, bool *found)
         if (status != YK_OK)
             return status;
 
-        /* Either all wanted pairs are found, or `next` is left as the residual of the first that
-         * is not. */
+        /* Either all requested pairs are found, or `next` contains the residual of the first
+         * missing one. */
         int good = 0;
         while (!invariant && good < s->options->wanted && good < s->ritz_count) {
             double size = fmax(modulus(s, s->order[good]), DBL_MIN);
@@ -432,8 +431,8 @@ static yk_status look(search *s, bool *found)
         if (*found)
             return YK_OK;
 
-        /* The residual in `next` belongs to the space before: it is orthogonal to what is kept of
-         * it as well. */
+        /* The residual in `next` belongs to the previous space, so it is orthogonal to the kept
+         * vectors. */
         if (s->applications < limit)
             status = restart(s);
         if (status != YK_OK)

@@ -4,35 +4,35 @@
 
 #include "yoke/base.h"
 
-/* Threads of the BLAS that is loaded; each takes a buffer of addresses, YK_BLAS_BUFFER bytes. */
+/* Number of threads of the loaded BLAS; each uses YK_BLAS_BUFFER bytes of address space. */
 enum { YK_BLAS_BUFFER = 136 << 20 };
 int yk_blas_threads(void);
 
-/* Eigenvalues of a general real matrix (row-major, destroyed); workspace comes from the context. */
+/* Eigenvalues of a general real matrix (row-major, overwritten); workspace comes from the context. */
 yk_status yk_eigen_general(yk_context *context, int n, double *a, double *real, double *imaginary);
 
-/* The same with right eigenvectors as rows of `vectors` (n x n), of length one. Where
- * imaginary[i] > 0 rows i and i + 1 are real and imaginary part of the vector of eigenvalue i;
- * that of i + 1 is its conjugate. */
+/* The same with right eigenvectors as rows of `vectors` (n x n), of length one. If imaginary[i] >
+ * 0, rows i and i + 1 are real and imaginary part of the vector of eigenvalue i; that of i + 1 is
+ * its conjugate. */
 yk_status yk_eigen_general_vectors(yk_context *context, int n, double *a, double *real,
                                    double *imaginary, double *vectors);
 
-/* Largest modulus of the eigenvalues (a is destroyed). */
+/* Largest modulus of the eigenvalues (a is overwritten). */
 yk_status yk_eigen_spectral_radius(yk_context *context, int n, double *a, double *radius);
 
-/* A x = lambda B x with A symmetric, B symmetric positive definite (row-major, both destroyed):
+/* A x = lambda B x with A symmetric, B symmetric positive definite (row-major, both overwritten):
  * ascending eigenvalues, vectors as rows of a, B-orthonormal. */
 yk_status yk_eigen_symmetric_pair(yk_context *context, int n, double *a, double *b, double *values);
 
-/* The eigenvalues of largest modulus of an operator that is only known by what it does to a vector.
+/* The eigenvalues of largest modulus of an operator that is given as a function.
  *
- * Arnoldi's method with thick restarts. Vectors and their images are both kept, so that residuals
- * are those of the operator as it was applied, and hold for one that is itself inexact, such as a
+ * Arnoldi's method with thick restarts. Vectors and their images are both stored, so that residuals
+ * are those of the operator as it was applied, and valid for an inexact operator, such as a
  * difference quotient. */
 typedef struct yk_arnoldi_options {
     int wanted;       /* eigenvalues, a conjugate pair counting once */
-    int space;        /* vectors that are kept at most */
-    int applications; /* of the operator, at most */
+    int space;        /* largest number of stored vectors */
+    int applications; /* largest number of applications of the operator */
     double tolerance; /* residual, relative to the eigenvalue, that counts as found */
     /* image = operator * vector; any status but YK_OK ends the search. */
     yk_status (*apply)(void *user, const double *vector, double *image);
@@ -46,12 +46,12 @@ yk_arnoldi_options yk_arnoldi_default(void);
 typedef struct yk_arnoldi_pair {
     double real, imaginary;
     double residual;     /* |A v - lambda v| */
-    double *vector_real; /* n each, in the caller's room */
+    double *vector_real; /* n each, memory of the caller */
     double *vector_imaginary;
 } yk_arnoldi_pair;
 
-/* From the start vector on. `pairs` has room for `wanted`, `vectors` for 2 * wanted * n; *found
- * are filled, falling in modulus. YK_NOT_CONVERGED: the residuals say how good they are. */
+/* Starts from the given vector. `pairs` has room for `wanted`, `vectors` for 2 * wanted * n; *found
+ * are filled, with descending modulus. YK_NOT_CONVERGED: the residuals show the accuracy. */
 yk_status yk_arnoldi(yk_context *context, size_t n, const double *start,
                      const yk_arnoldi_options *options, yk_arnoldi_pair *pairs, double *vectors,
                      int *found);

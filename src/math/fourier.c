@@ -4,7 +4,7 @@
 
 void yk_fourier_transform(size_t n, double *real, double *imaginary)
 {
-    /* Entries in the order of their bits reversed, in place. */
+    /* Reorders the entries by reversing the bits of their indices, in place. */
     for (size_t i = 1, j = 0; i < n; i++) {
         size_t bit = n >> 1;
         for (; j & bit; bit >>= 1)
@@ -20,11 +20,12 @@ void yk_fourier_transform(size_t n, double *real, double *imaginary)
         imaginary[j] = im;
     }
 
-    /* Butterflies of growing length. */
+    /* Butterflies of increasing length. */
     for (size_t length = 2; length <= n; length *= 2) {
         size_t half = length / 2;
         for (size_t k = 0; k < half; k++) {
-            /* Each factor from its own angle: recurrences lose digits over long transforms. */
+            /* Compute each factor from its own angle, because recurrences lose accuracy in long
+             * transforms. */
             double angle = -2 * YK_PI * (double)k / (double)length;
             double c = cos(angle), s = sin(angle);
             for (size_t begin = k; begin < n; begin += length) {

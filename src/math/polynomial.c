@@ -1,4 +1,4 @@
-/* Polynomials of numbers and of vectors, the inputs of ports made of them, and tables. */
+/* Polynomials of numbers and of vectors, inputs of ports, and tables. */
 #include "math/polynomial.h"
 
 #include "math/so3.h"
@@ -22,7 +22,7 @@ void yk_poly_shift(double *c, int degree, double t0)
     }
 }
 
-/* Newton's divided differences, then their nested form multiplied out. */
+/* Newton's divided differences, then expansion of their nested form. */
 void yk_poly_interpolate(const double *t, const double *y, int degree, double *c)
 {
     /* Divided differences in place. */
@@ -41,12 +41,12 @@ void yk_poly_interpolate(const double *t, const double *y, int degree, double *c
     }
 }
 
-/* What is left of the end's value and rates after the Taylor polynomial of the start is met by
- * the last three terms. */
+/* The last three terms satisfy the conditions at the end that the Taylor polynomial of the start
+ * leaves. */
 void yk_poly_quintic(double h, double y0, double rate0, double second0, double y1, double rate1,
                      double second1, double c[6])
 {
-    /* What the Taylor polynomial of the start leaves, in units of the value. */
+    /* Remainder of the Taylor polynomial of the start, in units of the value. */
     double value = y1 - y0 - h * (rate0 + h / 2 * second0);
     double rate = h * (rate1 - rate0 - h * second0);
     double second = h * h * (second1 - second0);
@@ -148,7 +148,7 @@ yk_motion yk_input_motion(const yk_input *input, yk_port_kind kind, double t)
     if (kind != YK_PORT_MARKER)
         return motion;
 
-    /* theta on top of the input's orientation: w = T theta', w' = T' theta' + T theta''. */
+    /* theta relative to the input's orientation: w = T theta', w' = T' theta' + T theta''. */
     yk_vec3 theta, rate, second_rate;
     evaluate(input->angular, input->degree, t, &theta, &rate, &second_rate);
     yk_mat3 tangent = yk_so3_left_tangent(theta);
@@ -190,7 +190,7 @@ double yk_table_value(const yk_table *table, double t)
 
 double yk_table_next_point(const yk_table *table, double t)
 {
-    /* The first point after t is one of low to high, the last being none. */
+    /* Bisection for the first point after t; the last one means none. */
     int low = 0;
     int high = table->count;
     while (low < high) {

@@ -1,13 +1,13 @@
 /* Functions of time: polynomials on a macro step, in the local time of the step, and the inputs
- * made of them; points with straight lines between them; and the functions that models are given
- * (yk_time_function of yoke/base.h). */
+ * made of them; piecewise linear tables; and the functions of models (yk_time_function of
+ * yoke/base.h). */
 #ifndef YK_MATH_POLYNOMIAL_H
 #define YK_MATH_POLYNOMIAL_H
 
 #include "math/vec3.h"
 #include "yoke/base.h"
 
-/* Freedoms of a port: velocities that it has, and components of the wrench on it. */
+/* Degrees of freedom of a port: number of its velocities, and of components of the wrench on it. */
 static inline int yk_port_freedoms(yk_port_kind kind)
 {
     return kind == YK_PORT_SCALAR ? 1 : 6;
@@ -26,9 +26,9 @@ void yk_poly_quintic(double h, double y0, double rate0, double second0, double y
 /* The same input with its local time starting `t0` later; the base orientation stays, so motions
  * agree exactly. */
 yk_input yk_input_shift(const yk_input *input, yk_port_kind kind, double t0);
-/* A wrench from local time 0 to h by its mean (degree 0), or as a straight line with its mean and
- * its change (degree 1). Values at the ends of steps then add up to its impulse; with lines,
- * where it is continuous from step to step. */
+/* A wrench from local time 0 to h represented by its mean (degree 0), or by a straight line with
+ * its mean and its change (degree 1). Values at the ends of steps then add up to its impulse; for
+ * lines if the wrench is continuous from step to step. */
 yk_input yk_input_reduce(const yk_input *input, double h, int degree);
 /* Wrench of a marker port at local time t (scalar ports: yk_input_scalar). */
 yk_wrench yk_input_wrench(const yk_input *input, double t);
@@ -59,8 +59,9 @@ static inline double yk_input_scalar_second_rate(const yk_input *input, double t
     return value;
 }
 
-/* Points with straight lines between them. Times rise; two points at one time are a jump, whose
- * second value counts from then on. Before the first point and after the last the value stays. */
+/* Points with linear interpolation. Times ascend; two points at the same time define a jump, whose
+ * second value applies from then on. Before the first point and after the last the value is
+ * constant. */
 typedef struct yk_table {
     int count; /* at least 1 */
     const double *time, *value;

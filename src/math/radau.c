@@ -68,7 +68,7 @@ yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, con
     int pivot[UNKNOWNS_MAX];
     int size = YK_RADAU_STAGES * problem->n;
 
-    /* The stages begin where the step does. */
+    /* Initial guess: the state at the start of the step. */
     for (int i = 0; i < YK_RADAU_STAGES; i++)
         memcpy(stage[i], y, (size_t)problem->n * sizeof *y);
 
@@ -81,7 +81,7 @@ yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, con
 
         yk_lu_solve(size, matrix, pivot, b);
 
-        /* The largest correction, relative to what counts. */
+        /* The largest correction, relative to the scale. */
         double change = 0;
         for (int i = 0; i < YK_RADAU_STAGES; i++) {
             double *value = stage[i];
@@ -98,8 +98,7 @@ yk_status yk_radau_take(const yk_radau_problem *problem, double t, double h, con
         if (!isfinite(change))
             return YK_NOT_CONVERGED;
 
-        /* Close enough that the next correction, by quadratic convergence, would be lost in
-         * rounding. */
+        /* The next correction, with quadratic convergence, would be a rounding error. */
         if (change <= NEWTON_TOLERANCE || (change < 1e-7 && change < 1e-3 * last))
             return YK_OK;
 
@@ -117,7 +116,7 @@ yk_status yk_radau_error(const yk_radau_problem *problem, double t, double h, co
     double matrix[YK_RADAU_SIZE_MAX * YK_RADAU_SIZE_MAX];
 
     /* (gamma_0 / h - J)^-1 (f + sum e_i z_i / h): the embedded formula, filtered so that stiff
-     * components do not blow it up. */
+     * components do not make it too large. */
     problem->rate(problem->user, t, y, error);
     problem->jacobian(problem->user, t, y, matrix);
     for (int r = 0; r < n; r++) {

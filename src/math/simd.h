@@ -1,6 +1,6 @@
-/* Four doubles at a time through the compiler's vector types. Code is written once as inline
- * functions and compiled twice, for the baseline machine and for AVX2; without contraction both
- * give the same bits. */
+/* Four doubles at a time with the compiler's vector types. Code is written once as inline functions
+ * and compiled twice, for the baseline machine and for AVX2; without contraction both give the same
+ * bits. */
 #ifndef YK_MATH_SIMD_H
 #define YK_MATH_SIMD_H
 
@@ -45,7 +45,7 @@ YK_INLINE yk_v4 yk_v4_select(yk_mask4 mask, yk_v4 a, yk_v4 b)
     return (yk_v4)((mask & (yk_mask4)a) | (~mask & (yk_mask4)b));
 }
 
-/* Keeps a where it is not a number. */
+/* Returns a if it is not a number. */
 YK_INLINE yk_v4 yk_v4_max(yk_v4 a, yk_v4 b)
 {
     return yk_v4_select(b > a, b, a);

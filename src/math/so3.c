@@ -6,12 +6,13 @@
  *                               dc3/dt = (3 c5 - c4) theta.theta'
  *   inverse     T^-1 = I - S/2 + (c3 - 2 c4) / (2 c2) S^2
  *
- * c_k = 1/k! - x c_(k+2) loses digits when it is solved for c_(k+2) at small angles and none when
- * it is used upwards. So c4 and c5 come from their series below two radians and from sine and
- * cosine above. */
+ * The recurrence c_k = 1/k! - x c_(k+2) loses accuracy at small angles if it is solved for c_(k+2),
+ * and none if it is used in the other direction. So c4 and c5 are computed from their series below
+ * two radians and from sine and cosine above. */
 #include "math/so3.h"
 
-/* 1/k! (1 - x/((k+1)(k+2)) (1 - x/((k+3)(k+4)) (...))); eleven terms reach rounding for x <= 4. */
+/* 1/k! (1 - x/((k+1)(k+2)) (1 - x/((k+3)(k+4)) (...))); eleven terms are accurate to rounding
+ * errors for x <= 4. */
 static inline double stumpff_series(int k, double inverse_factorial, double x)
 {
     double sum = 1;
@@ -71,8 +72,9 @@ yk_quat yk_so3_exp(yk_vec3 theta)
 
 yk_vec3 yk_so3_log(yk_quat q)
 {
-    /* q and -q are one rotation: that with w > 0. At exactly pi both axes are right; the one whose
-     * first component other than zero is positive is taken, so that both agree there as well. */
+    /* q and -q are the same rotation: use that with w > 0. At exactly pi both axes are valid; use
+     * the one whose first nonzero component is positive, so that q and -q give the same there as
+     * well. */
     double first = q.w;
     if (first == 0)
         first = q.x;
@@ -99,8 +101,8 @@ yk_mat3 yk_so3_exp_matrix(yk_vec3 theta)
     return yk_q_matrix(yk_so3_exp(theta));
 }
 
-/* Shepperd's method: the largest of 4w^2, 4x^2, 4y^2, 4z^2, which are sums of the diagonal, is
- * the one to divide by. */
+/* Shepperd's method: divide by the largest of 4w^2, 4x^2, 4y^2, 4z^2, which are sums of the
+ * diagonal. */
 yk_quat yk_so3_quat(yk_mat3 r)
 {
     double(*m)[3] = r.m;
@@ -128,7 +130,7 @@ yk_quat yk_so3_quat(yk_mat3 r)
         v[k] = m[k][i] + m[i][k];
     }
 
-    /* Of q and -q that with w >= 0. */
+    /* Of q and -q, that with w >= 0. */
     double sign = w < 0 ? -1 : 1;
     return yk_q_unit((yk_quat){sign * w, sign * v[0], sign * v[1], sign * v[2]});
 }

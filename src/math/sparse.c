@@ -1,10 +1,11 @@
-/* Compressed columns over KLU (Davis, Palamadai Natarajan 2010): block triangular form, AMD
- * ordering, row scaling, threshold pivoting that prefers the diagonal. Where the caller gives the
- * order, KLU chooses the pivots and the work with them is done in dense panels (supernodal.c),
- * unless these would take too much memory.
+/* Compressed columns and KLU (Davis, Palamadai Natarajan 2010): block triangular form, AMD
+ * ordering, row scaling, threshold pivoting that prefers the diagonal. If the caller gives the
+ * order, KLU chooses the pivots and the factorization with them uses dense panels (supernodal.c),
+ * unless these would need too much memory.
  *
- * An order of elimination is AMD's, then a postorder of the elimination tree (Liu 1986; Liu 1990):
- * columns of one supernode follow each other in it, and the fill is the same in every postorder. */
+ * An order of elimination is AMD's, followed by a postorder of the elimination tree (Liu 1986; Liu
+ * 1990): the columns of one supernode are consecutive in it, and the fill-in is the same in every
+ * postorder. */
 #include "math/sparse.h"
 
 #include <amd.h>
@@ -21,30 +22,29 @@ struct yk_sparse {
     double *values;
     klu_common common;
     klu_symbolic *symbolic;
-    /* with the pivots of the last full factorisation; NULL when that failed */
+    /* with the pivots of the last full factorization; NULL after a failure */
     klu_numeric *numeric;
-    klu_numeric *other;   /* with pivots of its own, for a matrix that these did not serve */
-    klu_numeric *present; /* one of both; NULL when the last factorisation failed */
+    klu_numeric *other;   /* with pivots of its own, for a matrix for which these were unsuitable */
+    klu_numeric *present; /* one of both; NULL if the last factorization failed */
     bool ordered;         /* by the caller */
-    yk_supernodal *lu;    /* in place of `numeric`, with its pivots; NULL: KLU does it all */
-    bool in_panels;       /* the present factors are there */
+    yk_supernodal *lu;    /* in place of `numeric`, with its pivots; NULL: only KLU is used */
+    bool in_panels;       /* the present factors are in panels */
     int *panel_pivots;    /* rows of the pivots of lu */
     int *panel_index;     /* of each value in lu */
-    double *largest;      /* work: of the columns of U */
+    double *largest;      /* workspace: of the columns of U */
     double growth;        /* reciprocal pivot growth of the last full factorisation */
     double spread;        /* ratio of its smallest to its largest pivot */
 };
 
-/* Old pivots are kept while the pivot growth stays within this factor of what fresh pivots had:
- * at worst three digits of the solution are given up for a refactorisation. Where they are not
- * kept, the matrix gets pivots of its own, and the next one begins with the old ones again: so
- * factors depend on the full factorisation and the present values alone, and not on the matrices
- * between, which a rollback forgets. */
+/* Old pivots are used while the pivot growth is within this factor of that of new pivots: at worst
+ * three digits of the solution are lost by a refactorization. Otherwise the matrix gets pivots of
+ * its own, and the next one begins with the old ones again: so factors depend only on the full
+ * factorization and the present values, and not on matrices in between, which a rollback discards. */
 static const double GROWTH_LOSS = 1e-3;
 
-/* Panels are filled up with zeros. They may take so many times the memory of KLU's factors, and so
- * many numbers, which is what the cache of a processor's core holds: beyond, memory is what
- * costs, and the zeros cost as much as the rest. */
+/* Panels are padded with zeros. Limits: memory relative to KLU's factors, and number of values,
+ * which must fit in the cache of a processor core, because otherwise memory bandwidth dominates and
+ * the zeros are as expensive as the other entries. */
 static const double PANELS_FRACTION = 3;
 static const size_t PANELS_MOST = 1 << 18;
 
@@ -95,14 +95,14 @@ static yk_status build_pattern(yk_sparse *matrix, const yk_sparse_entry *entries
     int *last = yk_allocate(context, size, sizeof *last); /* row seen last in each column */
     bool complete = matrix->starts && matrix->rows && order && next && last;
     if (complete) {
-        /* Numbers of the entries in the order of their rows. */
+        /* Indices of the entries in the order of their rows. */
         for (size_t k = 0; k < count; k++)
             next[entries[k].row + 1]++;
         accumulate(next, n);
         for (size_t k = 0; k < count; k++)
             order[next[entries[k].row]++] = (int)k;
 
-        /* In this order equal ones follow each other in every column: count those that differ, */
+        /* In this order equal entries are consecutive in every column: count the different ones, */
         for (int j = 0; j < n; j++)
             last[j] = -1;
         for (size_t k = 0; k < count; k++) {
@@ -145,7 +145,7 @@ static yk_status analyse(yk_sparse *matrix, int *order)
     klu_defaults(common);
     matrix->ordered = order != NULL;
 
-    /* Block triangular form would undo an order that is given. */
+    /* A block triangular form would change the given order. */
     if (order) {
         common->btf = 0;
         matrix->symbolic =
@@ -272,7 +272,7 @@ static yk_status check_values(yk_sparse *matrix, int *column)
     if (!bad)
         return YK_OK;
 
-    /* Where: the first that is not, and its column. */
+    /* Find the first one that is not, and its column. */
     int j = 0;
     int k = 0;
     while (isfinite(matrix->values[k]))
@@ -341,7 +341,7 @@ static yk_status full_factor(yk_sparse *matrix, klu_numeric **factors, double *g
         matrix->n);
 }
 
-/* Panels for the pivots that KLU has chosen; none where they would take too much memory. */
+/* Panels for the pivots that KLU has chosen; none if they would need too much memory. */
 static yk_status make_panels(yk_sparse *matrix)
 {
     yk_context *context = matrix->context;
@@ -349,7 +349,7 @@ static yk_status make_panels(yk_sparse *matrix)
     size_t entries = yk_sparse_nonzeros(matrix);
     const int *pivots = matrix->numeric->Pnum;
 
-    /* Those for the same pivots are kept. */
+    /* Reuse panels for the same pivots. */
     if (matrix->lu && memcmp(matrix->panel_pivots, pivots, n * sizeof *pivots) == 0)
         return YK_OK;
 
@@ -364,7 +364,7 @@ static yk_status make_panels(yk_sparse *matrix)
     if (!matrix->panel_pivots || !matrix->panel_index || !matrix->largest)
         return YK_ERROR_MEMORY;
 
-    /* As large as pays. */
+    /* Limited to a useful size. */
     double most = PANELS_FRACTION * ((double)matrix->numeric->lnz + (double)matrix->numeric->unz);
     yk_supernodal_def def = {
         .vertices = matrix->n,
@@ -378,7 +378,7 @@ static yk_status make_panels(yk_sparse *matrix)
     if (status != YK_OK || !matrix->lu)
         return status;
 
-    /* Whose they are, and where each value goes. */
+    /* The pivots of the panels, and the place of each value. */
     memcpy(matrix->panel_pivots, pivots, n * sizeof *pivots);
     for (int j = 0; j < matrix->n; j++) {
         for (int k = matrix->starts[j]; k < matrix->starts[j + 1]; k++)
@@ -428,7 +428,7 @@ yk_status yk_sparse_factor(yk_sparse *matrix, int *column)
     if (status != YK_OK)
         return status;
 
-    /* With them the panels are laid out, where the order is the caller's. */
+    /* Create the panels for these pivots, if the order is the caller's. */
     matrix->spread = pivot_spread(matrix, matrix->numeric);
     if (matrix->ordered)
         status = make_panels(matrix);
@@ -452,8 +452,8 @@ yk_status yk_sparse_factor(yk_sparse *matrix, int *column)
     return YK_OK;
 }
 
-/* Whether the pivots served well once more. The growth, which takes a look at every entry, is
- * asked for only when the pivots themselves have changed in size. */
+/* Whether the pivots are still suitable. The growth, which needs every entry, is computed only if
+ * the size of the pivots has changed. */
 static bool size_is_kept(const yk_sparse *matrix, double spread)
 {
     double change = spread / matrix->spread;
@@ -462,7 +462,7 @@ static bool size_is_kept(const yk_sparse *matrix, double spread)
 
 yk_status yk_sparse_refactor(yk_sparse *matrix, int *column)
 {
-    /* In panels; numbers that are not finite end in pivots that are not. */
+    /* In panels; values that are not finite lead to pivots that are not. */
     bool factored = matrix->lu && factor_panels(matrix);
     matrix->in_panels = factored && (size_is_kept(matrix, yk_supernodal_spread(matrix->lu)) ||
                                      panel_growth(matrix) > GROWTH_LOSS * matrix->growth);
@@ -501,7 +501,7 @@ void yk_sparse_solve(yk_sparse *matrix, double *b)
     if (klu_solve(matrix->symbolic, matrix->present, matrix->n, 1, b, &matrix->common))
         return;
 
-    /* There are no factors: this must not pass for a solution. */
+    /* There are no factors: the result must not look like a solution. */
     for (int i = 0; i < matrix->n; i++)
         b[i] = NAN;
 }
@@ -556,12 +556,12 @@ yk_status yk_graph_order(yk_context *context, int n, const yk_sparse_entry *edge
     return status;
 }
 
-/* AMD with its work in memory of the context: amd_order would call an allocator of its own. */
+/* AMD with memory of the context, because amd_order() would use its own allocator. */
 static yk_status minimum_degree(yk_context *context, int n, const int *starts, const int *rows,
                                 int *order)
 {
     size_t stored = (size_t)starts[n];
-    size_t most = stored + stored / 5 + (size_t)n + 1; /* what AMD asks for */
+    size_t most = stored + stored / 5 + (size_t)n + 1; /* required by AMD */
     int *work = NULL;
 
     if (most < INT_MAX)
@@ -569,7 +569,7 @@ static yk_status minimum_degree(yk_context *context, int n, const int *starts, c
     if (!work)
         return YK_ERROR_MEMORY;
 
-    /* Arrays that AMD asks for, one behind the other. */
+    /* Arrays of AMD, one after another. */
     int *begin = work + most;
     int *length = begin + n;
     int *count = length + n;
@@ -591,7 +591,7 @@ static yk_status minimum_degree(yk_context *context, int n, const int *starts, c
         length[i] = entries - begin[i];
     }
 
-    /* What it says of its work is not needed. */
+    /* Its statistics are not needed. */
     double control[AMD_CONTROL], info[AMD_INFO];
     amd_defaults(control);
     amd_2(n, begin, work, length, (int)most, entries, count, next, order, head, elements, degree,
@@ -601,8 +601,7 @@ static yk_status minimum_degree(yk_context *context, int n, const int *starts, c
     return YK_OK;
 }
 
-/* Parents in the elimination tree under an order, by paths to the root that are shortened as they
- * are walked (Liu 1986). */
+/* Parents in the elimination tree for an order, with path compression (Liu 1986). */
 static void elimination_tree(int n, const int *starts, const int *rows, const int *order,
                              const int *inverse, int *ancestor, int *parent)
 {
@@ -625,8 +624,8 @@ static void elimination_tree(int n, const int *starts, const int *rows, const in
     }
 }
 
-/* Children before their parents and subtrees together: position `count` of the new order is
- * `sequence[count]` of the old. */
+/* Postorder: children before their parents, with contiguous subtrees. Position `count` of the new
+ * order is `sequence[count]` of the old. */
 static void postorder(int n, const int *parent, int *child, int *sibling, int *stack, int *sequence)
 {
     /* Lists of children, the lowest first. */
@@ -646,7 +645,7 @@ static void postorder(int n, const int *parent, int *child, int *sibling, int *s
         if (parent[root] >= 0)
             continue;
 
-        /* A stack of vertices whose children are not all numbered. */
+        /* A stack of vertices with unnumbered children. */
         int top = 0;
         stack[0] = root;
         while (top >= 0) {
@@ -679,7 +678,7 @@ yk_status yk_elimination_order(yk_context *context, int n, const int *starts, co
         return status;
     }
 
-    /* Its elimination tree, in postorder; memory of what is not needed any more serves again. */
+    /* Its elimination tree, in postorder; reuses memory. */
     int *inverse = work;
     int *parent = work + n;
     for (int k = 0; k < n; k++)

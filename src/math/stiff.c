@@ -13,8 +13,8 @@ enum { STAGES = YK_RADAU_STAGES, NEWTON_LIMIT = 7 };
 
 #define SQRT6 2.449489742783178098
 
-/* T block-diagonalises the inverse of the coefficient matrix, (8.12): inverse(T) inverse(A) T has the
- * real eigenvalue GAMMA and the block of the complex pair ALPHA +- i BETA. */
+/* T block-diagonalizes the inverse of the coefficient matrix, (8.12): inverse(T) inverse(A) T has
+ * the real eigenvalue GAMMA and the block of the complex pair ALPHA +- i BETA. */
 static const double GAMMA = 3.6378342527444962;
 static const double ALPHA = 2.6810828736277523;
 static const double BETA = 3.0504301992474105;
@@ -31,7 +31,7 @@ static const double T_INVERSE[STAGES][STAGES] = {
 /* Weights of the stages in the error estimate, (8.19). */
 static const double ERROR_WEIGHT[STAGES] = {-(13 + 7 * SQRT6) / 3, (-13 + 7 * SQRT6) / 3, -1.0 / 3};
 
-/* Convergence rate of Newton's method below which the Jacobian is kept for the next step. */
+/* Convergence rate of Newton's method below which the next step reuses the Jacobian. */
 static const double JACOBIAN_KEPT = 1e-3;
 static const double SAFETY = 0.9;
 static const double SHRINK_MOST = 1 / 8.0;
@@ -41,14 +41,14 @@ struct yk_stiff {
     yk_context *context;
     const yk_stiff_problem *problem;
 
-    double t;        /* where the next step begins */
+    double t;        /* start of the next step */
     double *y;       /* n, states there */
     double *rate;    /* n, f(t, y) */
     bool rate_known; /* `rate` belongs to (t, y) */
-    double proposal; /* s; 0: not known */
+    double proposal; /* s; 0: unknown */
 
-    /* The last step: its size, its start and the differences of the stages to it. The size is 0 if
-     * there is none since the restart. */
+    /* The last step: its size, its start and the differences of the stages from it. The size is 0
+     * if there is none since the restart. */
     double size;
     double *start; /* n */
     double *stage; /* STAGES * n */
@@ -359,7 +359,8 @@ static yk_status solve_stages(yk_stiff *self, double h, newton_result *result)
         result->iterations = k;
         if (k > 1)
             result->rate = size / last;
-        /* Corrections that no longer shrink but are below the tolerance are rounding of the rates. */
+        /* Corrections that no longer decrease but are below the tolerance are rounding errors of
+         * the rates. */
         if (result->rate >= 0.99)
             return k > 1 && size <= tolerance ? YK_OK : YK_NOT_CONVERGED;
         bool done = k > 1 && result->rate / (1 - result->rate) * size <= tolerance;
@@ -388,7 +389,7 @@ static yk_status estimate_error(yk_stiff *self, double h, bool doubtful, double 
     if (!(*norm >= 1) || !doubtful)
         return YK_OK;
 
-    /* On stiff components that have not decayed yet the first estimate is far too large. */
+    /* For stiff components that have not decayed yet, the first estimate is far too large. */
     double *at = self->change;
     for (int i = 0; i < n; i++)
         at[i] = self->y[i] + self->error[i];
@@ -452,8 +453,8 @@ yk_status yk_stiff_step(yk_stiff *self, double limit)
 
     bool rejected = false;
     for (;;) {
-        /* Not even the stages would have different times. A step to the limit may be as small as
-         * the caller asks for. */
+        /* The stages would not have different times. A step to the limit may be as small as the
+         * caller requests. */
         if (h < limit && h < 16 * DBL_EPSILON * fmax(fabs(self->t), limit))
             return YK_NOT_CONVERGED;
 
@@ -469,7 +470,7 @@ yk_status yk_stiff_step(yk_stiff *self, double limit)
         if (status != YK_OK && status != YK_NOT_CONVERGED)
             return status;
 
-        /* An old Jacobian may be the reason: try a current one before a smaller step. */
+        /* The cause may be an old Jacobian: try a new one before a smaller step. */
         if (status == YK_NOT_CONVERGED || !isfinite(error)) {
             if (self->jacobian_current || !self->jacobian_known)
                 h /= 2;
@@ -484,7 +485,7 @@ yk_status yk_stiff_step(yk_stiff *self, double limit)
         double factor = safety * pow(fmax(error, 1e-10), -0.25);
         factor = fmin(GROW_MOST, fmax(SHRINK_MOST, factor));
         if (error < 1) {
-            /* A step that the limit has cut short says nothing against the earlier proposal. */
+            /* A step that was shortened by the limit does not change the proposal. */
             double next = h * (rejected ? fmin(factor, 1) : factor);
             bool cut = h < self->proposal;
             self->proposal = cut ? fmax(next, self->proposal) : next;

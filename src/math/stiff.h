@@ -1,13 +1,13 @@
 /* Error-controlled integration of stiff systems y' = f(t, y) of any size.
  *
- * Radau IIA of order 5 (Hairer, Wanner 1996, IV.8):
- * L-stable, stiffly accurate, variable step size, simplified Newton iterations on the transformed
- * stages with dense matrices. Each step is accepted if the embedded error estimate of order 3 is at
- * most 1 in the root mean square of error_i / (absolute_i + relative |y_i|).
+ * Radau IIA of order 5 (Hairer, Wanner 1996, IV.8): L-stable, stiffly accurate, variable step size,
+ * simplified Newton iterations on the transformed stages with dense matrices. Each step is accepted
+ * if the embedded error estimate of order 3 is at most 1 in the root mean square of error_i /
+ * (absolute_i + relative |y_i|).
  *
  *   create -> restart -> step, interpolate ... -> restart after a discontinuity -> ... -> destroy
  *
- * All results follow from the arguments of yk_stiff_restart and of the steps since then, so a
+ * All results depend only on the arguments of yk_stiff_restart() and of the steps since then, so a
  * caller that restarts with the same numbers gets the same bits. */
 #ifndef YK_MATH_STIFF_H
 #define YK_MATH_STIFF_H
@@ -16,7 +16,7 @@
 
 typedef struct yk_stiff yk_stiff;
 
-/* Both functions may return YK_NOT_CONVERGED if they have no value at this place: the step is then
+/* Both functions may return YK_NOT_CONVERGED if they have no value at this point: the step is then
  * repeated with a smaller size. Any other error ends the step. */
 typedef struct yk_stiff_problem {
     int n;
@@ -29,7 +29,7 @@ typedef struct yk_stiff_problem {
     const double *absolute; /* tolerances, n */
 } yk_stiff_problem;
 
-/* `problem` and the arrays that it names must outlive the integrator. */
+/* `problem` and its arrays must outlive the integrator. */
 yk_status yk_stiff_create(yk_context *context, const yk_stiff_problem *problem, yk_stiff **stiff);
 void yk_stiff_destroy(yk_stiff *self);
 
@@ -37,8 +37,8 @@ void yk_stiff_destroy(yk_stiff *self);
  * from the rates. */
 void yk_stiff_restart(yk_stiff *self, double t, const double *y, double proposal);
 
-/* Makes one step that is no longer than `limit` and meets the tolerance. YK_NOT_CONVERGED if even
- * the smallest step that changes the time does not meet it. */
+/* Makes one step that is no longer than `limit` and meets the tolerance. YK_NOT_CONVERGED: even the
+ * smallest step that changes the time does not meet it. */
 yk_status yk_stiff_step(yk_stiff *self, double limit);
 
 /* Size of the last step, and the size that the error control proposes for the next one. */

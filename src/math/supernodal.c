@@ -2,10 +2,10 @@
  * on a symmetric pattern.
  *
  * Symbolic phase: pattern of B + B^T with B = P A Q, columns of L by the elimination tree (Liu
- * 1990), runs of columns with the same pattern, joined further where few zeros are stored.
- * Numeric phase: left-looking. A supernode takes what its descendants contribute, in their order,
- * as products of a strip of four columns of U with rows of L; then its own block is factored.
- * Inner loops are compiled twice, for the baseline machine and for AVX2, with the same bits. */
+ * 1990), runs of columns with the same pattern, merged further if few zeros are added. Numeric
+ * phase: left-looking. A supernode subtracts the contributions of its descendants, in their order,
+ * as products of a strip of four columns of U with rows of L; then its own block is factored. Inner
+ * loops are compiled twice, for the baseline machine and for AVX2, with the same bits. */
 #include "math/sparse.h"
 
 #include <math.h>
@@ -15,8 +15,8 @@
 #include "math/simd.h"
 
 enum {
-    STRIP = 4, /* columns of a product */
-    LANES = 4  /* rows of a vector; products are padded to whole ones */
+    STRIP = 4, /* columns per product */
+    LANES = 4  /* rows per vector; products are padded to whole vectors */
 };
 
 typedef struct supernode {
@@ -26,12 +26,12 @@ typedef struct supernode {
     size_t lower;     /* block of D and L: (width + below) x width */
     /* block of D again and U: width x (width + below), so that each half of a solution reads one */
     size_t upper;
-    size_t update; /* first of the updates that it takes */
+    size_t update; /* first of its updates */
     size_t updates;
 } supernode;
 
-/* The product that a supernode takes from a descendant, among whose rows below its pivots those from
- * `begin` to `end` belong to it. */
+/* An update of a supernode by a descendant, whose rows `begin` to `end` below its pivots belong to
+ * the supernode. */
 typedef struct descendant_update {
     int source;
     int begin, end;
@@ -45,14 +45,14 @@ struct yk_supernodal {
     int count;
     int *rows;                     /* below the supernodes, ascending in each */
     int *owner;                    /* pivot -> supernode */
-    int *row_pivot, *column_pivot; /* of the matrix -> pivot */
+    int *row_pivot, *column_pivot; /* rows and columns of the matrix -> pivot */
     descendant_update *updates;
     double *store;
     size_t size;
     double *inverse; /* of pivots */
-    /* with exchanges: row of D that pivot k was exchanged with, from the supernode's first */
+    /* with exchanges: row of D with which pivot k was exchanged, from the supernode's first */
     int *pivot;
-    /* Work. */
+    /* Workspace. */
     double *vector;  /* two */
     double *product; /* a strip of the longest column */
     int *map;        /* row -> index in the supernode that is computed */
@@ -84,7 +84,7 @@ static void symmetric_pattern(const yk_supernodal_def *def, const int *row_pivot
     int n = def->vertices;
     memset(from, 0, ((size_t)n + 2) * sizeof *from);
 
-    /* Once to count, once to list. */
+    /* Count first, then list. */
     for (int pass = 0; pass < 2; pass++) {
         for (int j = 0; j < n; j++) {
             int b = column_pivot[j];
@@ -111,8 +111,8 @@ static void symmetric_pattern(const yk_supernodal_def *def, const int *row_pivot
     }
 }
 
-/* Column k of L: that of the matrix and those of its children in the elimination tree, without
- * their own first row. */
+/* Column k of L: the union of the column of the matrix and those of its children in the elimination
+ * tree, without their own first row. */
 static bool columns_of_lower(yk_context *context, const size_t *from, const int *to, int *mark,
                              int *child, int *sibling, pattern *l)
 {
@@ -122,7 +122,7 @@ static bool columns_of_lower(yk_context *context, const size_t *from, const int 
 
     size_t count = 0;
     for (int k = 0; k < l->n; k++) {
-        /* Memory for the longest column that there can be. */
+        /* Memory for the longest possible column. */
         size_t begin = count;
         size_t wanted = count + (size_t)(l->n - k);
         if (wanted > l->capacity) {
@@ -171,9 +171,9 @@ static bool columns_of_lower(yk_context *context, const size_t *from, const int 
     return true;
 }
 
-/* Length of the run of columns from `first` on that becomes one supernode. A column joins when it
- * is the parent of the one before it, and the zeros that are stored in addition are few beside
- * what is there, or beside the cost of one more supernode. */
+/* Length of the run of columns from `first` on that becomes one supernode. A column is added if it
+ * is the parent of the previous one, and the additional zeros are few compared with the entries, or
+ * with the cost of one more supernode. */
 static int run_length(const pattern *l, int first)
 {
     size_t stored = 0; /* below the diagonals of the columns so far */
@@ -184,7 +184,7 @@ static int run_length(const pattern *l, int first)
         if (below == 0 || l->row[l->start[last]] != next)
             return width;
 
-        /* Zeros: what the joined block has beyond the entries of its columns. */
+        /* Zeros: entries of the joined block that its columns do not have. */
         stored += below;
         size_t w = (size_t)width;
         size_t after = l->start[next + 1] - l->start[next] + 1;
@@ -199,7 +199,7 @@ static int run_length(const pattern *l, int first)
  * of each vertex. */
 static yk_status find_supernodes(yk_supernodal *lu, const pattern *l, const int *begin)
 {
-    /* Once to count the rows, once to list them. */
+    /* Count the rows first, then list them. */
     size_t rows = 0;
     for (int pass = 0; pass < 2; pass++) {
         rows = 0;
@@ -248,10 +248,10 @@ static yk_status find_supernodes(yk_supernodal *lu, const pattern *l, const int 
     return YK_OK;
 }
 
-/* The updates that each supernode takes, in the order of their sources. */
+/* The updates of each supernode, in the order of their sources. */
 static yk_status list_updates(yk_supernodal *lu)
 {
-    /* Once to count, once to list; sources rise, so the updates of each target do. */
+    /* Count first, then list; sources are ascending, so the updates of each target are too. */
     for (int pass = 0; pass < 2; pass++) {
         for (int s = 0; s < lu->count; s++) {
             const supernode *node = &lu->nodes[s];
@@ -374,7 +374,7 @@ yk_status yk_supernodal_create(yk_context *context, const yk_supernodal_def *def
 
     yk_status status = analyse(lu, def);
 
-    /* Factors that would be too large are not made. */
+    /* Factors that would be too large are not created. */
     bool too_large = status == YK_OK && def->most > 0 && lu->size > def->most;
     if (status == YK_OK && !too_large)
         status = list_updates(lu);
@@ -387,14 +387,14 @@ yk_status yk_supernodal_create(yk_context *context, const yk_supernodal_def *def
     size_t n = (size_t)lu->n;
     size_t longest = 0;
 
-    /* The longest column decides on the work. */
+    /* The longest column determines the workspace. */
     for (int s = 0; s < lu->count; s++) {
         size_t height = (size_t)(lu->nodes[s].width + lu->nodes[s].below);
         if (height > longest)
             longest = height;
     }
 
-    /* Whole vectors may be read past the end of a block. */
+    /* Whole vectors may be read beyond the end of a block. */
     lu->store = yk_allocate(context, lu->size + 2 * LANES, sizeof *lu->store);
     lu->inverse = yk_allocate(context, n, sizeof *lu->inverse);
     lu->pivot = yk_allocate(context, n, sizeof *lu->pivot);
@@ -435,7 +435,7 @@ void yk_supernodal_destroy(yk_supernodal *lu)
     yk_free(context, lu);
 }
 
-/* Where row i stands among the rows of a supernode. */
+/* Position of row i among the rows of a supernode. */
 static size_t position_of(const yk_supernodal *lu, const supernode *node, int i)
 {
     if (i < node->first + node->width)
@@ -492,7 +492,7 @@ YK_INLINE void sweep(const double *block, size_t height, const double v[4], int 
     }
 }
 
-/* Forward substitution with the columns of a block, whose first rows are unit triangular, to all
+/* Forward substitution with the columns of a block, whose first rows are unit triangular, for all
  * `rows` of z. */
 YK_INLINE void sweep_down(const double *block, size_t h, int width, int rows, double *z)
 {
@@ -511,15 +511,15 @@ YK_INLINE void sweep_down(const double *block, size_t h, int width, int rows, do
         sweep(block, h, v, k + 4, rows, z);
     }
 
-    /* Columns that are left. */
+    /* Remaining columns. */
     for (; k < width; k++, block += h) {
         for (int i = k + 1; i < rows; i++)
             z[i] -= z[k] * block[i];
     }
 }
 
-/* Tiles of C = A B in registers: 4 * `vectors` rows, up to four columns. Products are added four
- * at a time. */
+/* Tiles of C = A B in registers: 4 * `vectors` rows, up to four columns. Products are added four at
+ * a time. */
 YK_INLINE void multiply_tile(int vectors, int columns, int k, const double *a, size_t sa,
                              const double *b, size_t sb, double *c, size_t sc)
 {
@@ -543,7 +543,7 @@ YK_INLINE void multiply_tile(int vectors, int columns, int k, const double *a, s
         }
     }
 
-    /* What is left, one by one. */
+    /* The rest, one by one. */
     for (; p < k; p++, a += sa) {
         for (int v = 0; v < vectors; v++) {
             yk_v4 a0 = yk_v4_load(a + LANES * v);
@@ -558,8 +558,8 @@ YK_INLINE void multiply_tile(int vectors, int columns, int k, const double *a, s
     }
 }
 
-/* C (m x columns) = A (m x k) B (k x columns), column by column with the strides given. The last
- * vector of each column of A is read, and that of C written, as a whole. */
+/* C (m x columns) = A (m x k) B (k x columns), column by column with the given strides. The last
+ * vector of each column of A is read, and that of C written, completely. */
 YK_INLINE void multiply_strip(int columns, int m, int k, const double *a, size_t sa,
                               const double *b, size_t sb, double *c, size_t sc)
 {
@@ -586,7 +586,7 @@ static inline int at_most(int a, int b)
     return a < b ? a : b;
 }
 
-/* Subtracts from a supernode the product L U of one of its descendants: an update of the list. */
+/* Subtracts the product L U of a descendant from a supernode: an update of the list. */
 YK_INLINE void take_update(yk_supernodal *lu, const supernode *node, size_t update)
 {
     const supernode *source = &lu->nodes[lu->updates[update].source];
@@ -601,12 +601,11 @@ YK_INLINE void take_update(yk_supernodal *lu, const supernode *node, size_t upda
     double *product = lu->product;
     int *position = lu->position;
 
-    /* Where the rows of the source stand among those of the supernode. */
+    /* Positions of the rows of the source among those of the supernode. */
     for (int q = begin; q < below; q++)
         position[q - begin] = lu->map[rows[q]];
 
-    /* D and L: all rows from the first that the supernode has, in the columns that are its
-     * pivots. */
+    /* D and L: all rows from the first common one, in the columns that are its pivots. */
     size_t node_height = (size_t)(node->width + node->below);
     size_t stride = (size_t)(below - begin + 2 * LANES);
     for (int p = begin; p < end; p += STRIP) {
@@ -639,7 +638,7 @@ YK_INLINE void take_update(yk_supernodal *lu, const supernode *node, size_t upda
     }
 }
 
-/* Exchanges the rest of column k's largest row of D for row k. */
+/* Exchanges row k with the largest row of column k of D. */
 static void exchange_rows(double *block, int width, size_t height, int k, int *pivot)
 {
     const double *column = block + (size_t)k * height;
@@ -650,7 +649,7 @@ static void exchange_rows(double *block, int width, size_t height, int k, int *p
             best = r;
     }
 
-    /* The row that is exchanged, from the supernode's first. */
+    /* The exchanged row, from the supernode's first. */
     *pivot = best;
     if (best == k)
         return;
@@ -676,7 +675,8 @@ YK_INLINE bool factor_lower(yk_supernodal *lu, const supernode *node, double lea
         if (lu->exchange)
             exchange_rows(block, width, (size_t)height, k, &lu->pivot[node->first + k]);
 
-        /* Too small a pivot is replaced where the caller names the least; else it is an error. */
+        /* A pivot that is too small is increased if the caller gives a limit; otherwise it is an
+         * error. */
         if (least > 0 && !(fabs(column[k]) > least))
             column[k] = column[k] < 0 ? -least : least;
 
@@ -703,7 +703,7 @@ static void apply_exchanges(const int *pivot, int width, double *z)
     }
 }
 
-/* D, and U = L^-1 of what stands across from it. */
+/* D, and U = L^-1 of the block to the right. */
 YK_INLINE void factor_upper(yk_supernodal *lu, const supernode *node)
 {
     const double *lower = lu->store + node->lower;
@@ -730,7 +730,7 @@ YK_INLINE bool factor(yk_supernodal *lu, double least)
     for (int s = 0; s < lu->count; s++) {
         const supernode *node = &lu->nodes[s];
 
-        /* Where rows of the matrix stand in this supernode. */
+        /* Positions of rows of the matrix in this supernode. */
         if (node->updates > 0) {
             const int *rows = &lu->rows[node->row];
             for (int k = 0; k < node->width; k++)
@@ -832,7 +832,7 @@ static void sweep_up(const double *block, int width, const double *inverse, doub
         sweep(a, h, v, 0, k - 4, z);
     }
 
-    /* Columns that are left. */
+    /* Remaining columns. */
     for (k--; k >= 0; k--) {
         z[k] *= inverse[k];
         for (int i = 0; i < k; i++)
@@ -879,7 +879,7 @@ static void backward(const yk_supernodal *lu, const supernode *node, double *x, 
     const int *rows = &lu->rows[node->row];
     double *own = x + node->first;
 
-    /* A single pivot likewise. */
+    /* The same for a single pivot. */
     if (width == 1) {
         double sum = own[0];
         for (int q = 0; q < below; q++)
@@ -888,7 +888,7 @@ static void backward(const yk_supernodal *lu, const supernode *node, double *x, 
         return;
     }
 
-    /* What the rows after the pivots contribute, four at a time, then the triangle. */
+    /* The contribution of the rows after the pivots, four at a time, then the triangle. */
     size_t w = (size_t)width;
     const double *across = upper + w * w;
     int q = 0;

@@ -65,7 +65,7 @@ static inline double yk_v3_norm(yk_vec3 a)
     return sqrt(yk_v3_norm2(a));
 }
 
-/* a / |a|; a zero vector stays zero. */
+/* a / |a|; a zero vector is unchanged. */
 static inline yk_vec3 yk_v3_unit(yk_vec3 a)
 {
     double norm = yk_v3_norm(a);
@@ -77,7 +77,7 @@ static inline bool yk_v3_finite(yk_vec3 a)
     return isfinite(a.x) && isfinite(a.y) && isfinite(a.z);
 }
 
-/* Two unit vectors that make a right-handed frame with the unit vector n: n x u = w. */
+/* Two unit vectors that form a right-handed frame with the unit vector n: n x u = w. */
 static inline void yk_v3_tangents(yk_vec3 n, yk_vec3 *u, yk_vec3 *w)
 {
     yk_vec3 seed = fabs(n.x) < 0.6 ? yk_v3(1, 0, 0) : yk_v3(0, 1, 0);
@@ -163,7 +163,7 @@ static inline yk_mat3 yk_m3_mul(yk_mat3 a, yk_mat3 b)
     return c;
 }
 
-/* R a R^T: a tensor in the axes that R rotates its own to. */
+/* R a R^T: a tensor converted by the rotation R. */
 static inline yk_mat3 yk_m3_rotate(yk_mat3 r, yk_mat3 a)
 {
     return yk_m3_mul(r, yk_m3_mul(a, yk_m3_transpose(r)));
@@ -184,7 +184,7 @@ static inline void yk_m3_add_to(yk_mat3 *sum, double scale, yk_mat3 a)
             sum->m[i][j] += scale * a.m[i][j];
 }
 
-/* Of theta -> (theta x u) x w: u w^T - (u.w) 1. */
+/* Matrix of theta -> (theta x u) x w: u w^T - (u.w) 1. */
 static inline yk_mat3 yk_m3_rotated_cross(yk_vec3 u, yk_vec3 w)
 {
     double dot = u.x * w.x + u.y * w.y + u.z * w.z;
@@ -214,7 +214,8 @@ static inline double yk_m3_determinant(yk_mat3 a)
     return yk_v3_dot(yk_m3_row(&a, 0), yk_v3_cross(yk_m3_row(&a, 1), yk_m3_row(&a, 2)));
 }
 
-/* The inverse of a regular matrix (the caller knows that it is: inertias, tangents of SO(3)). */
+/* The inverse of a regular matrix. The caller knows that it is regular: inertias, tangents of
+ * SO(3). */
 static inline yk_mat3 yk_m3_inverse(yk_mat3 a)
 {
     yk_vec3 r0 = yk_m3_row(&a, 0), r1 = yk_m3_row(&a, 1), r2 = yk_m3_row(&a, 2);
