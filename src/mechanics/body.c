@@ -1,7 +1,6 @@
-/* Inertia and momenta of body.h, and the helpers of yoke/mechanics.h with which markers, ports and
- * simple inertias are described. With skew(s) u = s x u, the derivatives by a rotation theta
- * of the node are those of its first moment, dS = theta x S, and of its second, dJ w = theta x J
- * w - J (theta x w). */
+/* Inertia and momenta of body.h, and the functions of yoke/mechanics.h for markers, ports and
+ * simple inertias. With skew(s) u = s x u, the derivatives by a rotation theta of the node are
+ * those of its first moment, dS = theta x S, and of its second, dJ w = theta x J w - J (theta x w). */
 #include "mechanics/body.h"
 
 #include <stdio.h>
@@ -108,7 +107,7 @@ yk_mat3 yk_inertia_of_point(double mass, yk_vec3 b)
 
 yk_inertia yk_inertia_of_body(double mass, yk_vec3 centre, yk_mat3 central, yk_quat axes)
 {
-    /* Turned to the node's axes, then moved to its origin (parallel axis theorem). */
+    /* Rotated to the node's axes, then moved to its origin (parallel axis theorem). */
     yk_mat3 rotated = yk_m3_rotate(yk_q_matrix(axes), central);
 
     return (yk_inertia){
@@ -151,7 +150,7 @@ static void principal_moments(yk_mat3 a, double moment[3])
     for (int i = 0; i < 3; i++)
         moment[i] = mean + 2 * p * cos(phi + 2 * YK_PI / 3 * (i + 1));
 
-    /* The first is the smallest. */
+    /* The first one is the smallest. */
     double middle = moment[1];
     moment[1] = fmin(middle, moment[2]);
     moment[2] = fmax(middle, moment[2]);
@@ -203,7 +202,7 @@ bool yk_inertia_possible(const yk_mat3 *central, char *why, size_t size)
         }
     }
 
-    /* Equal moments come out with half of the digits. */
+    /* Equal moments are accurate to half of the digits only. */
     double rounding = 1e-7 * largest;
     double moment[3];
     principal_moments(*central, moment);
@@ -234,7 +233,7 @@ void yk_inertia_rotate(const yk_inertia *inertia, const yk_mat3 *rotation, yk_in
     global->mass = inertia->mass;
     global->moment = yk_m3_apply(*rotation, inertia->moment);
 
-    /* R J R^T, of which the lower half is computed: it is symmetric to the bit. */
+    /* R J R^T, computed for one half only, so that it is exactly symmetric. */
     yk_mat3 half = yk_m3_mul(*rotation, inertia->tensor);
     for (int i = 0; i < 3; i++) {
         for (int j = 0; j <= i; j++) {
@@ -290,7 +289,7 @@ void yk_inertia_tangent(const yk_inertia *inertia, const yk_frame *node, double 
     angular = yk_m3_sub(angular, yk_m3_skew(yk_v3_scale(c, spin)));
     set_block(tangent, 0, 0, yk_m3_diagonal(m, m, m));
 
-    /* With its centre of mass at the node, that is all. */
+    /* If its center of mass is at the node, this is all. */
     if (s.x == 0 && s.y == 0 && s.z == 0) {
         set_block(tangent, 0, 3, yk_m3_zero());
         set_block(tangent, 3, 0, yk_m3_zero());

@@ -42,7 +42,7 @@ yk_force_law yk_force_of(const yk_force_def *def)
     return law;
 }
 
-/* Both markers and what separates them. */
+/* Both markers and their relative pose. */
 typedef struct pair {
     yk_marker_frame a, b;
     yk_vec3 d, rate;
@@ -69,7 +69,7 @@ static double angle_about_z(const pair *p)
     return atan2(yk_v3_dot(p->b.axis[0], p->a.axis[1]), yk_v3_dot(p->b.axis[0], p->a.axis[0]));
 }
 
-/* How fast b moves along the axes of a, which turn. */
+/* Velocity of b along the rotating axes of a. */
 static yk_vec3 rate_seen_from_a(const pair *p)
 {
     return yk_v3_sub(p->rate, yk_v3_cross(p->a.angular_velocity, p->d));
@@ -101,7 +101,7 @@ static void add_product(yk_mat3 tangent[4][4], double factor, const yk_mat3 left
 static void spring(const yk_force_law *law, const pair *p, double load, yk_force_load *result,
                    yk_force_tangent *tangent)
 {
-    /* A spring of length zero has no direction: it has no force. */
+    /* A spring of length zero has no direction, so it has no force. */
     double length = yk_v3_norm(p->d);
     if (length == 0)
         return;
@@ -133,7 +133,7 @@ static void spring(const yk_force_law *law, const pair *p, double load, yk_force
     add_product(tangent->pose, -1, dd, stiff, dd);
     add_product(tangent->rate, -law->damping, dd, along, dd);
 
-    /* The arms turn under the force. */
+    /* The arms rotate under the force. */
     yk_m3_add_to(&tangent->pose[TORQUE_A][TORQUE_A], -1, yk_m3_rotated_cross(p->a.arm, force));
     yk_m3_add_to(&tangent->pose[TORQUE_B][TORQUE_B], 1, yk_m3_rotated_cross(p->b.arm, force));
 }
@@ -156,7 +156,7 @@ static void torsion(const yk_force_law *law, const pair *p, double load, yk_forc
     if (!tangent)
         return;
 
-    /* The angle grows with z . (theta_b - theta_a), and z turns with a. */
+    /* The angle changes with z . (theta_b - theta_a), and z rotates with a. */
     yk_mat3 along = yk_m3_outer(z, z);
     yk_mat3 axis_rotation = yk_m3_skew(yk_v3_scale(torque, z));
     for (int side = 0; side < 2; side++) {
@@ -170,7 +170,7 @@ static void torsion(const yk_force_law *law, const pair *p, double load, yk_forc
     }
 }
 
-/* Block (i, j) of a 6 x 6 matrix in a's axes, turned to global axes; rotations enter through
+/* Block (i, j) of a 6 x 6 matrix in a's axes, converted to global axes; rotations enter through
  * their tangent. */
 static yk_mat3 rotated_block(const double m[6][6], int i, int j, const yk_mat3 basis[2])
 {
@@ -189,8 +189,7 @@ static void bushing_tangent(const yk_force_law *law, const pair *p, const yk_mat
                             const yk_mat3 *inverse, yk_vec3 force, yk_vec3 torque,
                             yk_force_tangent *tangent)
 {
-    /* change[0]: of d as a sees it, dp_b - dp_a - theta_a x d; change[1]: of the relative
-     * rotation. */
+    /* change[0]: of d in a's axes, dp_b - dp_a - theta_a x d; change[1]: of the relative rotation. */
     yk_mat3 basis[2] = {*frame, yk_m3_mul(*frame, yk_m3_transpose(*inverse))};
     yk_mat3 change[2][4];
     separation(p, change[0]);
@@ -211,7 +210,7 @@ static void bushing_tangent(const yk_force_law *law, const pair *p, const yk_mat
         }
     }
 
-    /* Force and torque turn with a; so do the arms. On a: force through b's origin, arm = arm_a +
+    /* Force and torque rotate with a; so do the arms. On a: force through b's origin, arm = arm_a +
      * d. */
     yk_mat3(*by)[4] = tangent->pose;
     yk_vec3 arm_a = yk_v3_add(p->a.arm, p->d);
@@ -227,7 +226,7 @@ static void bushing_tangent(const yk_force_law *law, const pair *p, const yk_mat
     yk_m3_add_to(&by[TORQUE_B][TORQUE_A], -1, yk_m3_add(yk_m3_transpose(both), skew_t));
     yk_m3_add_to(&by[TORQUE_B][TORQUE_B], 1, yk_m3_rotated_cross(p->b.arm, force));
 
-    /* The transposed tangent turns the torque by half of the relative rotation, to first order. */
+    /* The transposed tangent rotates the torque by half of the relative rotation, to first order. */
     yk_m3_add_to(&by[TORQUE_B][TORQUE_A], 0.5, skew_t);
     yk_m3_add_to(&by[TORQUE_A][TORQUE_A], -0.5, skew_t);
     yk_m3_add_to(&by[TORQUE_B][TORQUE_B], -0.5, skew_t);
@@ -254,7 +253,7 @@ static void bushing(const yk_force_law *law, const pair *p, double load, yk_forc
     double rate[6] = {velocity.x,      velocity.y,      velocity.z,
                       rotation_rate.x, rotation_rate.y, rotation_rate.z};
 
-    /* Force and generalised torque that resist it. */
+    /* Force and generalized torque that resist it. */
     double resisting[6];
     for (int i = 0; i < 6; i++) {
         double elastic = 0;
@@ -270,7 +269,7 @@ static void bushing(const yk_force_law *law, const pair *p, double load, yk_forc
         result->loss += viscous * rate[i];
     }
 
-    /* To global axes. The torque works on the spin T theta', its components above on theta':
+    /* To global axes. The torque does work on the spin T theta', its components above on theta':
      * torque = T^-T of them. */
     yk_mat3 inverse = yk_m3_inverse(yk_so3_left_tangent(rotation));
     yk_vec3 on_rotation = yk_v3(-resisting[3], -resisting[4], -resisting[5]);
@@ -300,7 +299,7 @@ static void motor(const yk_force_law *law, const pair *p, double load, yk_force_
     if (!tangent)
         return;
 
-    /* The axis turns with a. */
+    /* The axis rotates with a. */
     yk_mat3 axis_rotation = yk_m3_skew(torque);
     yk_m3_add_to(&tangent->pose[TORQUE_A][TORQUE_A], 1, axis_rotation);
     yk_m3_add_to(&tangent->pose[TORQUE_B][TORQUE_A], -1, axis_rotation);
@@ -323,7 +322,7 @@ static void thrust(const yk_force_law *law, const pair *p, double load, yk_force
     if (!tangent)
         return;
 
-    /* The force turns with a; on a it acts at a point that moves with b. */
+    /* The force rotates with a; on a it acts at a point that moves with b. */
     yk_mat3(*by)[4] = tangent->pose;
     yk_mat3 skew_f = yk_m3_skew(force);
     yk_mat3 skew_b = yk_m3_skew(p->b.arm);
@@ -358,7 +357,7 @@ static void applied(const yk_force_law *law, const pair *p, double load, yk_forc
         return;
     }
 
-    /* A force has the arm of the marker. */
+    /* A force has the lever arm of the marker. */
     yk_vec3 torque = yk_v3_cross(p->b.arm, vector);
     result->part[FORCE_B] = vector;
     result->part[TORQUE_B] = torque;
@@ -366,8 +365,8 @@ static void applied(const yk_force_law *law, const pair *p, double load, yk_forc
     if (!tangent)
         return;
 
-    /* A follower turns with its arm, and its torque with both; else the arm turns under the
-     * force. */
+    /* A follower rotates with its arm, and its torque with both; otherwise only the arm rotates
+     * under the force. */
     if (traits->follows) {
         yk_m3_add_to(&tangent->pose[FORCE_B][TORQUE_B], 1, vector_turns);
         yk_m3_add_to(&tangent->pose[TORQUE_B][TORQUE_B], 1, yk_m3_skew(yk_v3_neg(torque)));
@@ -407,7 +406,7 @@ yk_status yk_force_check(yk_context *context, const char *model, const yk_force_
                        "%s: force '%s' is of no known kind (%d): take a yk_force_kind", model, name,
                        (int)def->kind);
 
-    /* A force that moves nothing is a body that was forgotten. */
+    /* A force without a body is an error. */
     const yk_force_traits *traits = &table[def->kind].traits;
     if (!traits->on_both && def->bodies[1] == YK_GROUND)
         return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -428,7 +427,7 @@ yk_status yk_force_check(yk_context *context, const char *model, const yk_force_
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a coefficient of %s '%s' is not finite",
                        model, traits->name, name);
 
-    /* The load has one source. */
+    /* The load must have a single source. */
     if (def->signal_port < 0 && def->signal_port != YK_NO_ID)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: the input of %s '%s' is port %d: take the id of a signal port, or "

@@ -1,12 +1,12 @@
-/* The joints of joint.h: first the fundamental constraints, kind by kind, with value, gradient and
- * stiffness of each and one table over all; then the joints as lists of them.
+/* The joints of joint.h: first the fundamental constraints, each with value, gradient and
+ * stiffness, and one table of all; then the joints as lists of them.
  *
  * With displacements dx and rotations dtheta of the bodies, r_a and r_b the arms from the bodies'
  * origins to the markers,
  *
  *   d(origin of a) = dx_a + dtheta_a x r_a,   d(a_k) = dtheta_a x a_k,   and the same for b.
  *
- * A row whose direction e turns with a acts on a at the origin of b: its arm there is r_a + d. */
+ * A row whose direction e rotates with a acts on a at the origin of b: its arm there is r_a + d. */
 #include "mechanics/joint.h"
 
 #include "math/so3.h"
@@ -50,7 +50,8 @@ static void point_gradient(const yk_row *row, const yk_joint_kinematics *kinemat
     unit_force(kinematics, e, kinematics->a.arm, gradient);
 }
 
-/* sum += factor (theta x arm) x E_k by theta, which has only a column and a diagonal. */
+/* sum += factor times the derivative of (theta x arm) x E_k by theta, which has only a column and a
+ * diagonal. */
 static void add_turned_arm(int k, yk_vec3 arm, double factor, yk_mat3 *sum)
 {
     double along = factor * component(arm, k);
@@ -158,7 +159,7 @@ static void distance_stiffness(const yk_row *row, const yk_joint_kinematics *kin
     yk_vec3 e = yk_v3_unit(kinematics->d);
     double length = yk_v3_norm(kinematics->d);
 
-    /* e = d/|d| turns with d: de = (I - e e^T)/|d| dd, where dd = jacobian . (dx_a, dtheta_a,
+    /* e = d/|d| rotates with d: de = (I - e e^T)/|d| dd, where dd = jacobian . (dx_a, dtheta_a,
      * dx_b, dtheta_b). */
     yk_mat3 across = yk_m3_scale(1 / length, yk_m3_sub(yk_m3_identity(), yk_m3_outer(e, e)));
     yk_mat3 jacobian[4] = {
@@ -176,7 +177,7 @@ static void distance_stiffness(const yk_row *row, const yk_joint_kinematics *kin
         }
     }
 
-    /* The arms turn under e. */
+    /* The arms rotate under e. */
     yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_A], -lambda,
                  yk_m3_rotated_cross(kinematics->a.arm, e));
     yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_B], lambda, yk_m3_rotated_cross(kinematics->b.arm, e));
@@ -199,8 +200,8 @@ static void spin_gradient(const yk_row *row, const yk_joint_kinematics *kinemati
 
 /* Wheel: g = a_z . d - r sqrt(1 - (a_z . b_z)^2) ----------------------------------------------- */
 
-/* A disc about b_z on the plane normal to a_z, for both; roll: no velocity at the point of
- * contact. */
+/* A disc about b_z on the plane normal to a_z, for wheel and roll. Roll: the contact point has no
+ * velocity. */
 typedef struct wheel {
     double cosine, sine;   /* of the angle between both axes */
     yk_vec3 contact;       /* from the disc's centre */
@@ -214,12 +215,12 @@ static wheel wheel_of(const yk_joint_kinematics *kinematics)
     yk_vec3 along = yk_v3_cross(axle, normal);
     wheel w = {.cosine = yk_v3_dot(normal, axle), .sine = yk_v3_norm(along)};
 
-    /* A disc that lies flat has no point of contact. */
+    /* A disc that lies flat has no contact point. */
     double inverse = 0;
     if (w.sine > 1e-12)
         inverse = 1 / w.sine;
 
-    /* Contact is the point of the disc that is lowest towards the plane. */
+    /* The contact point is the lowest point of the disc. */
     w.along = yk_v3_scale(inverse, along);
     w.across = yk_v3_cross(normal, w.along);
     w.contact = yk_v3_scale(-kinematics->length * inverse, yk_v3_axpy(-w.cosine, axle, normal));
@@ -242,7 +243,7 @@ static void wheel_gradient(const yk_row *row, const yk_joint_kinematics *kinemat
     wheel w = wheel_of(kinematics);
     unit_force(kinematics, kinematics->a.axis[Z], arm_to_b(kinematics), gradient);
 
-    /* The lowest point rises as the disc leans: -r d(sine) = r cosine/sine d(cosine). */
+    /* The lowest point rises as the disc tilts: -r d(sine) = r cosine/sine d(cosine). */
     double factor = 0;
     if (w.sine > 1e-12)
         factor = kinematics->length * w.cosine / w.sine;
@@ -270,12 +271,12 @@ static void roll_gradient(const yk_row *row, const yk_joint_kinematics *kinemati
 
 enum { MASK_TORQUES = 7u << 3 | 7u << 9, MASK_ALL = 0xfffu, BLOCKS_ALL = 0xffffu };
 
-/* What the drive subtracts from the rate of a row. */
+/* Term of the drive that is subtracted from the rate of a row. */
 typedef enum row_drive {
     DRIVE_NOTHING,
     DRIVE_RATE,   /* a position is prescribed */
     DRIVE_VALUE,  /* a velocity is prescribed */
-    DRIVE_TURNING /* the axis of a turns about a_z on top of its body */
+    DRIVE_TURNING /* the drive rotates the axis of a about a_z relative to its body */
 } row_drive;
 
 typedef struct row_kind {
@@ -336,7 +337,7 @@ double yk_row_rate(const yk_row *row, const yk_joint_kinematics *kinematics)
     double rate = yk_v3_dot(g.force[0], body_a) + yk_v3_dot(g.torque[0], a->angular_velocity) +
                   yk_v3_dot(g.force[1], body_b) + yk_v3_dot(g.torque[1], b->angular_velocity);
 
-    /* What the drive adds at fixed bodies. */
+    /* Term of the drive for fixed bodies. */
     switch (rows[row->kind].drive) {
     case DRIVE_NOTHING: break;
     case DRIVE_RATE: return rate - kinematics->drive.rate;
@@ -352,7 +353,7 @@ double yk_row_rate(const yk_row *row, const yk_joint_kinematics *kinematics)
     return rate;
 }
 
-/* A body moved on for a time with constant velocity and angular velocity. */
+/* A body after a time with constant velocity and angular velocity. */
 static yk_frame coast(const yk_frame *body, double time)
 {
     yk_frame moved = *body;
@@ -363,8 +364,9 @@ static yk_frame coast(const yk_frame *body, double time)
     return moved;
 }
 
-/* The rate is known in closed form, so one central difference of it along the coasting motion
- * gives the second derivative at zero acceleration, with an error of the square of the step. */
+/* The rate is known in closed form, so one central difference of it along the motion with constant
+ * velocities gives the second derivative at zero acceleration, with an error of second order in the
+ * step. */
 double yk_row_bias(const yk_row *row, const yk_joint *joint, const yk_frame *body_a,
                    const yk_frame *body_b, const yk_drive *drive)
 {
@@ -377,7 +379,7 @@ double yk_row_bias(const yk_row *row, const yk_joint *joint, const yk_frame *bod
         yk_frame a = coast(body_a, time);
         yk_frame b = coast(body_b, time);
 
-        /* The drive goes on as well. */
+        /* The drive continues as well. */
         yk_drive moved = {0};
         if (drive) {
             moved.value = drive->value + time * (drive->rate + 0.5 * time * drive->second);
@@ -517,7 +519,7 @@ yk_status yk_joint_check(yk_context *context, const char *model, const yk_joint_
                        "%s: joint '%s' is of no known kind (%d): take a yk_joint_kind", model, name,
                        (int)def->kind);
 
-    /* A length that a drive prescribes needs no number of its own. */
+    /* A length that a drive prescribes needs no constant. */
     bool needs_length =
         def->kind == YK_JOINT_ROLLING || (def->kind == YK_JOINT_DISTANCE && !def->drive.evaluate);
     if (needs_length && !(def->length > 0))
@@ -575,7 +577,7 @@ yk_joint yk_joint_of_axes(unsigned constrained, const yk_marker *a, const yk_mar
     yk_joint joint = joint_between(YK_JOINT_CUSTOM, a, b);
     int n = 0;
 
-    /* Translations: all three are a point that is common, in axes that do not turn. */
+    /* Translations: all three form a common point, in axes that do not rotate. */
     if ((constrained & YK_AXES_TRANSLATION) == YK_AXES_TRANSLATION) {
         for (int k = 0; k < 3; k++)
             joint.row[n++] = (yk_row){YK_ROW_POINT, k, 0};
@@ -586,7 +588,7 @@ yk_joint yk_joint_of_axes(unsigned constrained, const yk_marker *a, const yk_mar
         }
     }
 
-    /* Rotations: those that stay free decide which pairs of axes may stay perpendicular. */
+    /* Rotations: the free ones determine which pairs of axes may remain perpendicular. */
     int fixed_count = 0;
     int fixed_axis = 2;
     int free_axis = 2;
@@ -606,14 +608,14 @@ yk_joint yk_joint_of_axes(unsigned constrained, const yk_marker *a, const yk_mar
         joint.row[n++] = (yk_row){YK_ROW_AXES, Y, Z};
         joint.row[n++] = (yk_row){YK_ROW_AXES, X, Y};
     } else if (fixed_count == 2) {
-        /* As in a revolute joint: the axis of the free rotation stays perpendicular to the other
+        /* As in a revolute joint: the axis of the free rotation remains perpendicular to the other
          * two of a. */
         for (int k = 0; k < 3; k++) {
             if (k != free_axis)
                 joint.row[n++] = (yk_row){YK_ROW_AXES, k, free_axis};
         }
     } else if (fixed_count == 1) {
-        /* As in a universal joint: the axes of the two free rotations stay perpendicular. */
+        /* As in a universal joint: the axes of the two free rotations remain perpendicular. */
         joint.row[n++] = (yk_row){YK_ROW_AXES, (fixed_axis + 1) % 3, (fixed_axis + 2) % 3};
     }
 
@@ -640,7 +642,7 @@ int yk_joint_pieces(unsigned constrained, unsigned driven,
         return 1;
     }
 
-    /* One rotation at most can be driven: alone, or with both others held. */
+    /* At most one rotation can be driven: alone, or if both others are constrained. */
     unsigned held = constrained & ~driven;
     int driven_rotations = 0;
     int held_rotations = 0;
@@ -654,8 +656,8 @@ int yk_joint_pieces(unsigned constrained, unsigned driven,
     if (driven_rotations == 1 && held_rotations == 1)
         return 0;
 
-    /* Rows of translations turn with a driven rotation: those across its axis must be held
-     * together, or free. */
+    /* Rows of translations rotate with a driven rotation: those perpendicular to its axis must both
+     * be constrained, or both free. */
     for (int k = 0; k < 3; k++) {
         if (!(driven >> (3 + k) & 1))
             continue;
@@ -666,7 +668,7 @@ int yk_joint_pieces(unsigned constrained, unsigned driven,
             return 0;
     }
 
-    /* What is held is one joint, each driven motion another. */
+    /* The constrained motions are one joint, each driven motion another. */
     int count = 0;
     if (held)
         pieces[count++] = (yk_joint_piece){YK_JOINT_CUSTOM, held, to_axis[Z], -1};
@@ -685,7 +687,7 @@ int yk_joint_pieces(unsigned constrained, unsigned driven,
 void yk_joint_kinematics_at(const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b,
                             const yk_drive *drive, yk_joint_kinematics *kinematics)
 {
-    /* Both markers and what separates them. */
+    /* Both markers and their relative pose. */
     yk_marker_place(body_a, joint->offset[0], &joint->axes[0], &kinematics->a);
     yk_marker_place(body_b, joint->offset[1], &joint->axes[1], &kinematics->b);
     kinematics->d = yk_v3_sub(kinematics->b.position, kinematics->a.position);
@@ -698,7 +700,7 @@ void yk_joint_kinematics_at(const yk_joint *joint, const yk_frame *body_a, const
     if (joint->kind == YK_JOINT_DISTANCE && !drive)
         kinematics->drive.value = joint->length;
 
-    /* A driven rotation turns x and y of a about its z. */
+    /* A driven rotation rotates x and y of a about its z. */
     if (joint->kind == YK_JOINT_DRIVEN_ROTATION) {
         double c = cos(kinematics->drive.value);
         double s = sin(kinematics->drive.value);
@@ -718,7 +720,7 @@ yk_joint_reading yk_joint_read(const yk_joint *joint, const yk_frame *body_a,
     const yk_marker_frame *b = &kinematics.b;
     yk_vec3 z = a->axis[Z];
 
-    /* Rates as seen from a, whose axes turn. */
+    /* Rates in a's axes, which rotate. */
     yk_vec3 spin = yk_v3_sub(body_b->angular_velocity, body_a->angular_velocity);
     yk_vec3 speed = yk_v3_sub(b->velocity, a->velocity);
     speed = yk_v3_sub(speed, yk_v3_cross(body_a->angular_velocity, kinematics.d));

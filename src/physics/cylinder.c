@@ -1,9 +1,10 @@
-/* Flows, chambers, forces and powers of a hydraulic cylinder: paper rim (46)-(51), cylinder.h. */
+/* Flows, chambers, forces and powers of a hydraulic cylinder (Peiret et al. 2020, equations 46 to
+ * 51); see cylinder.h. */
 #include "physics/cylinder.h"
 
 /* Fluid ---------------------------------------------------------------------------------------- */
 
-/* The integral of dp / (1 + a p + b p^2), paper rim (49). */
+/* The integral of dp / (1 + a p + b p^2) (Peiret et al. 2020, equation 49). */
 static double enthalpy_within(const yk_fluid *fluid, double p)
 {
     double a = fluid->compressibility;
@@ -86,7 +87,7 @@ static void openings(yk_valve_kind kind, double spool, double fraction[YK_ORIFIC
 /* Square root of a pressure difference with a finite slope at zero, and its derivative. */
 static double rounded_root(const yk_valve *valve, double difference, double *slope)
 {
-    /* Without backflow: the deltas of paper rim. */
+    /* Without backflow: the deltas of Peiret et al. 2020. */
     *slope = 0;
     if (difference < 0 && !valve->allow_backflow)
         return 0;
@@ -194,7 +195,7 @@ static void supplies(const yk_cylinder *c, const yk_fluid *fluid, const double *
     }
 }
 
-/* d(fill volume)/dt = supply. Without cavitation: rim (47), (48). */
+/* d(fill volume)/dt = supply. Without cavitation: Peiret et al. 2020, equations 47 and 48. */
 void yk_cylinder_rate(const yk_cylinder *cylinder, const yk_fluid *fluid,
                       const yk_cylinder_drive *drive, const double *unknowns, double *rate)
 {
@@ -292,7 +293,7 @@ double yk_cylinder_stop_force(const yk_cylinder *cylinder, double length, double
 double yk_cylinder_force(const yk_cylinder *cylinder, const yk_fluid *fluid,
                          const yk_cylinder_drive *drive, const double *unknowns)
 {
-    /* A2 p2 - A1 p1 - d s', rim (46), and the end stops. */
+    /* A2 p2 - A1 p1 - d s' (Peiret et al. 2020, equation 46), and the end stops. */
     const double *area = cylinder->area;
     double push = yk_fluid_pressure(fluid, unknowns[1]) * area[1] -
                   yk_fluid_pressure(fluid, unknowns[0]) * area[0];

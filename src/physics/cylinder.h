@@ -12,7 +12,7 @@
  *       tank             tank
  *
  * s is the length of the actuator and s0 its initial length. The flow through each of the four orifices is
- * area * cd * sqrt(2 dp / density). A negative pressure difference gives no flow (the deltas of paper rim), or a backflow if
+ * area * cd * sqrt(2 dp / density). A negative pressure difference gives no flow (the deltas of Peiret et al. 2020), or a backflow if
  * the valve allows it. Below the laminar pressure the root is replaced by a parabola with a finite slope.
  *
  * The unknowns are the heads of both chambers and, if the valve has a lag, the spool. All functions are pure. */
@@ -27,7 +27,7 @@
 /* Fluid ---------------------------------------------------------------------------------------- */
 
 /* A compressible fluid. Its density, relative to that at zero pressure, is 1 + a p + b p^2, and its bulk modulus is
- * (1 + a p + b p^2) / (a + 2 b p) (paper rim (49)).
+ * (1 + a p + b p^2) / (a + 2 b p) (Peiret et al. 2020, equation 49).
  *
  * The state of a chamber is its head. The head is the pressure as long as liquid fills the chamber. In a cavitated chamber
  * the pressure is the vapor pressure, and the head continues below it along the tangent of the density, as a measure of
