@@ -19,20 +19,20 @@ enum { PATH_BYTES = 4096, BLOCK = 1 << 16 };
 
 /* Names ---------------------------------------------------------------------------------------- */
 
-/* Why an entry may not be unpacked by this name; NULL: it may. */
+/* The reason why an entry may not be unpacked under this name; NULL: it may. */
 static const char *why_not(const char *name)
 {
     if (name[0] == '\0')
         return "has no name";
 
-    /* Absolute paths, and those of Windows, lead out of the folder. */
+    /* Absolute paths, including those of Windows, lead out of the folder. */
     if (name[0] == '/' || strchr(name, '\\') || (name[0] && name[1] == ':'))
         return "is not a relative path with '/'";
 
     if (strlen(name) > 1000)
         return "has a name of more than 1000 bytes";
 
-    /* No part of it may go up. */
+    /* No part of it may be "..". */
     for (const char *at = name; *at;) {
         size_t length = strcspn(at, "/");
         if (length == 2 && at[0] == '.' && at[1] == '.')
@@ -65,7 +65,7 @@ static int compare_entries(const void *a, const void *b)
 
 /* Checking ------------------------------------------------------------------------------------- */
 
-/* Everything that is wrong with one entry by itself. */
+/* All checks of a single entry. */
 static yk_status check_entry(yk_context *context, zip_t *archive, zip_int64_t index,
                              const zip_stat_t *entry, const char *file)
 {
@@ -81,7 +81,7 @@ static yk_status check_entry(yk_context *context, zip_t *archive, zip_int64_t in
                        file, entry->name, (unsigned long long)entry->size,
                        (unsigned long long)YK_ARCHIVE_ENTRY_BYTES_MAX);
 
-    /* A bomb: small as long as it is packed. */
+    /* A decompression bomb: small as long as it is packed. */
     bool suspicious = entry->size > 1 << 20 && entry->comp_size > 0 &&
                       entry->size / entry->comp_size > YK_ARCHIVE_RATIO_MAX;
 
@@ -92,7 +92,7 @@ static yk_status check_entry(yk_context *context, zip_t *archive, zip_int64_t in
                        file, entry->name, (unsigned long long)entry->comp_size,
                        (unsigned long long)entry->size, YK_ARCHIVE_RATIO_MAX);
 
-    /* A link could lead anywhere, and a later entry through it. */
+    /* A symbolic link could refer to anything, and a later entry could be written through it. */
     zip_uint8_t system;
     zip_uint32_t attributes;
     zip_uint64_t number = (zip_uint64_t)index;
@@ -129,8 +129,8 @@ static bool entries_are_equal(zip_t *archive, zip_uint64_t first, zip_uint64_t s
     return equal && total <= YK_ARCHIVE_ENTRY_BYTES_MAX;
 }
 
-/* All entries, before anything is written. `repeated` has memory for one mark per entry: those that
- * repeat an earlier one are not unpacked. */
+/* Checks all entries before anything is written. `repeated` has room for one mark per entry:
+ * entries that repeat an earlier one are not unpacked. */
 static yk_status check_archive(yk_context *context, zip_t *archive, const char *file,
                                bool *repeated)
 {
@@ -160,14 +160,14 @@ static yk_status check_archive(yk_context *context, zip_t *archive, const char *
         status = check_entry(context, archive, i, &entry, file);
     }
 
-    /* Many entries below the limit of one can be too much together. */
+    /* Many entries below the limit of one can be too large together. */
     if (status == YK_OK && total > YK_ARCHIVE_TOTAL_BYTES_MAX)
         status = yk_fail(context, YK_ERROR_INPUT,
                          "%s: %llu bytes unpacked, more than the limit of %llu", file,
                          (unsigned long long)total, (unsigned long long)YK_ARCHIVE_TOTAL_BYTES_MAX);
 
-    /* The same name twice with other contents: which of them counts would depend on the program
-     * that reads. Folders are the same however often they are named. */
+    /* If one name had different contents, their meaning would depend on the reading program.
+     * Folders are equal however often they are named. */
     if (status == YK_OK)
         qsort(entries, (size_t)count, sizeof *entries, compare_entries);
     for (zip_int64_t i = 1; i < count && status == YK_OK; i++) {
@@ -190,8 +190,8 @@ static yk_status check_archive(yk_context *context, zip_t *archive, const char *
 
 /* Unpacking ------------------------------------------------------------------------------------ */
 
-/* One entry to its file, with the folders above it. The size in the directory of the archive may
- * be wrong: what is really unpacked counts. */
+/* Unpacks one entry to its file, and creates the folders above it. The size in the directory of the
+ * archive may be wrong: the unpacked size counts. */
 static yk_status unpack_entry(yk_context *context, zip_t *archive, zip_uint64_t index,
                               const char *folder, const char *file)
 {
@@ -212,7 +212,7 @@ static yk_status unpack_entry(yk_context *context, zip_t *archive, zip_uint64_t 
         return yk_fail(context, YK_ERROR_FILE, "cannot make the folder of %s: %s", path,
                        strerror(errno));
 
-    /* A folder is an entry of its own; there is nothing more to it. */
+    /* A folder is an entry without contents. */
     if (name[strlen(name) - 1] == '/')
         return YK_OK;
 
@@ -221,14 +221,14 @@ static yk_status unpack_entry(yk_context *context, zip_t *archive, zip_uint64_t 
         return yk_fail(context, YK_ERROR_INPUT, "%s: the entry '%.200s' cannot be unpacked: %s",
                        file, name, zip_strerror(archive));
 
-    /* A file that is there already would be one that another process put there. */
+    /* An existing file would have been put there by another process. */
     FILE *to = fopen(path, "wbx");
     if (!to) {
         zip_fclose(from);
         return yk_fail(context, YK_ERROR_FILE, "cannot write %s: %s", path, strerror(errno));
     }
 
-    /* No more than was checked, whatever the directory of the archive says. */
+    /* No more than was checked, whatever the directory of the archive states. */
     char block[BLOCK];
     uint64_t total = 0;
     zip_int64_t got;
@@ -239,7 +239,7 @@ static yk_status unpack_entry(yk_context *context, zip_t *archive, zip_uint64_t 
         written = total <= YK_ARCHIVE_ENTRY_BYTES_MAX && fwrite(block, 1, bytes, to) == bytes;
     }
 
-    /* A disk that is full may show only here. */
+    /* A full disk may be reported only here. */
     written = fclose(to) == 0 && written;
     zip_fclose(from);
 
@@ -254,9 +254,9 @@ static yk_status unpack_entry(yk_context *context, zip_t *archive, zip_uint64_t 
 
 /* Folders ------------------------------------------------------------------------------------- */
 
-/* Calls the function for all that is in a folder, and for each folder after its contents, with the
- * name that it has behind `prefix` bytes of its path; stops at the first that fails. Links are not
- * followed. */
+/* Calls the function for everything in a folder, and for each folder after its contents, with the
+ * name after the first `prefix` bytes of its path; stops at the first failure. Symbolic links are
+ * not followed. */
 static bool walk(const char *folder, size_t prefix,
                  bool (*visit)(void *user, const char *path, const char *name, bool folder),
                  void *user)
@@ -297,18 +297,18 @@ static bool remove_one(void *user, const char *path, const char *name, bool fold
     return remove(path) == 0;
 }
 
-/* Temporary folders ----------------------------------------------------------------------------
+/* Temporary folders ------------------------------------------------------------------------------
  *
- * A process holds a lock on each of its folders, by a descriptor that stays open until the folder is
- * removed. The kernel releases the lock when the process ends, however it ends: a folder that can be
- * locked belongs to nobody. */
+ * A process holds a lock on each of its folders, by a descriptor that stays open until the folder
+ * is removed. The kernel releases the lock when the process ends, in whatever way: a folder that
+ * can be locked is abandoned. */
 
 #define FOLDER_PREFIX "yoke-fmu."
 
-/* A folder of this age (s) has been locked by its process, if that lives. */
+/* A folder of this age (s) is locked if its process is alive. */
 static const double LOCKED_BY_NOW = 60;
 
-/* Removes folders that ended processes of this user have left. */
+/* Removes abandoned folders of ended processes of this user. */
 static void remove_left_folders(const char *base)
 {
     DIR *list = opendir(base);
@@ -320,7 +320,7 @@ static void remove_left_folders(const char *base)
         if (snprintf(path, sizeof path, "%s/%s", base, entry->d_name) >= (int)sizeof path)
             continue;
 
-        /* Not through a link, and nothing of another user. */
+        /* Not through a symbolic link, and nothing of another user. */
         struct stat about;
         int lock = open(path, O_RDONLY | O_DIRECTORY | O_NOFOLLOW | O_CLOEXEC);
         bool left = lock >= 0 && fstat(lock, &about) == 0 && about.st_uid == geteuid() &&
@@ -361,7 +361,7 @@ static void release_lock(const char *folder)
 
 yk_status yk_archive_folder(yk_context *context, char **folder)
 {
-    /* The one that the user has chosen, if it can be one. */
+    /* The folder chosen by the user, if it is valid. */
     const char *base = getenv("TMPDIR");
     if (!base || base[0] != '/')
         base = "/tmp";
@@ -376,7 +376,7 @@ yk_status yk_archive_folder(yk_context *context, char **folder)
         return yk_fail(context, YK_ERROR_FILE, "cannot make a temporary folder in %s: %s", base,
                        strerror(errno));
 
-    /* File systems without locks keep the folder of a killed process. */
+    /* On file systems without locks, the folder of a killed process remains. */
     int lock = open(path, O_RDONLY | O_DIRECTORY | O_CLOEXEC);
     if (lock >= 0 && flock(lock, LOCK_EX | LOCK_NB) != 0) {
         close(lock);
@@ -392,13 +392,13 @@ yk_status yk_archive_folder(yk_context *context, char **folder)
     return YK_ERROR_MEMORY;
 }
 
-/* Into a new folder: the one that is wanted, or with NULL a temporary one. */
+/* Into a new folder: the given one, or with NULL a temporary one. */
 static yk_status unpack(yk_context *context, const char *file, const char *wanted, char **folder)
 {
     *folder = NULL;
 
     /* The directory at the end of the archive counts. Headers before the entries need not agree
-     * with it: programs that write in one pass, CMake among them, leave sizes open there. */
+     * with it: programs that write in one pass, such as CMake, leave sizes open there. */
     int code;
     yk_status readable = yk_regular_check(context, file, YK_ERROR_FILE);
     if (readable != YK_OK)
@@ -442,7 +442,7 @@ static yk_status unpack(yk_context *context, const char *file, const char *wante
     zip_discard(archive);
     yk_free(context, repeated);
 
-    /* What was begun is removed again. */
+    /* Remove the incomplete folder. */
     if (status != YK_OK) {
         yk_archive_remove(context, *folder);
         *folder = NULL;
@@ -494,7 +494,7 @@ static bool pack_one(void *user, const char *path, const char *name, bool folder
         return false;
     }
 
-    /* The fastest level: the others save a tenth at ten times the cost. */
+    /* The fastest level: higher ones reduce the size by a tenth at ten times the cost. */
     zip_set_file_compression(archive, (zip_uint64_t)index, ZIP_CM_DEFLATE, 1);
     return true;
 }
@@ -540,7 +540,7 @@ yk_status yk_archive_put_text(yk_context *context, const char *folder, const cha
 yk_status yk_archive_put_file(yk_context *context, const char *folder, const char *name,
                               const char *from)
 {
-    yk_status status = yk_archive_put_text(context, folder, name, ""); /* makes its folders */
+    yk_status status = yk_archive_put_text(context, folder, name, ""); /* creates its folders */
     if (status != YK_OK)
         return status;
 

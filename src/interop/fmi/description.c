@@ -1,4 +1,4 @@
-/* Reading model descriptions with expat. A document type declaration is refused, so that there are
+/* Reads model descriptions with expat. Document type declarations are rejected, so that there are
  * no entities and no files or addresses to look up. */
 #include "interop/fmi/description.h"
 
@@ -25,21 +25,21 @@ typedef struct reader {
     bool seen_root;
     bool in_variables, in_structure, in_types;
     bool in_derivatives, in_outputs; /* of the model structure of FMI 2 */
-    int last;                        /* variable that is being read; -1: none */
-    const char *type;                /* simple type that is being read (FMI 2) */
+    int last;                        /* variable being read; -1: none */
+    const char *type;                /* simple type being read (FMI 2) */
 
     size_t variable_capacity, state_capacity, terminal_capacity, member_capacity;
 
-    /* Dimensions of arrays are known when all structural parameters have been read. */
+    /* Dimensions of arrays are known after all structural parameters have been read. */
     size_t dimension_count, dimension_capacity;
     struct {
         int variable;
         bool fixed;
         uint64_t size;      /* fixed */
-        uint32_t reference; /* of the structural parameter else */
+        uint32_t reference; /* of the structural parameter otherwise */
     } * dimensions;
 
-    /* Types that variables refer to. */
+    /* Types to which variables refer. */
     size_t declared_count, declared_capacity;
     struct {
         const char *name, *unit;
@@ -54,7 +54,7 @@ static void give_up(reader *r, const char *format, ...) YK_PRINTF(2, 3);
 
 static void give_up(reader *r, const char *format, ...)
 {
-    /* The first problem is reported: others may follow from it. */
+    /* The first problem is reported, because others may follow from it. */
     if (r->status != YK_OK)
         return;
 
@@ -88,7 +88,7 @@ static const char *keep(reader *r, const char *text)
     return "";
 }
 
-/* Another element at the end of an array; false when out of memory. */
+/* Another element at the end of an array; false: memory is missing. */
 static bool grow(reader *r, void **array, size_t count, size_t *capacity, size_t size)
 {
     if (r->status != YK_OK)
@@ -126,7 +126,7 @@ static bool truth(const char **list, const char *name)
     return text && (strcmp(text, "true") == 0 || strcmp(text, "1") == 0);
 }
 
-/* A number, or the fallback where it is absent or none. */
+/* A number, or the fallback if it is missing or invalid. */
 static double number(const char **list, const char *name, double fallback)
 {
     const char *text = attribute(list, name);
@@ -182,7 +182,7 @@ bool yk_fmi_type_is_number(yk_fmi_type type)
     return type <= YK_FMI_BOOLEAN;
 }
 
-/* The type that an element of either version stands for; -1: it is no variable. */
+/* The type of an element of either version; -1: it is not a variable. */
 static int type_of_element(int version, const char *element)
 {
     /* The names of FMI 2 for the two types of FMI 3 that they are here. */
@@ -217,8 +217,7 @@ static void read_root(reader *r, const char **list)
         return;
     }
 
-    /* What the binary must be given to be instantiated: it shows that the description is its
-     * own. */
+    /* The token that the binary requires: it shows that description and binary belong together. */
     const char *token_name = "instantiationToken";
     if (d->version == 2)
         token_name = "guid";
@@ -244,7 +243,7 @@ static void read_kind(reader *r, const char **list, yk_fmi_capabilities *c)
         return;
     }
 
-    /* What is not mentioned cannot be done. */
+    /* Capabilities that are not mentioned are missing. */
     c->identifier = keep(r, identifier);
     c->needs_tool = truth(list, "needsExecutionTool");
     c->variable_step = truth(list, "canHandleVariableCommunicationStepSize");
@@ -257,7 +256,7 @@ static void read_kind(reader *r, const char **list, yk_fmi_capabilities *c)
     c->intermediate_update = truth(list, "providesIntermediateUpdate");
     c->internal_step = number(list, "fixedInternalStepSize", 0);
 
-    /* What the two versions spell differently. */
+    /* Attributes with different spellings in the two versions. */
     if (r->to->version == 3) {
         const char *needed = attribute(list, "needsCompletedIntegratorStep");
         c->completed_step_unused = needed && strcmp(needed, "false") == 0;
@@ -272,7 +271,7 @@ static void read_kind(reader *r, const char **list, yk_fmi_capabilities *c)
     }
 }
 
-/* What both versions say of a variable by attributes of the same element. */
+/* Attributes of variables that both versions share. */
 static void begin_variable(reader *r, const char **list)
 {
     yk_fmi_description *d = r->to;
@@ -286,7 +285,7 @@ static void begin_variable(reader *r, const char **list)
         return;
     }
 
-    /* One number, until its dimensions come. */
+    /* One number, until its dimensions are known. */
     yk_fmi_variable *v = &d->variables[d->variable_count];
     *v = (yk_fmi_variable){
         .name = keep(r, name),
@@ -311,13 +310,14 @@ static void begin_variable(reader *r, const char **list)
     r->last = d->variable_count++;
 }
 
-/* What the element of the type says: of FMI 2 inside of ScalarVariable, of FMI 3 the same. */
+/* Attributes of the element of the type: in FMI 2 inside ScalarVariable, in FMI 3 the variable
+ * itself. */
 static void read_type(reader *r, const char **list, int type)
 {
     if (r->last < 0 || r->status != YK_OK)
         return;
 
-    /* The start stays a text: how it is read depends on the type. */
+    /* The start remains a text, because its meaning depends on the type. */
     yk_fmi_variable *v = &r->to->variables[r->last];
     v->type = (yk_fmi_type)type;
     v->unit = keep(r, attribute(list, "unit"));
@@ -334,7 +334,7 @@ static void read_type(reader *r, const char **list, int type)
     if (attribute(list, "derivative"))
         v->derivative_of = (int)whole(r, list, "derivative");
 
-    /* A unit may come from the declared type instead. */
+    /* The declared type may have a unit instead. */
     const char *declared = attribute(list, "declaredType");
     for (size_t i = 0; declared && !v->unit[0] && i < r->declared_count; i++)
         if (strcmp(r->declared[i].name, declared) == 0)
@@ -363,7 +363,7 @@ static void add_alias(reader *r, const char **list)
               sizeof *d->variables))
         return;
 
-    /* All else is that of the variable. */
+    /* Everything else is that of the variable. */
     yk_fmi_variable *v = &d->variables[d->variable_count++];
     *v = d->variables[r->last];
     v->name = keep(r, name);
@@ -393,7 +393,7 @@ static void add_dimension(reader *r, const char **list)
 /* The derivative of a continuous state: by index from 1 in FMI 2, by reference in FMI 3. */
 static void add_state(reader *r, uint32_t key)
 {
-    /* Which variable it is can only be known when all have been read. */
+    /* The variable is known only after all have been read. */
     yk_fmi_description *d = r->to;
     if (!grow(r, (void **)&d->derivatives, (size_t)d->state_count, &r->state_capacity,
               sizeof *d->derivatives))
@@ -411,7 +411,7 @@ static int find_reference(const yk_fmi_description *d, uint32_t reference, yk_fm
     return -1;
 }
 
-/* The variables stand before the model structure in both versions. */
+/* The variables precede the model structure in both versions. */
 static void read_dependencies(reader *r, int output, const char **list)
 {
     const char *dependencies = attribute(list, "dependencies");
@@ -434,7 +434,7 @@ static void read_structure(reader *r, const char *element, const char **list)
         return;
     }
 
-    /* <Unknown> stands in other lists too, of which it is not wanted. */
+    /* <Unknown> also occurs in lists that are not used. */
     if (strcmp(element, "Unknown") != 0) {
         r->in_derivatives = strcmp(element, "Derivatives") == 0;
         r->in_outputs = strcmp(element, "Outputs") == 0;
@@ -447,7 +447,7 @@ static void read_structure(reader *r, const char *element, const char **list)
 
 static void XMLCALL begin_element(void *user, const char *element, const char **list)
 {
-    /* After a failure the rest is only passed over. */
+    /* After a failure the rest is skipped. */
     reader *r = user;
     yk_fmi_description *d = r->to;
     if (r->status != YK_OK)
@@ -492,7 +492,7 @@ static void XMLCALL begin_element(void *user, const char *element, const char **
         else if (d->version == 3 && attribute(list, "name") && attribute(list, "unit"))
             declare_type(r, attribute(list, "name"), attribute(list, "unit"));
     } else if (strcmp(element, "CoSimulation") == 0) {
-        /* An FMU may be both; the scenario chooses. */
+        /* An FMU may support both; the scenario chooses. */
         read_kind(r, list, &d->co_simulation);
     } else if (strcmp(element, "ModelExchange") == 0) {
         read_kind(r, list, &d->model_exchange);
@@ -510,7 +510,7 @@ static void XMLCALL begin_element(void *user, const char *element, const char **
     } else if (strcmp(element, "TypeDefinitions") == 0) {
         r->in_types = true;
     } else if (strcmp(element, YK_FMI_ANNOTATION) == 0) {
-        /* What the standard has no words for, of FMUs that Yoke made. */
+        /* Properties of FMUs made by Yoke for which the standard has no element. */
         d->input_degree = (int)fmin(number(list, "inputDegree", -1), 3);
         if (attribute(list, "derivativeStride"))
             d->derivative_stride = whole(r, list, "derivativeStride");
@@ -531,7 +531,7 @@ static void XMLCALL end_element(void *user, const char *element)
 static void XMLCALL refuse_doctype(void *user, const char *name, const char *system,
                                    const char *public, int internal)
 {
-    /* With one come entities, which can name files or grow without limit. */
+    /* Declarations allow entities, which can refer to files or grow without limit. */
     (void)name;
     (void)system;
     (void)public;
@@ -541,7 +541,7 @@ static void XMLCALL refuse_doctype(void *user, const char *name, const char *sys
 
 /* After the last element ----------------------------------------------------------------------- */
 
-/* What the elements say of each other: dimensions of arrays by structural parameters, derivatives
+/* Resolve references between elements: dimensions of arrays by structural parameters, derivatives
  * of variables, and the continuous states. */
 static yk_status resolve(reader *r)
 {
@@ -564,7 +564,7 @@ static yk_status resolve(reader *r)
             size = strtoull(d->variables[by].start, NULL, 10);
         }
 
-        /* Neither factor is above the limit when they are multiplied: no overflow. */
+        /* Both factors are below the limit when they are multiplied, so there is no overflow. */
         if (size > ELEMENTS_MAX || (uint64_t)v->size * size > ELEMENTS_MAX) {
             give_up(r, "'%.100s' has more than %d elements", v->name, ELEMENTS_MAX);
             return r->status;
@@ -615,7 +615,7 @@ static yk_status resolve(reader *r)
 
 /* Files ---------------------------------------------------------------------------------------- */
 
-/* The whole file; NULL with *missing where there is none. */
+/* The whole file; NULL with *missing if it does not exist. */
 static yk_status read_whole(yk_context *context, const char *path, char **bytes, size_t *size,
                             bool *missing)
 {
@@ -627,7 +627,7 @@ static yk_status read_whole(yk_context *context, const char *path, char **bytes,
         return YK_ERROR_FILE;
     }
 
-    /* A limit before memory is taken: the archive is a stranger's. */
+    /* Check the size before allocating: the archive is not trusted. */
     yk_status status = YK_OK;
     fseek(stream, 0, SEEK_END);
     long length = ftell(stream);
@@ -679,7 +679,7 @@ static yk_status parse(reader *r, const char *folder, const char *name, const ch
     enum XML_Status parsed = XML_Parse(r->parser, bytes, (int)size, 1);
     unsigned long line = XML_GetCurrentLineNumber(r->parser);
 
-    /* What the handlers found wrong comes first: expat only knows that it was stopped. */
+    /* Errors of the handlers come first: expat only knows that it was stopped. */
     if (r->status == YK_ERROR_INPUT)
         status = yk_fail(r->context, YK_ERROR_INPUT, "%s: %s, line %lu: %s", file, name, line,
                          r->problem);
@@ -724,7 +724,7 @@ static void XMLCALL begin_terminal(void *user, const char *element, const char *
         r->terminal_path[depth] = keep(r, whole_name);
         r->terminal_index[depth] = d->terminal_count;
 
-        /* Its members come after those of the terminal before. */
+        /* Its members follow those of the previous terminal. */
         yk_fmi_terminal *terminal = &d->terminals[d->terminal_count++];
         *terminal = (yk_fmi_terminal){
             .name = r->terminal_path[depth],
@@ -738,7 +738,7 @@ static void XMLCALL begin_terminal(void *user, const char *element, const char *
         return;
     }
 
-    /* Members after a nested terminal are rare, and are left out. */
+    /* Members after a nested terminal are rare, and are ignored. */
     if (strcmp(element, "TerminalMemberVariable") != 0 || r->terminal_depth == 0)
         return;
 
@@ -792,14 +792,14 @@ yk_status yk_fmi_describe(yk_context *context, const char *folder, const char *f
         status = yk_fail(context, YK_ERROR_INPUT,
                          "%s is no FMU: the archive has no modelDescription.xml", file);
 
-    /* What can be said only when all of it is known. */
+    /* Checks that need the complete description. */
     if (status == YK_OK) {
         status = resolve(&r);
         if (status == YK_ERROR_INPUT)
             yk_fail(context, status, "%s: modelDescription.xml: %s", file, r.problem);
     }
 
-    /* Scheduled execution alone needs a scheduler of tasks, which is not part of Yoke. */
+    /* Scheduled execution alone requires a scheduler of tasks, which Yoke does not have. */
     bool usable = description->co_simulation.identifier || description->model_exchange.identifier;
     if (status == YK_OK && !usable) {
         const char *other = description->scheduled ? ", only scheduled execution" : "";
@@ -844,7 +844,7 @@ int yk_fmi_find(const yk_fmi_description *description, const char *name)
 const char *yk_fmi_suggest(const yk_fmi_description *description, const char *name,
                            char buffer[160])
 {
-    /* Names that differ by three letters at most. */
+    /* Names that differ by at most three letters. */
     const char *nearest = NULL;
     int best = 4;
     for (int i = 0; i < description->variable_count && best > 0; i++) {
@@ -857,7 +857,7 @@ const char *yk_fmi_suggest(const yk_fmi_description *description, const char *na
 
     buffer[0] = '\0';
 
-    /* A name of which every letter differs is no suggestion. */
+    /* A name with no common letter is not suggested. */
     if (nearest && best < (int)strlen(name))
         snprintf(buffer, 160, "; did you mean '%.120s'?", nearest);
     return buffer;

@@ -1,5 +1,5 @@
-/* An FMU from a scenario: its variables, and the files that it is made of: description, terminals,
- * the scenario with its files, and the binary that runs it. */
+/* Creates an FMU from a scenario: its variables and its files: description, terminals, the scenario
+ * with its files, and the binary that runs it. */
 #include "interop/fmi/export.h"
 
 #include <math.h>
@@ -39,7 +39,7 @@ static const char *const letters[] = {"x", "y", "z", "rx", "ry", "rz"};
 static const char *const energies[] = {"kinetic", "potential", "dissipated", "work"};
 static const char *const quaternion[] = {"w", "x", "y", "z"};
 
-/* Where the names are written: counted first, then kept. */
+/* Destination of the names: counted first, then written. */
 typedef struct writer {
     yk_export_model *model;
     char *names; /* NULL: only counted */
@@ -47,7 +47,7 @@ typedef struct writer {
     int count;
 } writer;
 
-/* Channels with more components, such as positions of all particles, are no outputs. */
+/* Channels with more components, such as positions of all particles, are not outputs. */
 enum { CHANNEL_COMPONENTS_MAX = 64 };
 
 /* A name in the model's memory, "a.b.c"; parts that are "" are left out. */
@@ -78,7 +78,7 @@ static void add_channel(writer *w, const yk_channel *channel, const char *const 
 {
     int size = channel->component_count;
     for (int c = 0; c < size; c++) {
-        /* Labels of the scenario, else the usual letters, else numbers. */
+        /* Labels of the scenario, otherwise the usual letters, otherwise numbers. */
         char number[16];
         snprintf(number, sizeof number, "%d", c + 1);
         const char *component = number;
@@ -98,8 +98,8 @@ static void add_channel(writer *w, const yk_channel *channel, const char *const 
     }
 }
 
-/* Whether a port has variables of the same names as a channel, such as those of a body "end" and of
- * a port "end" on it. */
+/* Whether a port has variables with the same names as a channel, such as those of a body "end" and
+ * of a port "end" on it. */
 static bool is_port_quantity(const yk_export_model *m, const char *channel)
 {
     for (int i = 0; i < m->port_count; i++) {
@@ -148,7 +148,7 @@ static void list_variables(writer *w)
         if (takes == YK_CAUSALITY_NONE)
             continue;
 
-        /* A signal is one number, kept where a scalar position is. */
+        /* A signal is one number, stored in place of a scalar position. */
         if (port->kind == YK_PORT_SIGNAL) {
             if (takes == YK_CAUSALITY_SIGNAL_INPUT)
                 variable.role = YK_EXPORT_INPUT;
@@ -159,8 +159,8 @@ static void list_variables(writer *w)
             continue;
         }
 
-        /* A port with power has quantities of motion and of wrench, by components. The side of the
-         * power that it takes is an input, the other one an output. */
+        /* A port with power has quantities of motion and of wrench, by components. The received
+         * side is an input, the other one an output. */
         for (int q = 0; q < QUANTITIES; q++) {
             int size = quantities[q].scalar;
             if (port->kind == YK_PORT_MARKER)
@@ -241,9 +241,9 @@ static yk_status connect_ports(yk_export_model *m, bool wrenches)
                 axes = one->constrained_axes;
         }
 
-        /* A signal has one direction; others take motion if the scenario moves them. An optional
-         * signal without a wire keeps the value that the scenario gives it otherwise: as an input
-         * it would be zero. */
+        /* A signal has one direction; other ports receive motion if the scenario moves them. An
+         * optional signal without a wire keeps its value from the scenario: as an input it would be
+         * zero. */
         bool optional = port->allowed_causalities & YK_OPTIONAL_SIGNAL;
         yk_causality takes = YK_CAUSALITY_NONE;
         if (port->kind == YK_PORT_SIGNAL &&
@@ -292,7 +292,7 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
     if (status != YK_OK)
         return status;
 
-    /* The subsystem, if it is to be one. */
+    /* The subsystem, if one is exported. */
     m->info = yk_scenario_get_info(m->scenario);
     for (int i = 0; def->subsystem && i < m->info->subsystem_count; i++)
         if (strcmp(m->info->subsystem_names[i], def->subsystem) == 0)
@@ -302,7 +302,7 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
         status = yk_fail(context, YK_ERROR_INPUT, "%s has no subsystem '%s'", def->scenario,
                          def->subsystem);
 
-    /* It is started, so that start values are known. */
+    /* Initialize it to get the start values. */
     if (status == YK_OK && m->subsystem >= 0) {
         yk_subsystem *object = m->info->subsystems[m->subsystem];
         const yk_subsystem_ops *ops = object->ops;
@@ -314,14 +314,14 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
         if (ops->max_input_degree)
             m->input_degree = ops->max_input_degree(object);
 
-        /* Substeps that the scheme asks for are not the subsystem's own. */
+        /* Substeps recommended by the scheme do not belong to the subsystem. */
         const yk_node *sections = yk_node_get(m->scenario->root, "subsystems");
         const yk_node *section = yk_node_get(sections, def->subsystem);
         if (yk_node_get(section, "max_substep") || yk_node_get(section, "substeps"))
             m->longest_step = m->info->step / m->scenario->substeps[m->subsystem];
         status = connect_ports(m, def->wrenches);
 
-        /* Sensitivities are those to wrenches; a step is repeated for them. */
+        /* Sensitivities are those to wrenches, for which a step is repeated. */
         bool wrenches = false;
         bool others = false;
         for (int i = 0; status == YK_OK && i < m->port_count; i++) {
@@ -337,7 +337,7 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
                 yk_fail(context, status, "%s", ops->last_message(object));
         }
     } else if (status == YK_OK) {
-        /* A whole system is started as a run starts it. */
+        /* A whole system is initialized as in a run. */
         yk_system *system;
         status = yk_scenario_system(m->scenario, &system);
         if (!YK_FAILED(status))
@@ -363,12 +363,12 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
         return status;
     }
 
-    /* The second pass fills the memory that the first has measured. */
+    /* The second pass fills the memory measured by the first. */
     w.names = m->names;
     list_variables(&w);
     m->variable_count = w.count;
 
-    /* Start values of the ports, as the started subsystem has them. */
+    /* Start values of the ports, from the initialized subsystem. */
     for (int i = 0; i < m->variable_count; i++) {
         yk_export_variable *v = &m->variables[i];
         if (v->port < 0)
@@ -380,7 +380,7 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
         if (v->role != YK_EXPORT_INPUT)
             continue;
 
-        /* A port that is not moved may not know where it is. */
+        /* A port without prescribed motion may not know its position. */
         if (m->ports[v->port].kind == YK_PORT_SIGNAL || !isfinite(v->start))
             v->start = 0;
         for (int k = 0; k < def->start_count; k++)
@@ -391,13 +391,13 @@ yk_status yk_export_open(yk_context *context, const yk_export_def *def, yk_expor
     return YK_OK;
 }
 
-/* The inputs of the subsystem that others give when a run of the scenario starts: signals and motions.
- * `starts` has memory for all variables. Returns how many there are. */
+/* The inputs of the subsystem that other subsystems provide at the start of a run: signals and
+ * motions. `starts` has room for all variables. Returns their number. */
 static int read_starts(yk_context *context, const yk_export_def *def, const yk_export_model *m,
                        yk_export_start *starts)
 {
-    /* The whole system starts, in a scenario of its own: the subsystem of the model is connected as
-     * the FMU needs it. */
+    /* Initialize the whole system, in a scenario of its own: the subsystem of the model is
+     * connected as the FMU needs it. */
     yk_scenario_def scenario_def = yk_scenario_default();
     scenario_def.path = def->scenario;
     scenario_def.overrides = def->overrides;
@@ -433,7 +433,7 @@ static int read_starts(yk_context *context, const yk_export_def *def, const yk_e
                 start.value = yk_system_wire_value(system, k);
         }
 
-        /* Merged subsystems do not run by themselves, and start as they are. */
+        /* Merged subsystems do not run alone, and keep their start values. */
         if (m->causalities[v->port] == YK_CAUSALITY_MOTION_INPUT && !merges) {
             yk_port_value value = {.motion.orientation.w = 1};
             started->ops->get_port_value(started, v->port, &value);
@@ -463,7 +463,7 @@ void yk_export_close(yk_export_model *model)
 
 enum { PATH_BYTES = 4096 };
 
-/* The folder of the binary as each version calls the platform. */
+/* Name of the platform in the folder of the binary, by version. */
 #if defined(__aarch64__)
 static const char *const platforms[] = {"linux-aarch64", "aarch64-linux"};
 #else
@@ -558,7 +558,7 @@ static void add_variable(const output *o, yk_text *to, int index)
     if (v->role == YK_EXPORT_INPUT || v->role == YK_EXPORT_PARAMETER)
         yk_text_add(context, to, " start=\"%.17g\"", v->start);
 
-    /* Wrenches that the model would not follow are better given as their mean. */
+    /* For wrenches that the model cannot follow, recommend the mean. */
     bool wrench = v->port >= 0 && m->causalities[v->port] == YK_CAUSALITY_WRENCH_INPUT;
     bool follows = m->input_degree >= YK_INPUT_DEGREE_MAX;
     if (three && v->role == YK_EXPORT_INPUT && (follows || !wrench))
@@ -588,7 +588,7 @@ static yk_status write_description(output *o)
     yk_text_add(context, to, "\" %s=\"%s\" generationTool=\"Yoke %s\"",
                 three ? "instantiationToken" : "guid", o->token, yk_version());
 
-    /* A title may hold what XML does not take as it is. */
+    /* A title may contain characters that XML does not allow. */
     if (m->info->title[0]) {
         yk_text_add(context, to, " description=\"");
         yk_text_add_xml(context, to, m->info->title);
@@ -597,7 +597,7 @@ static yk_status write_description(output *o)
     if (!three)
         yk_text_add(context, to, " variableNamingConvention=\"flat\"");
 
-    /* Capabilities. A subsystem takes steps of any size, a system multiples of its own. */
+    /* Capabilities. A subsystem makes steps of any size, a system multiples of its own. */
     bool any_step = m->subsystem >= 0;
     const char *truth[] = {"false", "true"};
     const char *state = three ? "State" : "state";
@@ -614,7 +614,7 @@ static yk_status write_description(output *o)
     if (!three && m->differentiable)
         yk_text_add(context, to, " providesDirectionalDerivative=\"true\"");
 
-    /* Inputs within a step: asked for in FMI 3, as lines in FMI 2. */
+    /* Inputs within a step: requested in FMI 3, as lines in FMI 2. */
     if (three && any_step)
         yk_text_add(context, to, " providesIntermediateUpdate=\"true\"");
     if (three && !any_step)
@@ -643,7 +643,7 @@ static yk_status write_description(output *o)
         "  <DefaultExperiment startTime=\"%.17g\" stopTime=\"%.17g\" stepSize=\"%.17g\"/>\n",
         m->info->start, m->info->end, m->info->step);
 
-    /* What the standard has no words for, and only Yoke reads. */
+    /* Properties for which the standard has no element, and that only Yoke reads. */
     char note[120] = "";
     if (m->differentiable)
         snprintf(note, sizeof note, " derivativeStride=\"%d\"", m->variable_count);
@@ -653,13 +653,13 @@ static yk_status write_description(output *o)
                     " inputDegree=\"%d\"%s/></Tool>\n  </VendorAnnotations>\n",
                     m->input_degree, note);
 
-    /* Value references are indices of this list, as the runtime counts them. */
+    /* Value references are indices of this list, as in the runtime. */
     yk_text_add(context, to, "  <ModelVariables>\n");
     for (int i = 0; i < m->variable_count; i++)
         add_variable(o, to, i);
     yk_text_add(context, to, "  </ModelVariables>\n");
 
-    /* The structure: all outputs, and again as what is unknown at the start. */
+    /* The structure: all outputs, and again as unknowns at the start. */
     static const char *const element[] = {"Output", "InitialUnknown"};
     yk_text_add(context, to, "  <ModelStructure>\n");
     for (int pass = 0; pass < 2; pass++) {
@@ -773,8 +773,8 @@ yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
 
     output o = {.context = context, .def = def, .model = &model};
 
-    /* The name of the binary is that of the file, as an identifier of C: functions of FMI 2 that
-     * are linked statically begin with it. */
+    /* The name of the binary is that of the file, as an identifier of C, because functions of
+     * statically linked FMUs of FMI 2 begin with it. */
     const char *name = strrchr(def->file, '/');
     if (name)
         name++;
@@ -791,12 +791,12 @@ yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
             o.identifier[used++] = letter || digit ? *name : '_';
     }
 
-    /* A file called ".fmu" leaves nothing of its name. */
+    /* A file named ".fmu" has no usable name. */
     if (used == 0)
         snprintf(o.identifier, sizeof o.identifier, "model");
 
-    /* All files in a folder, which is packed at the end: first the scenario, with overrides in it.
-     * The token changes with everything that changes the variables of the FMU. */
+    /* All files in a folder, which is packed at the end: first the scenario, with overrides
+     * applied. The token changes with everything that changes the variables of the FMU. */
     const yk_export_def *of = &def->model;
     const char *subsystem = of->subsystem ? of->subsystem : "";
     char *text = NULL;
@@ -812,7 +812,7 @@ yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
     }
     yk_free(context, text);
 
-    /* Files keep their path below the folder, so that the scenario finds them there. */
+    /* Files keep their path below the folder, so that the scenario finds them. */
     const yk_builder *builder = &model.scenario->builder;
     const yk_scenario_input *file = builder->files;
     for (; file && status == YK_OK; file = file->next) {
@@ -831,7 +831,7 @@ yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
         status = yk_archive_put_file(context, o.folder, to, from);
     }
 
-    /* What the binary reads back when it is loaded. */
+    /* Data that the binary reads when it is loaded. */
     if (status == YK_OK) {
         yk_text notes = {0};
         yk_text_add(context, &notes, "%s\n%.200s\n%d\n", o.token, subsystem, of->wrenches);
@@ -848,7 +848,7 @@ yk_status yk_fmu_export(yk_context *context, const yk_fmu_export_def *def)
         yk_text_destroy(context, &notes);
     }
 
-    /* What it says of itself, and the binary. */
+    /* Its description, and the binary. */
     if (status == YK_OK)
         status = write_description(&o);
     if (status == YK_OK && def->version == 3)

@@ -42,7 +42,7 @@ static void log_text(void *user, yk_log_level level, const char *text)
     else if (level == YK_LOG_ERROR)
         status = YK_FMI_ERROR;
 
-    /* Warnings and errors always, all else where the master wants it. */
+    /* Warnings and errors always, other messages if the importer requests them. */
     bool grave = level >= YK_LOG_WARNING;
     const char *category = grave ? "logStatusError" : "logAll";
     const yk_fmi2_callbacks *callbacks = &c->callbacks;
@@ -78,7 +78,7 @@ static int hexadecimal(char digit)
     return found ? (int)(found - digits) % 16 : -1;
 }
 
-/* The path that a file URI stands for; false if it is none. */
+/* The path of a file URI; false if it is none. */
 static bool read_uri(const char *uri, char *path, size_t size)
 {
     if (!uri || strncmp(uri, "file:", 5) != 0)
@@ -124,7 +124,7 @@ FUNCTION(void *, Instantiate,
     c->logging = logging;
     snprintf(c->name, sizeof c->name, "%s", name ? name : "");
 
-    /* What is wrong is logged: to the master NULL says only that there is no instance. */
+    /* Log the reason: for the importer, NULL only means that there is no instance. */
     char path[4096];
     if (kind != YK_FMI2_CO_SIMULATION)
         log_text(c, YK_LOG_ERROR, "the FMU is one of co-simulation");

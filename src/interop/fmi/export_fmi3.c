@@ -42,14 +42,14 @@ static void log_text(void *user, yk_log_level level, const char *text)
     else if (level == YK_LOG_ERROR)
         status = YK_FMI_ERROR;
 
-    /* Warnings and errors always, all else where the master wants it. */
+    /* Warnings and errors always, other messages if the importer requests them. */
     bool grave = level >= YK_LOG_WARNING;
     const char *category = grave ? "logStatusError" : "logAll";
     if (c->log && (c->logging || grave))
         c->log(c->environment, status, category, text);
 }
 
-/* What the FMU does not have, with the reason. */
+/* Functions that the FMU does not support, with the reason. */
 static yk_fmi_status refuse(void *c, const char *what)
 {
     char text[200];
@@ -92,11 +92,11 @@ FUNCTION(void *, InstantiateCoSimulation,
     c->log = log;
     c->logging = logging;
 
-    /* A master that names no inputs does not set them within steps. */
+    /* An importer that names no inputs does not set them within steps. */
     if (intermediate_count > 0)
         c->update = update;
 
-    /* What is wrong is logged: to the master NULL says only that there is no instance. */
+    /* Log the reason: for the importer, NULL only means that there is no instance. */
     if (!resources)
         log_text(c, YK_LOG_ERROR, "the path of the resources is missing");
     else
@@ -331,14 +331,15 @@ FUNCTION(yk_fmi_status, DoStep,
 
     yk_status status = yk_exported_step(self->model, t, h, ask, self);
 
-    /* There are no early returns: of a step that fails nothing counts. */
+    /* There are no early returns: a failed step has no result. */
     *last_time = t;
     if (!YK_FAILED(status))
         *last_time = t + h;
     return yk_exported_answer(status);
 }
 
-/* All variables are scalars: a seed for each of the one kind, a result for each of the other. */
+/* All variables are scalars: one seed per variable of one kind, one result per variable of the
+ * other. */
 
 #define DERIVATIVE(name, adjoint, seeded, found)                                                 \
     FUNCTION(yk_fmi_status, name,                                                                \
@@ -355,7 +356,7 @@ FUNCTION(yk_fmi_status, DoStep,
 DERIVATIVE(GetDirectionalDerivative, false, known_count, unknown_count)
 DERIVATIVE(GetAdjointDerivative, true, unknown_count, known_count)
 
-/* What the model has not. */
+/* Features that the model does not have. */
 
 #define LACKS(name, arguments, what)               \
     FUNCTION(yk_fmi_status, name, arguments)       \

@@ -35,16 +35,17 @@ struct yk_exported {
 
     yk_exported_mode mode;
     double time;
-    double stop;             /* end of the run, s; infinite: not known */
-    bool started;            /* the model has been started with the present inputs */
-    double *parameters;      /* as they were set */
-    bool *parameter_set;     /* since the instance was made or reset; others follow the scenario */
+    double stop;        /* end of the run, s; infinite: unknown */
+    bool started;       /* the model has been initialized with the present inputs */
+    double *parameters; /* as they were set */
+    /* since the instance was created or reset; others follow the scenario */
+    bool *parameter_set;
     bool parameters_pending; /* since the model was opened */
     double *sample;          /* of a whole system */
 
-    /* Of each port: what it is given now, its rates, and the motion at the end of the last step. */
+    /* Of each port: present input, its rates, and the motion at the end of the last step. */
     yk_port_value *given, *rates, *before;
-    bool inputs_set; /* some were set since the instance was made or reset */
+    bool inputs_set; /* some were set since the instance was created or reset */
     bool has_rates;
     yk_input *inputs;
     yk_port_value *asked; /* of each port, at the times within a step */
@@ -55,8 +56,8 @@ struct yk_exported {
     size_t image_words;
     double *image[2];
     double *matrix;
-    int matrix_degree; /* of the coefficients in the matrix; -1: it is not known */
-    int asked_degree;  /* the highest that was asked for */
+    int matrix_degree; /* of the coefficients in the matrix; -1: unknown */
+    int asked_degree;  /* the highest requested degree */
 };
 
 yk_fmi_status yk_exported_answer(yk_status status)
@@ -75,7 +76,7 @@ static yk_status fail(yk_exported *self, yk_status status, const char *text)
     return status;
 }
 
-/* Why the subsystem's last call failed, in its own words where it has some. */
+/* Reason of the failure of the subsystem's last call, in its own words if available. */
 static yk_status fail_subsystem(yk_exported *self, yk_status status)
 {
     const yk_subsystem *object = self->model.object;
@@ -113,7 +114,7 @@ static void close_model(yk_exported *self)
     yk_free(self->context, self->image[1]);
     yk_free(self->context, self->matrix);
 
-    /* It may be opened again, or destroyed without that. */
+    /* It may be opened again, or destroyed without opening it. */
     self->given = NULL;
     self->rates = NULL;
     self->before = NULL;
@@ -155,10 +156,10 @@ static yk_status open_model(yk_exported *self)
         }
     }
 
-    /* The old model has named its parameters, and is not needed any more. */
+    /* The old model has named its parameters, and is no longer needed. */
     close_model(self);
 
-    /* The same scenario again; what it is made of may depend on every parameter. */
+    /* Load the scenario again, because everything may depend on every parameter. */
     yk_export_def def = {
         .scenario = self->scenario,
         .wrenches = self->wrenches,
@@ -176,7 +177,7 @@ static yk_status open_model(yk_exported *self)
     if (status != YK_OK)
         return fail(self, status, yk_last_message(self->context));
 
-    /* What the master gives, and what comes back. */
+    /* Inputs from the importer, and outputs. */
     const yk_export_model *m = &self->model;
     size_t ports = (size_t)m->port_count + 1;
     self->given = yk_allocate(self->context, ports, sizeof *self->given);
@@ -210,7 +211,7 @@ static yk_status open_model(yk_exported *self)
             return fail(self, YK_ERROR_MEMORY, "out of memory");
     }
 
-    /* What is not set has the start value of the description. */
+    /* Inputs that are not set have the start value of the description. */
     for (int i = 0; i < m->variable_count; i++) {
         const yk_export_variable *v = &m->variables[i];
 
@@ -224,8 +225,8 @@ static yk_status open_model(yk_exported *self)
     self->started = false;
     self->step_size = 0;
 
-    /* Opening a whole system has started it; a subsystem starts with the inputs that will be
-     * set. */
+    /* Opening a whole system initializes it; a subsystem is initialized with the inputs that will
+     * be set. */
     if (m->subsystem < 0) {
         status = yk_scenario_system(m->scenario, &self->system);
         self->started = true;
@@ -245,12 +246,12 @@ yk_exported *yk_exported_create(const char *resources, const char *token, yk_log
     self->log = log;
     self->log_user = user;
 
-    /* What the library says goes to the master. */
+    /* The messages of the library go to the importer. */
     yk_context_def def = yk_context_default();
     def.log = log;
     def.log_user = user;
     def.log_level = YK_LOG_WARNING;
-    def.thread_count = 1; /* the master decides about them */
+    def.thread_count = 1; /* the importer decides about threads */
     self->context = yk_context_create(&def);
 
     /* The notes of the export: token, subsystem, whether ports take wrenches, signals. */
@@ -308,7 +309,7 @@ yk_exported *yk_exported_create(const char *resources, const char *token, yk_log
     self->wrenches = lines[2][0] == '1';
     snprintf(self->scenario, sizeof self->scenario, "%.3900s/%s", resources, YK_EXPORT_SCENARIO);
 
-    /* Values as they are set; the model is opened anew when it begins with others. */
+    /* Values as set; the model is opened again if its start depends on them. */
     self->parameters = yk_allocate(self->context, YK_PARAMETERS_MAX, sizeof *self->parameters);
     self->parameter_set =
         yk_allocate(self->context, YK_PARAMETERS_MAX, sizeof *self->parameter_set);
@@ -337,7 +338,7 @@ void yk_exported_destroy(yk_exported *self)
 
 /* Start ---------------------------------------------------------------------------------------- */
 
-/* What a port is given at one time, as an input without change; a motion with its rates. */
+/* The input of a port at one time, as a constant; a motion with its rates. */
 static void constant_input(const yk_exported *self, int port, yk_input *input)
 {
     const yk_port_value *given = &self->given[port];
@@ -345,7 +346,7 @@ static void constant_input(const yk_exported *self, int port, yk_input *input)
     yk_causality takes = self->model.causalities[port];
     *input = (yk_input){.base_orientation = yk_q_identity()};
 
-    /* A motion is given with its rates, for a start that is consistent. */
+    /* A motion has its rates, for a consistent start. */
     if (takes == YK_CAUSALITY_WRENCH_INPUT) {
         input->linear[0] = given->wrench.force;
         input->angular[0] = given->wrench.torque;
@@ -364,7 +365,7 @@ static void constant_input(const yk_exported *self, int port, yk_input *input)
     }
 }
 
-/* Starts a subsystem with the inputs that it has now; nothing to do if that has been done. */
+/* Initializes a subsystem with its present inputs, unless that has been done. */
 static yk_status start_model(yk_exported *self)
 {
     if (self->started)
@@ -373,7 +374,7 @@ static yk_status start_model(yk_exported *self)
     const yk_export_model *m = &self->model;
     yk_status status = YK_OK;
 
-    /* A whole system has been started with its scenario. */
+    /* A whole system is initialized with its scenario. */
     if (m->subsystem >= 0) {
         for (int i = 0; i < m->port_count; i++)
             constant_input(self, i, &self->inputs[i]);
@@ -386,7 +387,7 @@ static yk_status start_model(yk_exported *self)
         memcpy(self->before, self->given, (size_t)m->port_count * sizeof *self->before);
     }
 
-    /* How large an image is can be asked only now. */
+    /* The size of an image is known now. */
     self->step_size = 0;
     if (m->differentiable) {
         size_t words = m->object->ops->rollback->layout(m->object).word_count;
@@ -403,8 +404,8 @@ static yk_status start_model(yk_exported *self)
     return YK_OK;
 }
 
-/* Opens the model again if parameters were set: all of the scenario may depend on them. Inputs keep
- * their values. */
+/* Opens the model again if parameters were set, because the whole scenario may depend on them.
+ * Inputs keep their values. */
 static yk_status apply_parameters(yk_exported *self)
 {
     if (!self->parameters_pending)
@@ -461,7 +462,8 @@ yk_status yk_exported_set_up(yk_exported *self, double start, double stop)
         return fail(self, YK_ERROR_ARGUMENT, self->message);
     }
 
-    /* What a whole system prescribes depends on its time; a subsystem may begin at any. */
+    /* The prescribed motions of a whole system depend on its time; a subsystem may begin at any
+     * time. */
     const yk_export_model *m = &self->model;
     if (m->subsystem < 0 && fabs(start - m->info->start) > 1e-9 * m->info->step) {
         yk_format(self->message, sizeof self->message, "the model starts at t = %g s, not at %g s",
@@ -480,7 +482,7 @@ yk_status yk_exported_begin(yk_exported *self)
     if (status != YK_OK)
         return status;
 
-    /* Until initialisation ends every input that is set asks for another start. */
+    /* Until the initialization ends, every input that is set requires another initialization. */
     self->started = self->model.subsystem < 0;
     self->mode = YK_MODE_INITIALISATION;
     return YK_OK;
@@ -567,7 +569,7 @@ yk_status yk_exported_get(yk_exported *self, const uint32_t *references, size_t 
             known_channel = v->channel;
             values[i] = self->channel[v->offset];
         } else {
-            /* The output of a port is asked for once where its components come together. */
+            /* Read the output of a port once for all of its components. */
             yk_status status = start_model(self);
 
             if (status != YK_OK)
@@ -603,7 +605,7 @@ yk_status yk_exported_set(yk_exported *self, const uint32_t *references, size_t 
             return fail(self, YK_ERROR_ARGUMENT, self->message);
         }
 
-        /* Parameters take effect when the model is opened again; they are fixed afterwards. */
+        /* Parameters take effect when the model is opened again; they cannot be changed afterwards. */
         bool early = self->mode & (YK_MODE_INSTANTIATED | YK_MODE_INITIALISATION);
         if (v->role == YK_EXPORT_PARAMETER && !early) {
             snprintf(self->message, sizeof self->message,
@@ -621,7 +623,7 @@ yk_status yk_exported_set(yk_exported *self, const uint32_t *references, size_t 
             *value_at(&self->rates[v->port], v->offset) = 0;
             self->inputs_set = true;
 
-            /* The next output that is asked for needs a new start. */
+            /* The next requested output requires an initialization. */
             if (early)
                 self->started = false;
         } else {
@@ -742,13 +744,13 @@ static void hermite(double h, yk_vec3 from, yk_vec3 from_rate, yk_vec3 to, yk_ve
     yk_vec3 sum = yk_v3_add(from_rate, to_rate);
     yk_vec3 cube = yk_v3_sub(yk_v3_scale(h, sum), yk_v3_scale(2, change));
 
-    /* The line first; what bends it is added where it is more than rounding. */
+    /* The line first; add higher terms only if they exceed rounding errors. */
     c[0] = from;
     c[1] = from_rate;
     c[2] = yk_v3(0, 0, 0);
     c[3] = yk_v3(0, 0, 0);
 
-    /* What is rounding of the positions would be large as an acceleration: a line stays one. */
+    /* Rounding errors of the positions would be large as an acceleration, so a line remains one. */
     double size = yk_v3_norm(from) + yk_v3_norm(to) + h * yk_v3_norm(sum);
     double rounding = 16 * DBL_EPSILON * size;
     if (yk_v3_norm(square) > rounding || yk_v3_norm(cube) > rounding) {
@@ -803,7 +805,7 @@ static void line_input(const yk_exported *self, int port, double h, yk_input *in
     trim(input);
 }
 
-/* Whether a step from t by h continues where the model is. An error leaves the model as it was. */
+/* Whether a step from t by h continues the present state. After an error the model is unchanged. */
 static yk_status check_step(yk_exported *self, double t, double h)
 {
     double rounding = 1e-6 * h + 4 * DBL_EPSILON * fabs(t);
@@ -826,13 +828,13 @@ static yk_status check_step(yk_exported *self, double t, double h)
 static yk_status make_step(yk_exported *self, double t, double h, void (*ask)(void *user, double t),
                            void *user)
 {
-    /* A system makes steps of its own size, with inputs that it has inside. */
+    /* A system makes steps of its own size, with internal inputs. */
     const yk_export_model *m = &self->model;
     yk_status status = YK_OK;
     if (m->subsystem < 0) {
         double own = m->info->step;
         double count = round(h / own);
-        /* One communication step of the master is one macro step of the system, or several. */
+        /* One communication step is one macro step of the system, or several. */
         for (int i = 0; i < (int)count; i++) {
             status = yk_system_step(self->system, NULL);
             if (YK_FAILED(status))
@@ -844,15 +846,15 @@ static yk_status make_step(yk_exported *self, double t, double h, void (*ask)(vo
         return YK_OK;
     }
 
-    /* A subsystem takes any step, with inputs from what the master gives: asked for at equal
-     * distances over the step, its ends among them, where it can be asked. */
+    /* A subsystem makes any step, with inputs from the importer: requested at equal distances over
+     * the step, including its ends, if possible. */
     size_t bytes = (size_t)m->port_count * sizeof *self->given;
     for (int i = 0; ask && i < SAMPLES; i++) {
         ask(user, t + h * i / (SAMPLES - 1));
         memcpy(self->asked + i * m->port_count, self->given, bytes);
     }
 
-    /* What is known of the step: samples within it, rates, its two ends, or one value. */
+    /* Available data: samples within the step, rates, its two ends, or one value. */
     for (int i = 0; i < m->port_count; i++) {
         yk_input *input = &self->inputs[i];
         if (ask)
@@ -865,7 +867,7 @@ static yk_status make_step(yk_exported *self, double t, double h, void (*ask)(vo
             constant_input(self, i, input);
     }
 
-    /* Derivatives may be asked for afterwards, and are those of this step. */
+    /* Derivatives may be requested afterwards, and are those of this step. */
     self->step_size = 0;
     if (m->differentiable)
         m->object->ops->rollback->get(m->object, self->image[0]);
@@ -884,7 +886,7 @@ static yk_status make_step(yk_exported *self, double t, double h, void (*ask)(vo
                     yk_input_shift(&self->inputs[port], m->ports[port].kind, h / pieces);
     }
 
-    /* The matrix that is kept is that of an earlier step. */
+    /* The stored matrix belongs to an earlier step. */
     self->step_begin = t;
     self->step_size = h;
     self->matrix_degree = -1;
@@ -933,7 +935,7 @@ static double derivative(const yk_exported *self, const yk_export_variable *unkn
     };
     const yk_export_model *m = &self->model;
 
-    /* Where the rows of the one port and the columns of the other begin. */
+    /* First row of one port and first column of the other. */
     int coefficients = self->matrix_degree + 1;
     int row = 0;
     int column = 0;
@@ -955,7 +957,7 @@ static double derivative(const yk_exported *self, const yk_export_variable *unkn
     if (m->ports[unknown->port].kind == YK_PORT_SCALAR)
         return of[offset / 3 * width];
 
-    /* Linear and angular rows take turns; position, velocity and acceleration come first here. */
+    /* Linear and angular rows alternate; position, velocity and acceleration come first here. */
     if (offset < ORIENTATION)
         return of[(offset / 3 * 6 + offset % 3) * width];
     if (offset >= ANGULAR)
@@ -999,8 +1001,8 @@ static yk_status channel_after(yk_exported *self, const yk_export_variable *unkn
     return YK_OK;
 }
 
-/* The derivative of a component of a channel: sensitivities are those of ports, so that the step is
- * made twice more, with the coefficient a little smaller and larger. */
+/* The derivative of a component of a channel: sensitivities cover ports only, so the step is
+ * repeated twice, with the coefficient a little smaller and larger. */
 static yk_status channel_derivative(yk_exported *self, const yk_export_variable *unknown,
                                     const yk_export_variable *known, int power, double *result)
 {
@@ -1059,18 +1061,18 @@ yk_status yk_exported_derive(yk_exported *self, bool adjoint, const uint32_t *un
             degree = (int)power;
     }
 
-    /* The inputs of a step are known, and its start kept, only until the state is set. */
+    /* The inputs of a step are known, and its start is stored, only until the state is set. */
     if (self->step_size == 0)
         return fail(self, YK_ERROR_ARGUMENT,
                     "derivatives are those of the last step, and none was made since the start or "
                     "since a state was set");
 
-    /* The matrix of the last step is kept. A higher degree that was asked for once is kept too: a
-     * master asks for the same in every step. */
+    /* The matrix of the last step is stored. A higher degree that was requested once is kept,
+     * because an importer requests the same in every step. */
     if (degree > self->asked_degree)
         self->asked_degree = degree;
     if (self->matrix_degree < self->asked_degree) {
-        /* From where the step began; the state is what it was, also where that fails. */
+        /* From the start of the step; the state is restored, also after a failure. */
         const yk_subsystem_ops *ops = m->object->ops;
         ops->rollback->get(m->object, self->image[1]);
         yk_status status = ops->rollback->set(m->object, self->image[0]);
@@ -1118,7 +1120,7 @@ yk_status yk_exported_derive(yk_exported *self, bool adjoint, const uint32_t *un
 
 /* State ---------------------------------------------------------------------------------------- */
 
-/* Before what the ports have been given and had before, and the image of the model. */
+/* Precedes the present and previous inputs of the ports, and the image of the model. */
 typedef struct state_head {
     uint64_t mark;
     uint64_t identity; /* of the model and its parameters */
@@ -1227,7 +1229,7 @@ yk_status yk_exported_state_set(yk_exported *self, const void *bytes, size_t siz
     size_t ports = (size_t)m->port_count * sizeof *self->given;
     const char *at = (const char *)(head + 1);
 
-    /* Rates belong to the step that was being prepared, not to the state. */
+    /* Rates belong to the step in preparation, not to the state. */
     self->time = head->time;
     self->stop = head->stop;
     self->mode = head->mode;

@@ -14,7 +14,7 @@
 
 /* Values --------------------------------------------------------------------------------------- */
 
-/* Whether a variable belongs to clocks none of which is active. */
+/* Whether a variable belongs to clocks, none of which is active. */
 static bool is_asleep(const yk_fmu *self, const yk_fmi_variable *v)
 {
     if (!v->clocks[0])
@@ -37,14 +37,14 @@ yk_status yk_fmu_set_inputs(yk_fmu *self, bool discrete)
     yk_fmi_instance *instance = self->instance;
     yk_status status = YK_OK;
 
-    /* Continuous ones in one call, of which most FMUs have nothing else. */
+    /* Continuous variables in one call; most FMUs have no others. */
     if (list->real_count > 0)
         status = instance->calls->set(instance, YK_FMI_FLOAT64, list->references, list->real_count,
                                       list->values, list->real_values);
     if (!discrete)
         return status;
 
-    /* Integers, booleans and the like one by one, each by the call of its type. */
+    /* Integers, booleans and similar types one by one, each by the call of its type. */
     for (int i = list->real_count; i < list->count && status == YK_OK; i++) {
         const yk_fmi_variable *v = &self->description.variables[list->variables[i]];
         if (is_asleep(self, v))
@@ -59,7 +59,7 @@ yk_status yk_fmu_set_inputs(yk_fmu *self, bool discrete)
 
 static yk_status read_list(yk_fmu *self, yk_fmu_list *list)
 {
-    /* As they are set: real numbers in one call, the rest one by one. */
+    /* Real numbers in one call, the rest one by one. */
     yk_fmi_instance *instance = self->instance;
     yk_status status = YK_OK;
     if (list->real_count > 0)
@@ -76,20 +76,20 @@ static yk_status read_list(yk_fmu *self, yk_fmu_list *list)
 }
 
 /* Outputs at the end of a step of size h, with the rates that the FMU does not have; h = 0: at the
- * start, where differences are not known. */
+ * start, where differences are unknown. */
 static yk_status read_outputs(yk_fmu *self, double h)
 {
     yk_fmu_list *list = &self->outputs;
     size_t values = (size_t)(list->value_count + self->derived_count);
 
-    /* The values before are needed where a rate is a difference. */
+    /* The previous values are needed if a rate is a difference. */
     if (self->rate_count > 0)
         memcpy(self->before, list->values, values * sizeof *self->before);
     yk_status status = read_list(self, list);
     if (status != YK_OK)
         return status;
 
-    /* Rates that are no variables: those that the FMU cannot be asked for are differences. */
+    /* Rates that are not variables: differences, if the FMU does not provide them. */
     yk_fmi_instance *instance = self->instance;
     for (int i = 0; i < self->rate_count && status == YK_OK; i++) {
         int from = self->rates[i].from;
@@ -104,7 +104,7 @@ static yk_status read_outputs(yk_fmu *self, double h)
             *to = (list->values[from] - self->before[from]) / h;
     }
 
-    /* A step that has gone wrong in the FMU shows here first. */
+    /* An internal failure of the FMU appears here first. */
     for (size_t i = 0; i < values && status == YK_OK; i++)
         if (!isfinite(list->values[i]))
             status = yk_fmi_refuse(instance, YK_ERROR_NOT_FINITE,
@@ -122,7 +122,7 @@ yk_status yk_fmu_update(yk_fmu *self, bool *states_changed)
     *states_changed = false;
 
     for (int i = 0; event.again; i++) {
-        /* New discrete states may change others: until none does. */
+        /* New discrete states may change others: repeat until none changes. */
         if (i == UPDATES_MAX)
             return yk_fmi_refuse(instance, YK_ERROR_SUBSYSTEM,
                                  "%s: its discrete states still change after %d updates at one "
@@ -151,14 +151,14 @@ static double clock_time(const yk_fmu *self, int clock)
     return self->start + c->shift + self->ticks[clock] * c->interval;
 }
 
-/* In event mode: the clocks that tick now, then discrete states as they follow from them and from
- * inputs, which are set where there are any. */
+/* In event mode: the clocks that tick now, then discrete states that depend on them and on inputs,
+ * which are set if there are any. */
 static yk_status tick(yk_fmu *self, double t, double tolerance, bool with_inputs)
 {
     yk_fmi_instance *instance = self->instance;
     yk_status status = YK_OK;
 
-    /* Times that differ by rounding only are one event. */
+    /* Times that differ by rounding errors are the same event. */
     for (int i = 0; i < self->clock_count && status == YK_OK; i++) {
         if (clock_time(self, i) > t + tolerance)
             continue;
@@ -168,7 +168,7 @@ static yk_status tick(yk_fmu *self, double t, double tolerance, bool with_inputs
         self->ticks[i]++;
     }
 
-    /* Inputs of clocks may be set while these are active, and only then. */
+    /* Inputs of clocks may be set only while these are active. */
     if (status == YK_OK && with_inputs)
         status = yk_fmu_set_inputs(self, true);
     bool changed;
@@ -195,7 +195,7 @@ static yk_status handle_event(yk_fmu *self, double t, double tolerance)
 
 static double next_event(const yk_subsystem *subsystem, double t)
 {
-    /* What the FMU announced at its last event, and the next tick of a clock. */
+    /* The next event announced by the FMU, and the next tick of a clock. */
     const yk_fmu *self = (const yk_fmu *)subsystem;
     double next = INFINITY;
     if (self->next_event > t)
@@ -212,7 +212,7 @@ static double next_event(const yk_subsystem *subsystem, double t)
 
 /* Start ---------------------------------------------------------------------------------------- */
 
-/* Back to what the FMU is before its initialisation. */
+/* Returns the FMU to its state before the initialization. */
 static yk_status make_new(yk_fmu *self)
 {
     /* After a fatal error the standard allows no call at all. */
@@ -224,8 +224,8 @@ static yk_status make_new(yk_fmu *self)
         if (instance->calls->reset(instance) == YK_OK)
             return YK_OK;
 
-        /* Not every FMU can be reset, whatever the standard says: then it is made anew, after the
-         * states that belong to it. */
+        /* Not every FMU can be reset, despite the standard: then it is instantiated again, after
+         * the states that belong to it are released. */
         for (int i = 0; i < YK_FMU_STATES_KEPT; i++)
             instance->calls->state_free(instance, &self->kept[i]);
         instance->calls->state_free(instance, &self->scratch_state);
@@ -237,7 +237,7 @@ static yk_status make_new(yk_fmu *self)
     return YK_OK;
 }
 
-/* Asks for the size of a serialised state, once after each start. */
+/* Reads the size of a serialized state, once after each start. */
 static yk_status measure_state(yk_fmu *self)
 {
     yk_fmi_instance *instance = self->instance;
@@ -271,7 +271,7 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
     if (status != YK_OK)
         return status;
 
-    /* Parameters and start values, which must be set before the initialisation. */
+    /* Parameters and start values, which must be set before the initialization. */
     for (int i = 0; i < self->setting_count; i++) {
         const yk_fmu_setting *s = &self->settings[i];
         const yk_fmi_variable *v = &self->description.variables[self->setting_variables[i]];
@@ -284,13 +284,13 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
         if (status == YK_OK)
             continue;
 
-        /* Which one it was, after what the FMU says. */
+        /* Name the variable, after the FMU's message. */
         char reason[sizeof instance->message];
         snprintf(reason, sizeof reason, "%s", instance->message);
         return yk_fmi_refuse(instance, status, "%.400s, when '%.100s' was set", reason, v->name);
     }
 
-    /* What the partners give. Inputs that nobody gives keep the values that the FMU has. */
+    /* Inputs from the partners. Other inputs keep the values of the FMU. */
     status = calls->begin(instance, t);
     if (status == YK_OK)
         status = read_list(self, &self->inputs);
@@ -314,13 +314,13 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
             status = calls->step_mode(instance);
     }
 
-    /* Where it is now. */
+    /* Present outputs. */
     if (status == YK_OK && exchange && self->state_count > 0)
         status = calls->get_states(instance, self->x, self->state_count);
     if (status == YK_OK)
         status = read_outputs(self, 0);
 
-    /* The size of a saved state is known after the initialisation. */
+    /* The size of a saved state is known after the initialization. */
     self->state_measured = false;
     if (status == YK_OK && self->ops.rollback && self->state_use != YK_STATES_UNUSED)
         status = measure_state(self);
@@ -330,7 +330,7 @@ static yk_status start(yk_subsystem *subsystem, double t, double h, const yk_inp
 /* Steps ---------------------------------------------------------------------------------------- */
 
 /* Co-simulation from t to t + h with inputs that have been set: the FMU may return early, at an
- * event or of its own will, and then goes on from there. */
+ * event or by its own decision, and then continues from there. */
 static yk_status advance(yk_fmu *self, double t, double h)
 {
     yk_fmi_instance *instance = self->instance;
@@ -338,7 +338,7 @@ static yk_status advance(yk_fmu *self, double t, double h)
     double now = t;
     double rest = h;
 
-    /* Times that are the same but for rounding, which counts late in a long run. */
+    /* Times that are equal within rounding errors, which matters late in a long run. */
     double tolerance = fmax(1e-9 * h, 4 * DBL_EPSILON * fabs(end));
 
     while (rest > tolerance) {
@@ -356,12 +356,12 @@ static yk_status advance(yk_fmu *self, double t, double h)
         if (status != YK_OK)
             return status;
 
-        /* An FMU that stops at an event need not have moved. */
+        /* An FMU that stops at an event need not have advanced. */
         if (!(reached > now) && !event)
             return yk_fmi_refuse(instance, YK_ERROR_SUBSYSTEM,
                                  "%s: the FMU makes no progress at t = %.9g s", self->file, now);
 
-        /* Events that it found, and those whose time has come. */
+        /* Events that it found, and those that are due. */
         now = reached;
         rest = end - now;
         if (!instance->events)
@@ -386,7 +386,7 @@ static void intermediate(void *user, double t)
     if (!self->step_inputs)
         return;
 
-    /* Only those that the FMU takes at such a time. */
+    /* Only those that may be set at such a time. */
     yk_fmu_fill_within(self, self->step_inputs, t - self->step_begin);
     for (int i = 0; i < list->real_count; i++) {
         const yk_fmi_variable *v = &self->description.variables[list->variables[i]];
@@ -397,7 +397,7 @@ static void intermediate(void *user, double t)
     }
 }
 
-/* One piece of a step of co-simulation, between two local times of its inputs. */
+/* One piece of a co-simulation step, between two local times of its inputs. */
 static yk_status step_piece(yk_fmu *self, double from, double to, bool held)
 {
     yk_fmi_instance *instance = self->instance;
@@ -405,21 +405,21 @@ static yk_status step_piece(yk_fmu *self, double from, double to, bool held)
     const yk_input *inputs = self->step_inputs;
     double t = self->step_begin;
 
-    /* FMI 2 follows lines where it can; all else gets values that hold for the piece. */
+    /* FMI 2 follows lines if supported; all other inputs get constant values for the piece. */
     bool lines = instance->can->interpolates_inputs && self->description.version == 2;
     if (lines && !held)
         yk_fmu_fill_lines(self, inputs, from, to);
     else
         yk_fmu_fill(self, inputs, from, to);
 
-    /* What is not continuous is set at an event; then the rates that make lines of the values. */
+    /* Set discontinuous inputs at an event; then the rates that make lines of the values. */
     yk_status status = YK_OK;
     if (self->discrete_inputs)
         status = handle_event(self, t + from, 1e-9 * (to - from));
     else
         status = yk_fmu_set_inputs(self, true);
 
-    /* Held values have no slopes, whatever the step before has left there. */
+    /* Constant values have no slopes, whatever the previous step has left there. */
     if (lines && held)
         memset(self->input_rates, 0, (size_t)list->value_count * sizeof(double));
 
@@ -440,7 +440,8 @@ yk_status yk_fmu_step(yk_subsystem *subsystem, double t, double h, const yk_inpu
     self->step_inputs = inputs;
     self->step_begin = t;
 
-    /* In equal pieces where steps are limited; a ratio is whole where it is so to rounding. */
+    /* In equal pieces if steps are limited; a ratio that is an integer within rounding errors
+     * counts as one. */
     int pieces = 1;
     if (self->longest_step > 0 && !exchange)
         pieces = (int)fmax(1, ceil(h / self->longest_step * (1 - 1e-9)));
@@ -456,13 +457,13 @@ yk_status yk_fmu_step(yk_subsystem *subsystem, double t, double h, const yk_inpu
             status = step_piece(self, from, to, held);
     }
 
-    /* Outputs that follow inputs at once belong to the inputs at the end. */
+    /* Outputs with direct feed-through belong to the inputs at the end. */
     if (status == YK_OK && self->inputs.count > 0 && !held) {
         yk_fmu_fill(self, inputs, h, h);
         status = yk_fmu_set_inputs(self, !self->discrete_inputs);
     }
 
-    /* The inputs are the caller's, and valid until the step returns. */
+    /* The caller owns the inputs, which are valid until the step returns. */
     self->step_inputs = NULL;
     if (status == YK_OK)
         status = read_outputs(self, h);
@@ -471,8 +472,9 @@ yk_status yk_fmu_step(yk_subsystem *subsystem, double t, double h, const yk_inpu
 
 /* Rollback ------------------------------------------------------------------------------------- */
 
-/* The image: continuous states of model exchange, values of inputs and outputs, times of events, the
- * next step size of the integrator, then the FMU's own state: its size and bytes, or the number of a state that is kept. */
+/* The image: continuous states of model exchange, values of inputs and outputs, times of events,
+ * the next step size of the integrator, then the FMU's own state: its size and bytes, or the number
+ * of a stored state. */
 static size_t value_words(const yk_fmu *self)
 {
     return (size_t)(self->state_count + self->inputs.value_count + self->outputs.value_count +
@@ -481,8 +483,8 @@ static size_t value_words(const yk_fmu *self)
 
 static yk_state_layout state_layout(const yk_subsystem *subsystem)
 {
-    /* The FMU is asked for a state only when the first image is needed: some crash in the
-     * question. */
+    /* Request a state of the FMU only when the first image is needed, because some FMUs crash on
+     * it. */
     yk_fmu *self = (yk_fmu *)(uintptr_t)subsystem;
     if (measure_state(self) != YK_OK) {
         yk_log(self->context, YK_LOG_WARNING, "%s", self->instance->message);
@@ -526,7 +528,7 @@ static void move_values(yk_fmu *self, double *image, bool save)
     }
 }
 
-/* An FMU that cannot serialise keeps its states itself, and the image has their number. */
+/* For an FMU that cannot serialize, states are kept in the FMU, and the image has their number. */
 static bool image_is_local(const yk_subsystem *subsystem)
 {
     const yk_fmu *self = (const yk_fmu *)subsystem;
@@ -542,18 +544,18 @@ static void expect_states(yk_subsystem *subsystem, yk_state_use use)
 
 static void state_get(const yk_subsystem *subsystem, double *image)
 {
-    /* Reading changes only memory that the FMU keeps for its states. */
+    /* Reading changes only memory of the FMU for its states. */
     yk_fmu *self = (yk_fmu *)(uintptr_t)subsystem;
     yk_fmi_instance *instance = self->instance;
     const yk_fmi_calls *calls = instance->calls;
     move_values(self, image, true);
 
-    /* The state itself in bytes, or as the number of a state that is kept here. */
+    /* The state itself in bytes, or the number of a state stored here. */
     double *tail = image + value_words(self);
     uint64_t mark = 0; /* 0: the FMU did not give its state */
     memset(tail, 0, (state_layout(subsystem).word_count - value_words(self)) * sizeof *tail);
 
-    /* A state that has become larger does not fit, and cannot be returned to. */
+    /* A state that has become larger does not fit, and cannot be restored. */
     if (self->state_bytes > 0) {
         size_t size = 0;
         bool good = calls->state_get(instance, &self->scratch_state) == YK_OK &&
@@ -574,7 +576,7 @@ static void state_get(const yk_subsystem *subsystem, double *image)
 
 static yk_status state_set(yk_subsystem *subsystem, const double *image)
 {
-    /* The contract lets no failure out of reading a state: it shows here. */
+    /* Reading a state cannot fail according to the contract: the failure appears here. */
     yk_fmu *self = (yk_fmu *)subsystem;
     yk_fmi_instance *instance = self->instance;
     const double *tail = image + value_words(self);
@@ -585,14 +587,14 @@ static yk_status state_set(yk_subsystem *subsystem, const double *image)
                              "%s: the FMU did not give the state to which it is to return",
                              self->file);
 
-    /* Bytes may come from another process; a number means a state that is kept in this one. */
+    /* Bytes may come from another process; a number refers to a state in this one. */
     yk_status status;
     if (self->state_bytes > 0) {
         status = instance->calls->deserialise(instance, tail + 1, mark, &self->scratch_state);
         if (status == YK_OK)
             status = instance->calls->state_set(instance, self->scratch_state);
     } else {
-        /* Handles go round: a state that is older has been replaced. */
+        /* Handles are reused: an older state has been replaced. */
         uint64_t number = mark - 1;
         if (number + YK_FMU_STATES_KEPT < self->kept_count || number >= self->kept_count)
             return yk_fmi_refuse(instance, YK_ERROR_CAPABILITY,
@@ -630,7 +632,7 @@ static yk_status connect(yk_subsystem *subsystem, int port, yk_causality causali
 {
     yk_fmu *self = (yk_fmu *)subsystem;
 
-    /* Its variables say what a port takes. */
+    /* The variables of a port determine its causality. */
     (void)constrained;
     if (port < 0 || port >= self->port_count || self->maps[port].takes != causality)
         return yk_fail(self->context, YK_ERROR_ARGUMENT,
@@ -650,18 +652,18 @@ static const char *message(const yk_subsystem *subsystem)
     return ((const yk_fmu *)subsystem)->instance->message;
 }
 
-/* FMUs of FMI 3 that ask for their inputs within a step follow what they are given. */
+/* FMUs of FMI 3 that request their inputs within a step follow them. */
 static int input_degree(const yk_subsystem *subsystem)
 {
     const yk_fmu *self = (const yk_fmu *)subsystem;
     const yk_fmi_description *d = &self->description;
     const yk_fmi_instance *instance = self->instance;
 
-    /* Our own integrator takes the inputs at every stage. */
+    /* Our own integrator evaluates the inputs at every stage. */
     if (instance->exchange)
         return YK_INPUT_DEGREE_MAX;
 
-    /* Ports with power are what counts: signals are lines at most. */
+    /* Ports with power count; signals are lines at most. */
     bool asks = false;
     bool holds = false;
     bool wrench = false;
@@ -674,14 +676,14 @@ static int input_degree(const yk_subsystem *subsystem)
         wrench = wrench || port->takes == YK_CAUSALITY_WRENCH_INPUT;
     }
 
-    /* One of ours says it; in FMI 2 cubics of motions get through by their ends, wrenches as
-     * lines. */
+    /* FMUs of Yoke declare it; in FMI 2, cubics of motions are transferred by their ends, wrenches
+     * as lines. */
     if (d->input_degree >= 0 && (d->version == 3 || !wrench))
         return d->input_degree;
     if (d->version == 2)
         return instance->can->interpolates_inputs;
 
-    /* FMI 3: one port that does not ask for its inputs holds all of them back. */
+    /* FMI 3: one port that does not request its inputs limits all of them. */
     if (holds)
         return 0;
 
@@ -728,7 +730,7 @@ static void destroy(yk_subsystem *subsystem)
     yk_context *context = self->context;
     yk_fmi_instance *instance = self->instance;
 
-    /* States go before the instance to which they belong. */
+    /* Release states before their instance. */
     if (instance && instance->component && !instance->dead) {
         for (int i = 0; i < YK_FMU_STATES_KEPT; i++)
             instance->calls->state_free(instance, &self->kept[i]);
@@ -768,7 +770,7 @@ static void destroy(yk_subsystem *subsystem)
     yk_free(context, self->z);
     yk_free(context, self->sensitivity_work);
 
-    /* The folder into which it was unpacked goes, unless it belongs to another. */
+    /* Remove the folder into which it was unpacked, unless another object owns it. */
     yk_fmi_forget(context, &self->description);
     if (self->borrowed)
         yk_free(context, self->folder);
@@ -820,7 +822,7 @@ static yk_status copy_settings(yk_fmu *self, const yk_fmu_def *def)
                            v->name, v->size, v->size == 1 ? "" : "s", from->count,
                            from->count == 1 ? " was" : "s were");
 
-        /* Some variables are what they are. */
+        /* Some variables are constant. */
         bool fixed = strcmp(v->variability, "constant") == 0 ||
                      v->causality == YK_FMI_CALCULATED_PARAMETER ||
                      v->causality == YK_FMI_STRUCTURAL_PARAMETER ||
@@ -833,7 +835,7 @@ static yk_status copy_settings(yk_fmu *self, const yk_fmu_def *def)
                            "%s: the variable '%s' cannot be set: it is %s", self->file, v->name,
                            why);
 
-        /* The caller's values need not stay until the FMU is set up again. */
+        /* The caller's values may be released before the FMU is initialized again. */
         self->setting_variables[i] = variable;
         if (text) {
             to->text = yk_text_copy(self->context, from->text);
@@ -854,7 +856,7 @@ static yk_status copy_settings(yk_fmu *self, const yk_fmu_def *def)
     return YK_OK;
 }
 
-/* Outputs that are no ports, and what was asked for. */
+/* Outputs that are not ports, and requested channels. */
 static yk_status list_channels(yk_fmu *self, const yk_fmu_def *def)
 {
     const yk_fmi_description *d = &self->description;
@@ -885,7 +887,7 @@ static yk_status list_channels(yk_fmu *self, const yk_fmu_def *def)
         if (!usable || (!wanted && v->causality != YK_FMI_OUTPUT))
             continue;
 
-        /* What a port carries is recorded with the port. */
+        /* Variables of a port are recorded with the port. */
         bool is_port = false;
         for (int k = 0; k < self->port_count; k++)
             is_port = is_port || strcmp(self->ports[k].name, v->name) == 0;
@@ -900,7 +902,7 @@ static yk_status list_channels(yk_fmu *self, const yk_fmu_def *def)
     return YK_OK;
 }
 
-/* Clocks that tick at known times are the importer's to set. */
+/* The importer must set clocks that tick at known times. */
 static yk_status list_clocks(yk_fmu *self)
 {
     const yk_fmi_description *d = &self->description;
@@ -911,13 +913,13 @@ static yk_status list_clocks(yk_fmu *self)
     if (!self->clocks || !self->ticks || !self->active)
         return YK_ERROR_MEMORY;
 
-    /* Clocks that the FMU waits for; those that it ticks itself need nobody. */
+    /* Clocks for which the FMU waits; those that it ticks itself need nothing. */
     for (int i = 0; i < d->variable_count; i++) {
         const yk_fmi_variable *v = &d->variables[i];
         if (v->type != YK_FMI_CLOCK || v->causality != YK_FMI_INPUT)
             continue;
 
-        /* An interval that can be tuned stays as it is: no parameter is set during a run. */
+        /* A tunable interval is constant, because no parameter is set during a run. */
         static const char *const periodic[] = {"constant", "fixed", "tunable"};
         bool known = false;
         for (int k = 0; k < 3; k++)
@@ -944,10 +946,10 @@ static yk_status list_clocks(yk_fmu *self)
     return YK_OK;
 }
 
-/* Memory for stepping; how many states there are is known from the instance. */
+/* Memory for stepping; the instance knows the number of states. */
 static yk_status take_memory(yk_fmu *self)
 {
-    /* Of model exchange the states and event indicators are ours to keep. */
+    /* In model exchange we store the states and event indicators. */
     yk_fmi_instance *instance = self->instance;
     if (instance->exchange) {
         yk_status status =
@@ -972,7 +974,7 @@ static yk_status take_memory(yk_fmu *self)
     for (size_t i = 0; i < inputs; i++)
         self->orders[i] = 1;
 
-    /* In event mode only may inputs be set that are not continuous. */
+    /* Discontinuous inputs may be set in event mode only. */
     bool discrete = self->inputs.count > self->inputs.real_count;
     bool has_events = instance->events || instance->exchange;
     self->discrete_inputs = discrete && has_events;
@@ -1002,7 +1004,7 @@ static int signal_variable(const yk_fmu *self, int port, const yk_fmu_list *list
     return -1;
 }
 
-/* By the model structure. Motions and wrenches of ports with power count as states. */
+/* From the model structure. Motions and wrenches of ports with power count as states. */
 static bool feeds_through(const yk_subsystem *subsystem, int input, int port, int channel,
                           int component)
 {
@@ -1035,7 +1037,7 @@ static const yk_subsystem_ops fmu_ops = {
     .channels = &channel_ops,
 };
 
-/* Everything of the object; what a failure leaves is destroyed by the caller. */
+/* Creates all parts of the object; after a failure the caller destroys the rest. */
 static yk_status fill(yk_fmu *self, const yk_fmu_def *def)
 {
     yk_context *context = self->context;
@@ -1062,7 +1064,7 @@ static yk_status fill(yk_fmu *self, const yk_fmu_def *def)
     if (status != YK_OK)
         return status;
 
-    /* Co-simulation, unless it has none or model exchange is asked for. */
+    /* Co-simulation, unless it is missing or model exchange is requested. */
     if (def->kind == YK_FMU_CO_SIMULATION && !d->co_simulation.identifier)
         return yk_fail(context, YK_ERROR_INPUT, "%s has model exchange, no co-simulation",
                        self->file);
@@ -1082,7 +1084,7 @@ static yk_status fill(yk_fmu *self, const yk_fmu_def *def)
     instance->intermediate = intermediate;
     instance->intermediate_user = self;
 
-    /* What of it is used, before its code runs for the first time. */
+    /* The used functions, before its code runs for the first time. */
     status = yk_fmu_map_ports(self, def);
     if (status == YK_OK)
         status = copy_settings(self, def);
@@ -1107,11 +1109,12 @@ static yk_status fill(yk_fmu *self, const yk_fmu_def *def)
     if (status != YK_OK)
         return status;
 
-    /* The contract's groups that this FMU can serve, by its description. */
+    /* The contract's groups that this FMU supports, according to its description. */
     if (instance->can->state) {
         self->ops.rollback = &rollback_ops;
         self->ops.expect_states = expect_states;
-        expect_states(&self->subsystem, YK_STATES_RESTORED); /* unless a system says otherwise */
+        /* unless a system requests otherwise */
+        expect_states(&self->subsystem, YK_STATES_RESTORED);
     }
     self->ops.is_state_process_local = image_is_local;
     if (differentiable)
@@ -1121,7 +1124,8 @@ static yk_status fill(yk_fmu *self, const yk_fmu_def *def)
     return YK_OK;
 }
 
-/* In a process of its own: the archive is unpacked, and removed, by this one, which lives on. */
+/* In a process of its own: this process unpacks and removes the archive, because it survives a
+ * crash. */
 typedef struct hosted {
     yk_context *context;
     yk_fmu_def def;
@@ -1169,7 +1173,7 @@ yk_status yk_fmu_create(yk_context *context, const yk_fmu_def *def, yk_subsystem
         return YK_OK;
     }
 
-    /* In a child: the same, made there from a folder that is removed here. */
+    /* In a child process: the same, created there from a folder that is removed here. */
     hosted *h = yk_allocate(context, 1, sizeof *h);
     if (!h)
         return YK_ERROR_MEMORY;
@@ -1181,7 +1185,7 @@ yk_status yk_fmu_create(yk_context *context, const yk_fmu_def *def, yk_subsystem
         return status;
     }
 
-    /* The child makes it within itself, from the folder that is unpacked already. */
+    /* The child process creates it from the unpacked folder. */
     h->def = *def;
     h->def.child = false;
     h->def.folder = h->folder;

@@ -1,7 +1,8 @@
-/* Integration of FMUs of model exchange by the error-controlled method of math/stiff.h, with events.
+/* Integration of FMUs of model exchange by the error-controlled method of math/stiff.h, with
+ * events.
  *
  * A state event is a change of an indicator between positive and not positive. The indicators are
- * tested at the end of each step and at places within long steps. The event is located by bisection
+ * tested at the end of each step and at times within long steps. The event is located by bisection
  * on the interpolated states, and the step ends just after the event, as FMI requires. Steps also
  * end at time events. The integrator restarts without history at each macro step and each event;
  * the size of its next step is part of the state image. So repeated steps give the same bits. */
@@ -11,7 +12,7 @@
 
 #include "interop/fmi/fmu_internal.h"
 
-/* Takes the FMU to the time t with the states x. */
+/* Sets the FMU to the time t with the states x. */
 static yk_status visit(yk_fmu *self, double t, const double *x)
 {
     yk_fmi_instance *instance = self->instance;
@@ -58,7 +59,7 @@ static yk_status difference_rates(yk_fmu *self, double t, const double *x, const
     memcpy(moved, x, (size_t)n * sizeof *moved);
 
     for (int c = 0; c < n; c++) {
-        /* The difference that rounding leaves of the wanted one. */
+        /* The actual difference after rounding. */
         double wanted = sqrt(DBL_EPSILON) * fmax(fabs(x[c]), self->nominal[c]);
         moved[c] = x[c] + copysign(wanted, rate[c]);
         double difference = moved[c] - x[c];
@@ -104,7 +105,7 @@ yk_status yk_fmu_prepare_integrator(yk_fmu *self, const yk_fmu_def *def)
     yk_context *context = self->context;
     size_t n = (size_t)self->state_count;
 
-    /* NaN: the description gives none. */
+    /* NaN: the description does not give any. */
     double relative = TOLERANCE;
     if (def->tolerance > 0)
         relative = def->tolerance;
@@ -248,7 +249,7 @@ static yk_status handle_event(yk_fmu *self)
     if (status == YK_OK)
         status = instance->calls->continuous_mode(instance);
 
-    /* An event may set the continuous states: a ball that bounces. */
+    /* An event may change the continuous states, as for a bouncing ball. */
     if (status == YK_OK && changed && self->state_count > 0)
         status = instance->calls->get_states(instance, self->x, self->state_count);
     return status;
@@ -266,7 +267,7 @@ yk_status yk_fmu_integrate(yk_fmu *self, double t, double h)
     if (self->event_spacing > 0)
         spacing = fmin(spacing, self->event_spacing);
 
-    /* Inputs that are not continuous may only be set in event mode. */
+    /* Discontinuous inputs may be set in event mode only. */
     yk_status status = visit(self, now, self->x);
     if (status == YK_OK && self->discrete_inputs)
         status = handle_event(self);
@@ -308,12 +309,12 @@ yk_status yk_fmu_integrate(yk_fmu *self, double t, double h)
         if (status != YK_OK)
             return status;
 
-        /* A state event before the time event comes first. */
+        /* A state event before the time event has priority. */
         double size = search.theta * yk_stiff_size(self->integrator);
         timed = timed && size == limit;
         now += size;
 
-        /* The FMU may ask for an event of its own, or for the end. */
+        /* The FMU may request an event, or the end. */
         bool asked = false;
         bool terminate = false;
         if (!instance->can->completed_step_unused)

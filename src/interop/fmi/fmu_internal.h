@@ -1,9 +1,9 @@
-/* An FMU from inside: one instance of its code, and the subsystem that is made of it.
+/* Internal structs of FMUs: one instance of its code, and the subsystem made from it.
  *
  *   instance.c                 loads the binary
- *   instance2.c, instance3.c   the calls of FMI 2.0 and 3.0
+ *   instance2.c, instance3.c   calls of FMI 2.0 and 3.0
  *   fmu_ports.c                maps variables to ports
- *   fmu.c                      is the subsystem
+ *   fmu.c                      the subsystem
  *   fmu_exchange.c             integrates FMUs of model exchange
  *   fmu_sensitivity.c          differentiates a step */
 #ifndef YK_TRANSPORT_FMI_FMU_INTERNAL_H
@@ -16,20 +16,20 @@
 
 /* Instances ------------------------------------------------------------------------------------ */
 
-/* One instance of a loaded FMU, the same for FMI 2.0 and 3.0 and for both kinds.
+/* One instance of a loaded FMU, the same for FMI 2.0 and 3.0 and for both interface types.
  *
- *   load -> instantiate -> begin, set values, initialise -> steps ... -> unload
+ *   load -> instantiate -> begin, set values, initialize -> steps ... -> unload
  *
- * What the versions call differently stands behind one table of calls. All calls return a status;
- * the instance keeps the message, which names the FMU, the function and what the FMU logged. Values
- * of all types are doubles here. */
+ * One table contains the calls that differ between the versions. All calls return a status; the
+ * instance keeps the message, which names the FMU, the function and the FMU's log. Values of all
+ * types are doubles here. */
 
-/* What an event, or a step that ended at one, leaves. */
+/* Result of an event, or of a step that ended at one. */
 typedef struct yk_fmi_event {
-    bool again; /* discrete states have to be updated once more */
+    bool again; /* discrete states must be updated again */
     bool terminate;
     bool states_changed;
-    double next; /* time of the next event; infinity: none is known */
+    double next; /* time of the next event; infinity: unknown */
 } yk_fmi_event;
 
 typedef struct yk_fmi_calls yk_fmi_calls;
@@ -37,21 +37,21 @@ typedef struct yk_fmi_calls yk_fmi_calls;
 typedef struct yk_fmi_instance {
     yk_context *context;
     const yk_fmi_description *description;
-    const yk_fmi_capabilities *can; /* of the kind that is used */
+    const yk_fmi_capabilities *can; /* of the interface type in use */
     const yk_fmi_calls *calls;
-    bool exchange;      /* model exchange, else co-simulation */
+    bool exchange;      /* model exchange, otherwise co-simulation */
     const char *file;   /* names the FMU in messages */
     const char *folder; /* where it is unpacked */
     char *name;
     bool logging;
     double tolerance; /* 0: the FMU's own */
     bool events;      /* co-simulation with event mode */
-    bool returns;     /* earlier states may be set: the FMU must keep what they need */
+    bool returns;     /* earlier states may be set: the FMU must keep the data for them */
     void *library;
     void *component; /* NULL: not instantiated */
-    bool discarded;  /* the last call that failed returned `discard`: a smaller step may help */
-    bool dead;       /* it reported a fatal error: nothing may be called any more */
-    /* NULL where the FMU has none of this name */
+    bool discarded;  /* the last failed call returned `discard`: a smaller step may help */
+    bool dead;       /* after a fatal error no function may be called */
+    /* NULL if the FMU has no function with this name */
     union {
         struct {
             YK_FMI2_LIST(YK_FMI_POINTER)
@@ -61,19 +61,19 @@ typedef struct yk_fmi_instance {
         } three;
     } functions;
     yk_fmi2_callbacks callbacks;
-    /* FMI 3: asked for inputs at a time within a step */
+    /* FMI 3: called for inputs at a time within the step */
     void (*intermediate)(void *user, double t);
     void *intermediate_user;
     char log[256];     /* last warning or error that the FMU logged, "" */
-    char message[600]; /* of the last call that failed */
+    char message[600]; /* of the last failed call */
 } yk_fmi_instance;
 
 struct yk_fmi_calls {
     yk_status (*instantiate)(yk_fmi_instance *self);
     void (*release)(yk_fmi_instance *self);
     yk_status (*reset)(yk_fmi_instance *self);
-    /* Enters initialisation for a start at t, and leaves it. Afterwards FMUs of model exchange are
-     * in event mode, others ready for steps or, with `event_mode`, in event mode. */
+    /* Enters the initialization for a start at t, and leaves it. Afterwards FMUs of model exchange
+     * are in event mode, others ready for steps or, with `event_mode`, in event mode. */
     yk_status (*begin)(yk_fmi_instance *self, double t);
     yk_status (*initialise)(yk_fmi_instance *self);
 
@@ -113,7 +113,7 @@ struct yk_fmi_calls {
     yk_status (*set_states)(yk_fmi_instance *self, const double *x, int count);
     yk_status (*get_states)(yk_fmi_instance *self, double *x, int count);
     yk_status (*rates)(yk_fmi_instance *self, double *rates, int count);
-    /* Nominal values of the states, or ones if the FMU does not give any. */
+    /* Nominal values of the states, or ones if the FMU does not provide any. */
     yk_status (*nominals)(yk_fmi_instance *self, double *nominals, int count);
     yk_status (*indicators)(yk_fmi_instance *self, double *z, int count);
     yk_status (*counts)(yk_fmi_instance *self, int *states, int *indicators);
@@ -129,7 +129,7 @@ yk_status yk_fmi_load(yk_context *context, const yk_fmi_description *description
                       yk_fmi_instance **instance);
 void yk_fmi_unload(yk_fmi_instance *self);
 
-/* The function of an FMU that a thread is in, so that a crash can be reported with its place. */
+/* The function of an FMU in which a thread is, so that a crash can be reported with its location. */
 typedef struct yk_fmi_call {
     const char *file; /* NULL: the thread runs no code of an FMU */
     const char *function;
@@ -155,16 +155,16 @@ static inline int yk_fmi_left(int level)
 /* For the two versions: sets the message and returns the status. */
 yk_status yk_fmi_refuse(yk_fmi_instance *self, yk_status status, const char *format, ...)
     YK_PRINTF(3, 4);
-/* What the status of a function says; `level` counts from OK as both versions do. */
+/* Status for the level returned by a function; `level` counts from OK as in both versions. */
 yk_status yk_fmi_judge(yk_fmi_instance *self, int level, const char *function);
-/* What stands before the FMU's log in a message: "; it logged: ", or "" where that is empty. */
+/* Precedes the FMU's log in a message: "; it logged: ", or "" if that is empty. */
 const char *yk_fmi_log_link(const yk_fmi_instance *self);
 /* A line that the FMU logged. */
 void yk_fmi_logged(yk_fmi_instance *self, int level, const char *category, const char *text);
 
 /* The subsystem -------------------------------------------------------------------------------- */
 
-/* Variables that are set or read together. Continuous ones of type Float64 come first and are one
+/* Variables that are set or read together. Continuous ones of type Float64 come first and need one
  * call. */
 typedef struct yk_fmu_list {
     int count, capacity;
@@ -176,13 +176,13 @@ typedef struct yk_fmu_list {
     double *values;
 } yk_fmu_list;
 
-/* Where the components of a port's quantities are in the values of inputs (what it takes) or
- * outputs (what it answers with); -1: always zero. */
+/* Indices of the components of a port's quantities in the values of inputs (received) or outputs
+ * (returned); -1: always zero. */
 typedef struct yk_fmu_port {
     yk_causality takes;
     bool connected;
-    bool asks;          /* FMI 3: the FMU asks for its inputs within a step */
-    double wrench_sign; /* of the wrench that the FMU gives */
+    bool asks;          /* FMI 3: the FMU requests its inputs within a step */
+    double wrench_sign; /* of the wrench that the FMU returns */
     int count[YK_FMU_QUANTITIES];
     int at[YK_FMU_QUANTITIES][YK_FMU_COMPONENTS_MAX];
 } yk_fmu_port;
@@ -191,11 +191,11 @@ enum { YK_FMU_STATES_KEPT = 64 };
 
 typedef struct yk_fmu {
     yk_subsystem subsystem;
-    yk_subsystem_ops ops; /* of this FMU: capabilities are those that it has */
+    yk_subsystem_ops ops; /* of this FMU, with its capabilities */
     yk_context *context;
     char *file;
     char *folder;
-    bool borrowed; /* the folder belongs to another */
+    bool borrowed; /* another object owns the folder */
     yk_fmi_description description;
     yk_fmi_instance *instance;
     double longest_step; /* s; 0: not limited */
@@ -204,16 +204,16 @@ typedef struct yk_fmu {
     yk_port *ports;
     yk_fmu_port *maps;
     yk_fmu_list inputs, outputs;
-    int rate_count; /* of values that the FMU does not have: rates of others */
+    int rate_count; /* number of values that the FMU does not have: rates of others */
     struct {
         int to, from; /* in the values of outputs */
-        bool asked;   /* by derivatives of outputs; else by differences */
+        bool asked;   /* from derivatives of outputs; otherwise from differences */
         uint32_t reference;
     } * rates;
-    int derived_count;    /* values after those of the outputs */
-    double *before;       /* values of outputs at the last step's end */
+    int derived_count;    /* number of values after those of the outputs */
+    double *before;       /* values of outputs at the end of the last step */
     double *input_rates;  /* of Float64 inputs */
-    int *orders;          /* ones, for calls that want the order of a derivative */
+    int *orders;          /* ones, for calls that need the order of a derivative */
     bool discrete_inputs; /* some inputs may be set in event mode only */
 
     int setting_count;
@@ -223,7 +223,7 @@ typedef struct yk_fmu {
     yk_channel *channels;
     int *channel_variables;
 
-    /* Present state besides that of the FMU. */
+    /* Present state in addition to that of the FMU. */
     bool started;
     double next_event; /* s; infinity: none known */
     int clock_count;
@@ -235,15 +235,16 @@ typedef struct yk_fmu {
     /* Model exchange. */
     int state_count, indicator_count;
     double *x;            /* continuous states */
-    double *trial_states; /* states at a place within a step */
+    double *trial_states; /* states at a time within a step */
     double *nominal;      /* of the states */
     double *z, *z_before; /* event indicators */
     double
-        event_spacing;  /* s, longest distance of two places with tested indicators; 0: not given */
-    double absolute;    /* tolerance, relative to the nominal values */
-    double *tolerances; /* absolute, of the states */
-    double proposal;    /* s, next step size of the integrator; 0: not known. Part of the image */
-    bool jacobian_given; /* by directional derivatives; else by differences */
+        /* s, largest distance of two times at which indicators are tested; 0: not given */
+        event_spacing;
+    double absolute;     /* tolerance, relative to the nominal values */
+    double *tolerances;  /* absolute, of the states */
+    double proposal;     /* s, next step size of the integrator; 0: unknown. Part of the image */
+    bool jacobian_given; /* from directional derivatives; otherwise from differences */
     uint32_t *rate_references;
     yk_stiff_problem problem;
     yk_stiff *integrator;
@@ -254,8 +255,8 @@ typedef struct yk_fmu {
 
     /* Rollback. */
     yk_state_use state_use;
-    bool state_measured; /* the size of a serialised state has been asked for */
-    size_t state_bytes;  /* of a serialised state; 0: handles */
+    bool state_measured; /* the size of a serialized state is known */
+    size_t state_bytes;  /* of a serialized state; 0: handles */
     void *scratch_state;
     void *kept[YK_FMU_STATES_KEPT];
     uint64_t kept_count; /* states taken so far */
@@ -265,12 +266,12 @@ typedef struct yk_fmu {
 
 /* fmu_ports.c */
 yk_status yk_fmu_map_ports(yk_fmu *self, const yk_fmu_def *def);
-/* Values of the inputs from the inputs of the ports, over the local times `from` to `to`:
- * wrenches by their mean, all else by its value at `to`. */
+/* Values of the inputs from the inputs of the ports, over the local times `from` to `to`: wrenches
+ * by their mean, all others by their value at `to`. */
 void yk_fmu_fill(yk_fmu *self, const yk_input *inputs, double from, double to);
 /* Whether no input changes within the step. */
 bool yk_fmu_inputs_are_held(const yk_fmu *self, const yk_input *inputs);
-/* Of ports that are asked within a step, at one local time. */
+/* For ports that are requested within a step, at one local time. */
 void yk_fmu_fill_within(yk_fmu *self, const yk_input *inputs, double at);
 /* As lines: values at `from` in the inputs, slopes in input_rates. */
 void yk_fmu_fill_lines(yk_fmu *self, const yk_input *inputs, double from, double to);
@@ -279,14 +280,14 @@ void yk_fmu_read_port(const yk_fmu *self, int port, yk_port_value *value);
 const char *yk_fmu_port_unit(const yk_subsystem *subsystem, int port, int offset);
 
 /* fmu.c */
-/* Sets the inputs to their values; those that are not continuous only where asked, those of clocks
- * only where one of their clocks is active. */
+/* Sets the inputs to their values; discontinuous ones only if requested, those of clocks only if
+ * one of their clocks is active. */
 yk_status yk_fmu_set_inputs(yk_fmu *self, bool discrete);
-/* Discrete states until nothing changes any more. In event mode; left in it. */
+/* Updates discrete states until nothing changes. Called in event mode, which remains active. */
 yk_status yk_fmu_update(yk_fmu *self, bool *states_changed);
 
 /* fmu_exchange.c */
-/* Memory and settings of the integrator, after the counts of states are known. */
+/* Memory and settings of the integrator, after the numbers of states are known. */
 yk_status yk_fmu_prepare_integrator(yk_fmu *self, const yk_fmu_def *def);
 void yk_fmu_release_integrator(yk_fmu *self);
 /* From t to t + h with the inputs of the step that began at step_begin. */
@@ -295,7 +296,7 @@ yk_status yk_fmu_integrate(yk_fmu *self, double t, double h);
 /* fmu_sensitivity.c */
 yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
                                   const yk_input *inputs, int degree, double *matrix);
-/* Whether the FMU offers what that needs; takes the memory for it. */
+/* Whether the FMU supports it; allocates the memory. */
 yk_status yk_fmu_prepare_sensitivity(yk_fmu *self, bool *offered);
 yk_status yk_fmu_step(yk_subsystem *subsystem, double t, double h, const yk_input *inputs);
 

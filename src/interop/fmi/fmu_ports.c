@@ -1,5 +1,5 @@
-/* Ports of an FMU from its variables: which variable is which component of which quantity, and how
- * values get from inputs of ports to those of the FMU and back. */
+/* Ports of an FMU from its variables: assigns variables to components of quantities, and converts
+ * inputs of ports to values of the FMU and back. */
 #include <stddef.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -26,8 +26,8 @@ static bool is_wrench(int quantity)
 
 /* Lists ---------------------------------------------------------------------------------------- */
 
-/* Where a variable is in a list, by what the FMU knows it: a reference may have several names. -1:
- * it is not there. */
+/* Index of a variable in a list, by its reference in the FMU: a reference may have several names.
+ * -1: not found. */
 static int list_find(const yk_fmu *self, const yk_fmu_list *list, int variable)
 {
     const yk_fmi_variable *all = self->description.variables;
@@ -63,7 +63,7 @@ static yk_status list_add(yk_fmu *self, yk_fmu_list *list, int variable)
     return YK_OK;
 }
 
-/* The order of the variables in the list and their values; `more` values come after them. */
+/* The order of the variables in the list and their values; `more` values follow them. */
 static yk_status list_lay_out(yk_fmu *self, yk_fmu_list *list, int more)
 {
     const yk_fmi_variable *all = self->description.variables;
@@ -116,7 +116,7 @@ static yk_status list_lay_out(yk_fmu *self, yk_fmu_list *list, int more)
 
 /* Names ---------------------------------------------------------------------------------------- */
 
-/* The components of a quantity as they were named: each a variable and an element of it. */
+/* The components of a quantity as named: each a variable and an element of it. */
 typedef struct quantity_map {
     int count;
     struct {
@@ -255,7 +255,7 @@ static yk_status map_quantity(yk_fmu *self, const yk_fmu_port_def *port, int qua
 
 /* Terminals ------------------------------------------------------------------------------------ */
 
-/* Names of members beside our own: those of Modelica's flanges and frames. */
+/* Names of members other than our own: those of Modelica's flanges and frames. */
 static const struct {
     const char *member;
     int quantity;
@@ -267,7 +267,7 @@ static const struct {
 };
 
 /* The quantity of a member and its component from 0, or -1 for all of them: "force", "force.x",
- * "position[2]". False: the member means nothing to us. */
+ * "position[2]". False: the member is unknown. */
 static bool read_member(const char *name, int *quantity, int *element)
 {
     /* Our own word for the quantity, or Modelica's. */
@@ -315,8 +315,8 @@ static bool read_member(const char *name, int *quantity, int *element)
     return true;
 }
 
-/* The variables of a terminal's members as if they had been written one by one; the port is a
- * marker where a member has components. */
+/* Converts the members of a terminal to variables of quantities; the port is a marker if a member
+ * has components. */
 static yk_status read_terminal(yk_fmu *self, yk_fmu_port_def *port)
 {
     const yk_fmi_description *d = &self->description;
@@ -327,7 +327,7 @@ static yk_status read_terminal(yk_fmu *self, yk_fmu_port_def *port)
                        self->file, port->name, port->terminal, d->terminal_count,
                        d->terminal_count == 1 ? "" : "s");
 
-    /* Members that mean nothing here are left out. */
+    /* Unknown members are ignored. */
     const yk_fmi_terminal *terminal = &d->terminals[index];
     const yk_fmi_member *members = &d->members[terminal->first_member];
     port->kind = YK_PORT_SCALAR;
@@ -350,14 +350,14 @@ static yk_status read_terminal(yk_fmu *self, yk_fmu_port_def *port)
             continue;
         }
 
-        /* One component: those before it are zero until they are found. */
+        /* One component: previous ones are zero until they are found. */
         port->kind = YK_PORT_MARKER;
         while (to->count <= element)
             to->names[to->count++] = "0";
         to->names[element] = members[i].variable;
     }
 
-    /* Components of a marker that no member has are zero. */
+    /* Components of a marker without a member are zero. */
     for (int q = 0; q < YK_FMU_QUANTITIES && port->kind == YK_PORT_MARKER; q++) {
         yk_fmu_variables *to = &port->quantities[q];
         while (to->count > 1 && to->count < marker_size[q])
@@ -372,7 +372,7 @@ static yk_status read_terminal(yk_fmu *self, yk_fmu_port_def *port)
 
 /* One port ------------------------------------------------------------------------------------- */
 
-/* What the port takes, from the causalities of its variables. */
+/* The causality of the port, from those of its variables. */
 static yk_status decide(yk_fmu *self, const yk_fmu_port_def *def, const quantity_map *maps,
                         yk_fmu_port *port)
 {
@@ -406,7 +406,7 @@ static yk_status decide(yk_fmu *self, const yk_fmu_port_def *def, const quantity
             given[is_wrench(q)][inputs > 0]++;
     }
 
-    /* A signal has a direction and nothing else. */
+    /* A signal has only a direction. */
     if (def->kind == YK_PORT_SIGNAL) {
         if (signals[0] + signals[1] == 0)
             return yk_fail(self->context, YK_ERROR_INPUT, "%s: port '%s' names no variable",
@@ -416,7 +416,7 @@ static yk_status decide(yk_fmu *self, const yk_fmu_port_def *def, const quantity
         return YK_OK;
     }
 
-    /* One side of the power is an input, the other one is not. */
+    /* One side of the power must be an input, the other one not. */
     bool takes_wrench = given[1][1] > 0 && given[1][0] == 0 && given[0][1] == 0;
     bool takes_motion = given[0][1] > 0 && given[0][0] == 0 && given[1][1] == 0;
     if (!takes_wrench && !takes_motion)
@@ -425,7 +425,7 @@ static yk_status decide(yk_fmu *self, const yk_fmu_port_def *def, const quantity
                        "not, or a motion that is an input and a force that is not",
                        self->file, def->name);
 
-    /* What the port has to answer with. */
+    /* The required outputs of the port. */
     port->takes = takes_wrench ? YK_CAUSALITY_WRENCH_INPUT : YK_CAUSALITY_MOTION_INPUT;
     if (takes_wrench && maps[YK_FMU_POSITION].count == 0)
         return yk_fail(self->context, YK_ERROR_INPUT,
@@ -434,7 +434,7 @@ static yk_status decide(yk_fmu *self, const yk_fmu_port_def *def, const quantity
         return yk_fail(self->context, YK_ERROR_INPUT, "%s: port '%s' has no variable for its force",
                        self->file, def->name);
 
-    /* Without it the power of a torque is not known. */
+    /* Without it the power of a torque is unknown. */
     if (def->kind == YK_PORT_MARKER && takes_wrench && maps[YK_FMU_ORIENTATION].count > 0 &&
         maps[YK_FMU_ANGULAR_VELOCITY].count == 0)
         return yk_fail(self->context, YK_ERROR_INPUT,
@@ -451,18 +451,17 @@ static bool is_input(const yk_fmu_port *port, int quantity)
     return is_wrench(quantity) == (port->takes == YK_CAUSALITY_WRENCH_INPUT);
 }
 
-/* Rates that a port that takes a wrench has to answer with, and what they are rates of. */
+/* Rates that a wrench port must return, and the quantities of which they are rates. */
 static const int rate_of[][2] = {{YK_FMU_VELOCITY, YK_FMU_POSITION},
                                  {YK_FMU_ACCELERATION, YK_FMU_VELOCITY},
                                  {YK_FMU_ANGULAR_ACCELERATION, YK_FMU_ANGULAR_VELOCITY}};
 enum { RATE_ROWS = sizeof rate_of / sizeof *rate_of };
 
-/* Reads the terminal of a port into it, where it has one, finds its variables and decides what it
- * takes. */
+/* Reads the terminal of a port, if it has one, finds its variables and determines its causality. */
 static yk_status map_port(yk_fmu *self, yk_fmu_port_def *port, quantity_map maps[YK_FMU_QUANTITIES],
                           yk_fmu_port *to)
 {
-    /* Names first, since what a port is follows from its variables. */
+    /* Names first, because the kind of a port follows from its variables. */
     yk_status status = YK_OK;
     if (port->terminal)
         status = read_terminal(self, port);
@@ -481,7 +480,7 @@ static yk_status map_port(yk_fmu *self, yk_fmu_port_def *port, quantity_map maps
         if (rate->count > 0 || of->count == 0)
             continue;
 
-        /* All components of a rate, or none: half a velocity would be no motion. */
+        /* All components of a rate, or none. */
         quantity_map found = {.count = of->count};
         bool all = true;
         for (int i = 0; i < of->count && all; i++) {
@@ -503,7 +502,7 @@ static yk_status map_port(yk_fmu *self, yk_fmu_port_def *port, quantity_map maps
 
 /* All ports ------------------------------------------------------------------------------------ */
 
-/* The ports that an FMU has by itself: terminals, then every other input and output. */
+/* The default ports of an FMU: terminals, then every other input and output. */
 static yk_status default_ports(yk_fmu *self, yk_fmu_port_def **made, int *count)
 {
     const yk_fmi_description *d = &self->description;
@@ -512,7 +511,7 @@ static yk_status default_ports(yk_fmu *self, yk_fmu_port_def **made, int *count)
     if (!list)
         return YK_ERROR_MEMORY;
 
-    /* Terminals of another meaning, such as buses, are left to the user. */
+    /* Terminals with another meaning, such as buses, are left to the user. */
     int n = 0;
     for (int i = 0; i < d->terminal_count; i++) {
         const char *name = d->terminals[i].name;
@@ -520,7 +519,7 @@ static yk_status default_ports(yk_fmu *self, yk_fmu_port_def **made, int *count)
         quantity_map maps[YK_FMU_QUANTITIES];
         yk_fmu_port trial = {0};
 
-        /* A terminal that does not fit is no error here, so nothing is reported. */
+        /* A terminal that does not fit is not an error here, so nothing is reported. */
         yk_quiet_begin(self->context);
         bool usable = map_port(self, &port, maps, &trial) == YK_OK;
         yk_quiet_end(self->context);
@@ -564,7 +563,7 @@ static void find_asking_ports(yk_fmu *self)
 {
     const yk_fmu_list *list = &self->inputs;
 
-    /* One input that may not be set there holds the whole port. */
+    /* One input that may not be set there limits the whole port. */
     for (int i = 0; i < self->port_count; i++) {
         yk_fmu_port *port = &self->maps[i];
         port->asks = self->instance->can->intermediate_update;
@@ -583,11 +582,11 @@ static void find_asking_ports(yk_fmu *self)
     }
 }
 
-/* Lists of all variables that the ports name, and where in their values each component is.
- * `maps` has the quantities of all ports. */
+/* Lists of all variables of the ports, and the index of each component in their values. `maps` has
+ * the quantities of all ports. */
 static yk_status locate(yk_fmu *self, const quantity_map *maps)
 {
-    /* First which variables there are: the same one may be named by several ports. */
+    /* First collect the variables: several ports may name the same one. */
     for (int i = 0; i < self->port_count * YK_FMU_QUANTITIES; i++) {
         const yk_fmu_port *port = &self->maps[i / YK_FMU_QUANTITIES];
         yk_fmu_list *list = &self->outputs;
@@ -616,7 +615,7 @@ static yk_status locate(yk_fmu *self, const quantity_map *maps)
     if (status != YK_OK)
         return status;
 
-    /* Then where the values of each are. */
+    /* Then the places of their values. */
     for (int i = 0; i < self->port_count * YK_FMU_QUANTITIES; i++) {
         int q = i % YK_FMU_QUANTITIES;
         yk_fmu_port *port = &self->maps[i / YK_FMU_QUANTITIES];
@@ -635,8 +634,8 @@ static yk_status locate(yk_fmu *self, const quantity_map *maps)
     return YK_OK;
 }
 
-/* Rates that no variable is: values after those of the outputs, from derivatives of outputs where
- * the FMU has them, else from differences. */
+/* Rates that are not variables: values after those of the outputs, from derivatives of outputs if
+ * the FMU has them, otherwise from differences. */
 static void add_rates(yk_fmu *self, yk_fmu_port *port)
 {
     const yk_fmu_list *outputs = &self->outputs;
@@ -648,7 +647,7 @@ static void add_rates(yk_fmu *self, yk_fmu_port *port)
         if (port->count[to] > 0 || port->count[from] == 0)
             continue;
 
-        /* What is always zero has a rate of zero, and needs no slot. */
+        /* The rate of a constant zero is zero, and needs no slot. */
         port->count[to] = port->count[from];
         for (int i = 0; i < port->count[from]; i++) {
             int source = port->at[from][i];
@@ -662,7 +661,7 @@ static void add_rates(yk_fmu *self, yk_fmu_port *port)
             self->rates[rate].to = index;
             self->rates[rate].from = source;
 
-            /* It can be asked for the rates of scalar outputs. */
+            /* The FMU provides rates of scalar outputs. */
             for (int k = 0; k < outputs->real_count && can_ask; k++) {
                 const yk_fmi_variable *v = &self->description.variables[outputs->variables[k]];
                 if (outputs->first[k] != source || v->size != 1 || v->causality != YK_FMI_OUTPUT)
@@ -703,7 +702,7 @@ yk_status yk_fmu_map_ports(yk_fmu *self, const yk_fmu_def *def)
         if (status != YK_OK)
             break;
 
-        /* A wrench may be given as that on the FMU or on its partner. */
+        /* A wrench may be defined as acting on the FMU or on its partner. */
         to->wrench_sign = port.reaction ? -1 : 1;
         char *name = yk_text_copy(context, port.name);
         self->ports[i] = (yk_port){name, port.kind, to->takes};
@@ -711,7 +710,7 @@ yk_status yk_fmu_map_ports(yk_fmu *self, const yk_fmu_def *def)
             status = YK_ERROR_MEMORY;
     }
 
-    /* Slots of all variables first: rates that no variable is come after them. */
+    /* Slots of all variables first; rates that are not variables follow. */
     if (status == YK_OK)
         status = locate(self, maps);
 
@@ -767,7 +766,7 @@ static yk_wrench mean_wrench(const yk_input *input, yk_port_kind kind, double fr
         return yk_input_wrench(input, to);
     }
 
-    /* The integral of each power of time, by the length of the stretch. */
+    /* The integral of each power of time, divided by the length of the interval. */
     yk_wrench mean = {{0, 0, 0}, {0, 0, 0}};
     double low = from;
     double high = to;
@@ -796,7 +795,7 @@ static void fill_ports(yk_fmu *self, const yk_input *inputs, double from, double
         if (!port->connected || (within && !port->asks))
             continue;
 
-        /* A force that is held, by far the most frequent input, needs no mean. */
+        /* A constant force, the most frequent input, needs no mean. */
         if (port->takes == YK_CAUSALITY_WRENCH_INPUT && scalar && input->degree == 0) {
             put(self, port, YK_FMU_FORCE, &input->linear[0].x);
         } else if (port->takes == YK_CAUSALITY_WRENCH_INPUT) {
@@ -804,7 +803,7 @@ static void fill_ports(yk_fmu *self, const yk_input *inputs, double from, double
             put(self, port, YK_FMU_FORCE, &wrench.force.x);
             put(self, port, YK_FMU_TORQUE, &wrench.torque.x);
         } else if (port->takes == YK_CAUSALITY_MOTION_INPUT && scalar) {
-            /* The mean of a motion would lag behind: its value at the end counts. */
+            /* The mean of a motion would lag: use its value at the end. */
             double position = yk_input_scalar(input, to);
             double velocity = yk_input_scalar_rate(input, to);
             double acceleration = yk_input_scalar_second_rate(input, to);
@@ -863,7 +862,7 @@ void yk_fmu_fill_lines(yk_fmu *self, const yk_input *inputs, double from, double
         list->values[i] = begin;
     }
 
-    /* Wrenches keep their mean, and with it their impulse. */
+    /* Wrenches keep their mean, and so their impulse. */
     for (int i = 0; i < self->port_count; i++) {
         const yk_fmu_port *port = &self->maps[i];
         if (!port->connected || port->takes != YK_CAUSALITY_WRENCH_INPUT)
@@ -880,7 +879,7 @@ void yk_fmu_fill_lines(yk_fmu *self, const yk_input *inputs, double from, double
     }
 }
 
-/* One component of what a port takes or answers with. */
+/* One component of an input or an output of a port. */
 static double component_of(const yk_fmu *self, const yk_fmu_port *port, int quantity, int i)
 {
     if (i >= port->count[quantity] || port->at[quantity][i] < 0)
@@ -903,13 +902,13 @@ void yk_fmu_read_port(const yk_fmu *self, int index, yk_port_value *value)
     const yk_fmu_port *port = &self->maps[index];
     yk_motion *motion = &value->motion;
 
-    /* The contract has the value of a signal where a scalar port has its position. */
+    /* The contract stores the value of a signal in place of a scalar position. */
     if (self->ports[index].kind == YK_PORT_SIGNAL) {
         motion->position.x = component_of(self, port, YK_FMU_SIGNAL, 0);
         return;
     }
 
-    /* A force that the FMU gives may be that on its partner. */
+    /* A force returned by the FMU may act on its partner. */
     double sign = 1;
     if (port->takes == YK_CAUSALITY_MOTION_INPUT)
         sign = port->wrench_sign;
@@ -928,7 +927,7 @@ void yk_fmu_read_port(const yk_fmu *self, int index, yk_port_value *value)
     motion->angular_velocity = vector_of(self, port, YK_FMU_ANGULAR_VELOCITY);
     motion->angular_acceleration = vector_of(self, port, YK_FMU_ANGULAR_ACCELERATION);
 
-    /* Normalised: the FMU's own may be off by its tolerance. */
+    /* Normalized, because that of the FMU may be inaccurate. */
     motion->orientation = yk_q_identity();
     if (port->count[YK_FMU_ORIENTATION] == 4) {
         double q[4];
@@ -962,7 +961,7 @@ const char *yk_fmu_port_unit(const yk_subsystem *subsystem, int index, int offse
     const yk_fmu *self = (const yk_fmu *)subsystem;
     const yk_fmu_port *port = &self->maps[index];
 
-    /* The first component of the quantity that has a variable: all have one unit. */
+    /* The first component of the quantity with a variable: all have one unit. */
     for (int q = 0; q < YK_FMU_QUANTITIES; q++) {
         const yk_fmu_list *list = is_input(port, q) ? &self->inputs : &self->outputs;
         int component = offset - (int)(begin[q] / sizeof(double));

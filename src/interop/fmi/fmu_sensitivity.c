@@ -1,13 +1,14 @@
-/* Derivatives of a step by the wrenches on it, from directional derivatives of the FMU.
+/* Derivatives of a step with respect to the wrenches on it, from directional derivatives of the
+ * FMU.
  *
- * The FMU gives A, B, C and D of its equations at the end of the step: rates of its states and its
- * outputs by states and inputs. A wrench that is changed by a polynomial du(t) changes the states
- * and the outputs by
+ * The FMU provides A, B, C and D of its equations at the end of the step: derivatives of the rates
+ * of its states and of its outputs with respect to states and inputs. A change of a wrench by a
+ * polynomial du(t) changes the states and the outputs by
  *
  *   dx' = A dx + B du,  dx(0) = 0        dy = C dx + D du
  *
- * which a Taylor series of the step solves, with the powers of time as states of their own. FMUs
- * that Yoke exported give the derivatives of the step itself. */
+ * which a Taylor series of the step solves, with the powers of time as additional states. FMUs
+ * exported by Yoke provide the derivatives of the step itself. */
 #include <math.h>
 #include <string.h>
 
@@ -32,7 +33,7 @@ yk_status yk_fmu_prepare_sensitivity(yk_fmu *self, bool *offered)
     if (self->instance->exchange)
         *offered = *offered && self->state_count == d->state_count;
 
-    /* Derivatives of the last step are those of the macro step where it is made of one. */
+    /* Derivatives of the last step are those of the macro step if it consists of one step. */
     if (d->derivative_stride > 0)
         *offered = *offered && self->longest_step == 0;
     if (!*offered)
@@ -112,14 +113,14 @@ static void propagate(int n, int r, const double *by_state, const double *by_inp
     }
 }
 
-/* Rotation that belongs to a change of the orientation's components: the vector of 2 dq q* for a
- * quaternion, that of the skew dR R^T for a matrix. */
+/* Rotation for a change of the orientation's components: the vector of 2 dq q* for a quaternion,
+ * that of the skew dR R^T for a matrix. */
 static yk_vec3 rotation_change(const yk_fmu *self, const yk_fmu_port *port, const double *change)
 {
     double value[9] = {0};
     double delta[9] = {0};
 
-    /* The orientation as the FMU has it, and its change; what is no variable is constant. */
+    /* The orientation of the FMU, and its change; a component without a variable is constant. */
     int count = port->count[YK_FMU_ORIENTATION];
     for (int i = 0; i < count; i++) {
         int at = port->at[YK_FMU_ORIENTATION][i];
@@ -156,8 +157,8 @@ static bool takes_wrench(const yk_fmu_port *port)
     return port->connected && port->takes == YK_CAUSALITY_WRENCH_INPUT;
 }
 
-/* Whether an output is a motion of such a port. Derivatives of others are not needed, and an FMU of
- * Yoke has none of them. */
+/* Whether an output is a motion of such a port. Derivatives of others are not needed, and FMUs
+ * exported by Yoke do not have them. */
 static bool is_motion(const yk_fmu *self, int output)
 {
     for (int i = 0; i < self->port_count; i++) {
@@ -251,7 +252,7 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
     if (status != YK_OK)
         return status;
 
-    /* Pieces of the work space for n states, r rows (states and outputs) and m inputs. */
+    /* Parts of the workspace for n states, r rows (states and outputs) and m inputs. */
     int n = d->state_count;
     int r = n + self->outputs.real_values;
     int m = self->inputs.real_count;
@@ -307,13 +308,13 @@ yk_status yk_fmu_step_sensitivity(yk_subsystem *subsystem, double t, double h,
             int power = k / width;
             int component = k % width;
 
-            /* The unit change of one coefficient of the input as the step sees it. */
+            /* The unit change of one coefficient of the input, as the step receives it. */
             yk_input seen = {.degree = power};
             seen.linear[power].x = 1;
             if (!follows)
                 seen = yk_input_reduce(&seen, h, lines ? 1 : 0);
 
-            /* A component that no variable takes changes nothing. */
+            /* A component without a variable has no effect. */
             memset(change, 0, changes * sizeof *change);
             int quantity = component < 3 ? YK_FMU_FORCE : YK_FMU_TORQUE;
             int at = -1;

@@ -20,10 +20,10 @@ typedef enum yk_fmi_status {
     YK_FMI_PENDING /* FMI 2 */
 } yk_fmi_status;
 
-/* Texts, as the macros of lists need them: with a name before which const can stand. */
+/* Texts for the macros of lists: with a name before which const can be written. */
 typedef const char *yk_fmi_text;
 
-/* Who must have a function. */
+/* FMUs that must have a function. */
 enum {
     YK_FMI_ALL = 1,
     YK_FMI_ONLY_ME = 2,
@@ -43,7 +43,7 @@ enum {
 
 typedef int yk_fmi2_boolean;
 
-/* What can be asked of a step that was not completed, in the order of the standard. */
+/* Data available after a step that was not completed, in the order of the standard. */
 enum {
     YK_FMI2_DO_STEP_STATUS,
     YK_FMI2_PENDING_STATUS,

@@ -61,7 +61,7 @@ yk_status yk_fmi_judge(yk_fmi_instance *self, int level, const char *function)
     yk_fmi_refuse(self, YK_ERROR_SUBSYSTEM, "%s: fmi%d%s returned %s%s%s", self->file,
                   self->description->version, function, word, yk_fmi_log_link(self), self->log);
 
-    /* The next failure has another reason. */
+    /* Reset the reason for the next failure. */
     self->log[0] = '\0';
     return YK_ERROR_SUBSYSTEM;
 }
@@ -71,11 +71,11 @@ void yk_fmi_logged(yk_fmi_instance *self, int level, const char *category, const
     if (!text)
         return;
 
-    /* The last warning or error is kept for the message of a call that fails. */
+    /* The last warning or error is kept for the message of a failed call. */
     if (level >= YK_FMI_WARNING && level <= YK_FMI_FATAL)
         snprintf(self->log, sizeof self->log, "%s", text);
 
-    /* Errors need no line of their own: they are in that message. */
+    /* Errors are not logged separately, because they are part of that message. */
     if (level == YK_FMI_WARNING)
         yk_log(self->context, YK_LOG_WARNING, "%s: %s", self->name, text);
     else if (self->logging)
@@ -108,7 +108,7 @@ static yk_status find_functions(yk_fmi_instance *self)
 {
     const yk_fmi_capabilities *can = self->can;
 
-    /* What the description promises has to be there. */
+    /* Functions required by the description must exist. */
     unsigned needed = YK_FMI_ALL;
     if (self->exchange)
         needed |= YK_FMI_ONLY_ME;
@@ -122,7 +122,7 @@ static yk_status find_functions(yk_fmi_instance *self)
     if (can->directional)
         needed |= YK_FMI_ONLY_DIRECTIONAL;
 
-    /* Functions that this use of the FMU does not need may be absent. */
+    /* Functions that are not needed for this use of the FMU may be missing. */
     const function_row *rows = functions3;
     if (self->description->version == 2)
         rows = functions2;
@@ -185,7 +185,7 @@ static yk_status open_library(yk_fmi_instance *self)
                        self->file, platform, self->can->identifier, others);
     }
 
-    /* Not global: all FMUs export functions of the same names. */
+    /* Not global, because all FMUs export functions of the same names. */
     yk_fmi_enter(self, "the constructors of its library");
     self->library = dlopen(path, RTLD_NOW | RTLD_LOCAL);
     yk_fmi_left(0);
@@ -194,7 +194,7 @@ static yk_status open_library(yk_fmi_instance *self)
         if (!reason)
             reason = "unknown reason";
 
-        /* The path is that of a temporary folder, which says nothing to the reader. */
+        /* The path is that of a temporary folder, which does not help the reader. */
         size_t prefix = strlen(path);
         if (strncmp(reason, path, prefix) == 0 && reason[prefix] == ':')
             reason += prefix + 2;
@@ -234,7 +234,7 @@ yk_status yk_fmi_load(yk_context *context, const yk_fmi_description *description
     if (!self->name)
         status = YK_ERROR_MEMORY;
 
-    /* A tool coupling would start a program that may not be here. */
+    /* A tool coupling would start a program that may not be installed. */
     if (status == YK_OK && self->can->needs_tool)
         status = yk_fail(context, YK_ERROR_EXTERNAL,
                          "%s holds no model, only a connection to the program that made it (%s): "

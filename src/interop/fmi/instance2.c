@@ -52,7 +52,7 @@ static yk_status instantiate(yk_fmi_instance *self)
 
     snprintf(uri + used, sizeof uri - used, "/resources");
 
-    /* The FMU takes memory and logs through these; they must stay as long as it lives. */
+    /* The FMU allocates memory and logs through these; they must exist as long as it does. */
     self->callbacks = (yk_fmi2_callbacks){
         .logger = logger,
         .allocate = calloc,
@@ -91,7 +91,7 @@ static yk_status reset(yk_fmi_instance *self)
 
 static yk_status begin(yk_fmi_instance *self, double t)
 {
-    /* Without a tolerance the FMU takes its own; the end of the run is not known. */
+    /* Without a tolerance the FMU uses its own; the end of the run is unknown. */
     int level = INVOKE(self, SetupExperiment, self->component, self->tolerance > 0, self->tolerance,
                        t, 0, 0);
     yk_status status = yk_fmi_judge(self, level, "SetupExperiment");
@@ -113,7 +113,7 @@ static yk_status get(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *re
 {
     (void)value_count;
 
-    /* By far the most calls; one that went well needs no words. */
+    /* The most frequent calls; a successful one needs no message. */
     if (type == YK_FMI_FLOAT64) {
         int level = INVOKE(self, GetReal, self->component, references, (size_t)count, values);
         if (level == YK_FMI_OK)
@@ -177,13 +177,13 @@ static yk_status set_clock(yk_fmi_instance *self, uint32_t reference)
 
 /* Steps ---------------------------------------------------------------------------------------- */
 
-/* An FMU that works in the background is asked until it has ended. */
+/* An FMU that works in the background is polled until it has finished. */
 static int wait_for(yk_fmi_instance *self)
 {
     yk_fmi_status value = YK_FMI_PENDING;
     struct timespec pause = {.tv_nsec = 50000};
 
-    /* 50 us: short against a step that is worth a thread of its own. */
+    /* 50 us: short compared with a step that is worth a thread of its own. */
     while (value == YK_FMI_PENDING && F(self).GetStatus) {
         nanosleep(&pause, NULL);
         if (INVOKE(self, GetStatus, self->component, YK_FMI2_DO_STEP_STATUS, &value) != YK_FMI_OK)
@@ -198,7 +198,7 @@ static yk_status step(yk_fmi_instance *self, double t, double h, double *reached
     *event = false;
     *reached = t + h;
 
-    /* An FMU that is never returned to an earlier state may forget what was before the step. */
+    /* An FMU that is never returned to an earlier state may discard data from before the step. */
     int level = INVOKE(self, DoStep, self->component, t, h, !self->returns);
     if (level == YK_FMI_OK)
         return YK_OK;
@@ -209,7 +209,7 @@ static yk_status step(yk_fmi_instance *self, double t, double h, double *reached
     if (level != YK_FMI_DISCARD)
         return yk_fmi_judge(self, level, "DoStep");
 
-    /* Part of the step was made, or the FMU wants to end. */
+    /* A part of the step was made, or the FMU requests the end. */
     yk_fmi2_boolean ended = 0;
     if (F(self).GetBooleanStatus)
         INVOKE(self, GetBooleanStatus, self->component, YK_FMI2_TERMINATED, &ended);

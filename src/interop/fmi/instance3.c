@@ -16,7 +16,7 @@ static void log_message(void *environment, yk_fmi_status status, const char *cat
     yk_fmi_logged(environment, (int)status, category, message);
 }
 
-/* The FMU asks for inputs at a time within the step; it is never asked to return early. */
+/* The FMU requests inputs at a time within the step; it is never asked to return early. */
 static void intermediate_update(void *environment, double t, bool set_requested, bool get_allowed,
                                 bool step_finished, bool can_return_early, bool *return_early,
                                 double *return_time)
@@ -62,7 +62,7 @@ static yk_status instantiate(yk_fmi_instance *self)
                 list[count++] = v->reference;
         }
 
-        /* Some FMUs declare event mode and have none: they are used without it. */
+        /* Some FMUs declare event mode and do not have it: use them without it. */
         function = "InstantiateCoSimulation";
         self->events = self->can->event_mode;
         for (int i = 0; i < 2 && !self->component; i++) {
@@ -78,7 +78,7 @@ static yk_status instantiate(yk_fmi_instance *self)
 
     yk_fmi_left(0);
 
-    /* What it logged is nearly always the reason. */
+    /* The last log message is nearly always the reason. */
     if (self->component)
         return YK_OK;
     return yk_fmi_refuse(self, YK_ERROR_EXTERNAL, "%s: fmi3%s made no instance%s%s", self->file,
@@ -101,7 +101,7 @@ static yk_status reset(yk_fmi_instance *self)
 
 static yk_status begin(yk_fmi_instance *self, double t)
 {
-    /* Without a tolerance the FMU takes its own; the end of the run is not known. */
+    /* Without a tolerance the FMU uses its own; the end of the run is unknown. */
     return CALL(self, EnterInitializationMode, self->component, self->tolerance > 0,
                 self->tolerance, t, false, 0);
 }
@@ -219,7 +219,7 @@ static yk_status set_one(yk_fmi_instance *self, yk_fmi_type type, uint32_t refer
 static yk_status get(yk_fmi_instance *self, yk_fmi_type type, const uint32_t *references, int count,
                      double *values, int value_count)
 {
-    /* By far the most calls; one that went well needs no judgement. */
+    /* The most frequent calls; a successful one needs no check. */
     if (type == YK_FMI_FLOAT64) {
         int level = INVOKE(self, GetFloat64, self->component, references, (size_t)count, values,
                            (size_t)value_count);
@@ -286,11 +286,11 @@ static yk_status step(yk_fmi_instance *self, double t, double h, double *reached
     double last = t + h;
     *event = false;
 
-    /* An FMU that is never returned to an earlier state may forget what was before the step. */
+    /* An FMU that is never returned to an earlier state may discard data from before the step. */
     int level = INVOKE(self, DoStep, self->component, t, h, !self->returns, event, &terminate,
                        &early, &last);
 
-    /* Where it ended: t + h exactly, not what the FMU has added up. */
+    /* Exactly t + h at the end, instead of the FMU's sum. */
     *reached = t + h;
     if (early)
         *reached = last;
@@ -402,7 +402,7 @@ static yk_status update(yk_fmi_instance *self, yk_fmi_event *event)
     if (!F(self).UpdateDiscreteStates)
         return yk_fmi_judge(self, YK_FMI_ERROR, "UpdateDiscreteStates (which its binary lacks)");
 
-    /* Nominal values are not used here, so a change of them is no event. */
+    /* Nominal values are not used here, so their change is not an event. */
     int level = INVOKE(self, UpdateDiscreteStates, self->component, &again, &terminate, &nominals,
                        &states, &defined, &next);
     *event = (yk_fmi_event){
@@ -467,7 +467,8 @@ static yk_status indicators(yk_fmi_instance *self, double *z, int count)
 
 static yk_status counts(yk_fmi_instance *self, int *state_count, int *indicator_count)
 {
-    /* They may depend on structural parameters, which the description has only at their start. */
+    /* They may depend on structural parameters, of which the description contains only start
+     * values. */
     size_t states = 0;
     size_t found = 0;
     yk_status status = CALL(self, GetNumberOfContinuousStates, self->component, &states);

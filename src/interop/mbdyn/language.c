@@ -40,15 +40,15 @@ void yk_mbd_refuse(yk_mbd *r, const char *format, ...)
     yk_format_list(r->problem, sizeof r->problem, format, arguments);
     va_end(arguments);
 
-    /* The first problem is the one to report; it keeps the file and line where it occurred. */
+    /* Report the first problem, with the file and line where it occurred. */
     snprintf(r->problem_file, sizeof r->problem_file, "%s", r->file);
     r->problem_line = r->line;
     r->failed = true;
 }
 
-/* Expressions ----------------------------------------------------------------------------------
+/* Expressions ------------------------------------------------------------------------------------
  *
- * MBDyn's grammar, as far as it is read here:
+ * The supported part of MBDyn's grammar:
  *
  *   list      = statement {";" statement}      its value is that of the last statement
  *   statement = ["ifndef"] ["const"] type NAME ["=" expression] | NAME "=" expression | expression
@@ -173,7 +173,7 @@ static double evaluate_expression(yk_mbd *r, span s)
     if (yk_expression_constant(r->import->context, text, &scope, &error, &value) == YK_OK)
         return value;
 
-    /* After the semicolon the message recommends keys of scenarios, which a model does not have. */
+    /* After the semicolon the message recommends keys of scenarios, which do not apply to a model. */
     int until = (int)strcspn(error.message, ";");
     yk_mbd_refuse(r, "'%.60s' is not a number: %.*s", text, until, error.message);
     return 0;
@@ -254,7 +254,7 @@ static double evaluate_statement(yk_mbd *r, span statement)
     if (!assigns && !has_default)
         return evaluate_expression(r, statement);
 
-    /* Texts have no use in a scenario, and pi has its value already. */
+    /* Texts have no use in a scenario, and pi is predefined. */
     span value = {rest.text, 0};
     if (assigns)
         value = trim((span){rest.text + 1, rest.length - 1});
@@ -377,8 +377,7 @@ const yk_mbd_frame *yk_mbd_find_frame(yk_mbd *r, double label, bool node)
     return &yk_mbd_global;
 }
 
-/* `reference, X,` before a vector or a matrix; else the frame in which they are given by
- * default. */
+/* `reference, X,` before a vector or a matrix; otherwise the default frame. */
 const yk_mbd_frame *yk_mbd_take_reference(yk_mbd *r, const yk_mbd_frame *own,
                                           const yk_mbd_frame *other)
 {
@@ -460,7 +459,7 @@ yk_quat yk_mbd_take_orientation(yk_mbd *r, const yk_mbd_frame *own, const yk_mbd
         if (!yk_mbd_take(r, angles[i].word))
             continue;
 
-        /* The angles turn about the axes of the frame as it has been turned so far. */
+        /* The angles are about the axes of the frame as rotated so far. */
         yk_quat q = yk_q_identity();
         for (int k = 0; k < 3; k++) {
             double value = yk_mbd_take_number(r);
@@ -472,12 +471,12 @@ yk_quat yk_mbd_take_orientation(yk_mbd *r, const yk_mbd_frame *own, const yk_mbd
         return yk_q_unit(yk_q_mul(frame, q));
     }
 
-    /* By two axes: the first as it is, the second as near as it can be. */
+    /* By two axes: the first exactly, the second as close as possible. */
     int first = yk_mbd_take_whole(r, "an axis", 1, 3) - 1;
     yk_vec3 a = yk_v3_unit(yk_mbd_take_numbers(r));
     int second = (first + 1) % 3;
 
-    /* A second axis may be absent or a guess; then any direction across the first one does. */
+    /* A second axis may be missing or a guess; then use any direction perpendicular to the first. */
     yk_vec3 b, rest;
     yk_v3_tangents(a, &b, &rest);
     if (yk_mbd_number_follows(r)) {
@@ -505,12 +504,12 @@ yk_quat yk_mbd_take_orientation(yk_mbd *r, const yk_mbd_frame *own, const yk_mbd
 
 bool yk_mbd_name_of(yk_mbd *r, const char *kind, const char *label, char *name)
 {
-    /* A label may be any formula of constants; only a plain word can be a name. */
+    /* A label may be any formula of constants, but only a plain word can be a name. */
     bool word = isalpha((unsigned char)label[0]) != 0;
     for (const char *c = label; *c; c++)
         word = word && (isalnum((unsigned char)*c) || *c == '_');
 
-    /* A variable that has another value by now counts through elements, and names none of them. */
+    /* A variable whose value has changed is a counter, and does not name an element. */
     for (int i = 0; word && i < r->constant_count; i++) {
         if (strcmp(r->constants[i].name, label) != 0)
             continue;
@@ -542,7 +541,7 @@ static void formula(yk_mbd *r, const char *text, char *out)
             continue;
         }
 
-        /* Names and numbers as one word; signs and parentheses as they are. */
+        /* Names and numbers as one word; signs and parentheses unchanged. */
         size_t word = 0;
         while (isalnum((unsigned char)c[word]) || c[word] == '_' || (word > 0 && c[word] == '.'))
             word++;
@@ -585,7 +584,7 @@ void yk_mbd_take_drive(yk_mbd *r, char *text)
         double value = yk_mbd_take_number(r);
         yk_format(text, YK_MBD_TEXT, "%.17g + %.17g*t", value, yk_mbd_take_number(r));
     } else if (yk_mbd_take(r, "step")) {
-        /* In MBDyn's order: when, how high, and from which value on. */
+        /* In MBDyn's order: start time, height, and initial value. */
         double at = yk_mbd_take_number(r);
         double height = yk_mbd_take_number(r);
         yk_format(text, YK_MBD_TEXT, "%.17g + %.17g*step(t, %.17g)", yk_mbd_take_number(r), height,
@@ -594,14 +593,14 @@ void yk_mbd_take_drive(yk_mbd *r, char *text)
         double slope = yk_mbd_take_number(r);
         double begin = yk_mbd_take_number(r);
 
-        /* It rises until an end that may never come. */
+        /* It rises until an end, which may be infinite. */
         double end = 1e30;
         if (!yk_mbd_take(r, "forever"))
             end = yk_mbd_take_number(r);
         yk_format(text, YK_MBD_TEXT, "%.17g + %.17g*(min(max(t, %.17g), %.17g) - %.17g)",
                   yk_mbd_take_number(r), slope, begin, end, begin);
     } else if (yk_mbd_next_is(r, "sine") || yk_mbd_next_is(r, "cosine")) {
-        /* Both count from their beginning, and are constant before it. */
+        /* Both begin at a start time, and are constant before it. */
         bool sine = yk_mbd_next_is(r, "sine");
         r->at++;
         double begin = yk_mbd_take_number(r);
@@ -636,8 +635,8 @@ void yk_mbd_take_drive(yk_mbd *r, char *text)
 
 /* Statements ----------------------------------------------------------------------------------- */
 
-/* Replaces each argument that has lists of statements by its value, so that they are evaluated once
- * and in order however often the argument is read. */
+/* Replaces each argument that contains lists of statements by its value, so that they are evaluated
+ * once and in order, however often the argument is read. */
 static void evaluate_lists_of_arguments(yk_mbd *r)
 {
     for (int i = 0; i < r->argument_count; i++) {
@@ -681,7 +680,7 @@ static void split_statement(yk_mbd *r, char *text)
     for (char *end = text + strlen(text); end > text && end[-1] == ' ';)
         *--end = 0;
 
-    /* Constants keep their text whole: formulas may have commas. */
+    /* Constants keep their text unchanged, because formulas may contain commas. */
     if (strcasecmp(text, "set") == 0) {
         if (*rest == '[')
             yk_mbd_note(r, "variable %.60s that follows the motion", rest);
@@ -718,7 +717,7 @@ static void split_statement(yk_mbd *r, char *text)
         for (char *end = begin + strlen(begin); end > begin && end[-1] == ' ';)
             *--end = 0;
 
-        /* An empty argument counts, but not behind the last comma. */
+        /* An empty argument counts, but not after the last comma. */
         if (*begin || !last) {
             if (r->argument_count == YK_MBD_ARGUMENTS) {
                 yk_mbd_refuse(r, "the statement has more than %d arguments", YK_MBD_ARGUMENTS);
@@ -738,8 +737,8 @@ static void split_statement(yk_mbd *r, char *text)
         return;
     }
 
-    /* An included file: its name may stand in quotes, and is seen from the folder of the file that
-     * includes it. Notes refer to the name, so it stays. */
+    /* An included file: its name may be quoted, and is relative to the folder of the file that
+     * includes it. Notes refer to the name, so it is kept. */
     const char *name = yk_mbd_take_text(r);
     size_t quote = name[0] == '"';
     size_t length = strlen(name + quote);
@@ -787,7 +786,7 @@ void yk_mbd_read_file(yk_mbd *r, const char *path)
         return;
     }
 
-    /* What is included is read in place of the statement, with its own lines. */
+    /* The included file replaces the statement, with its own lines. */
     text[count] = 0;
 
     const char *outer = r->file;

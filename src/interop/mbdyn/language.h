@@ -1,8 +1,8 @@
 /* The input language of MBDyn: statements `keyword: argument, argument, ...;` of constants,
  * reference frames and drives. model.c reads the elements.
  *
- * The arguments of a statement are taken one after the other; what is missing or no number is kept
- * as the problem of the statement, and everything that is taken after it is zero. */
+ * The arguments of a statement are read one after another. A missing argument, or one that is not a
+ * number, is stored as the problem of the statement, and all values read after it are zero. */
 #ifndef YK_INTEROP_MBDYN_LANGUAGE_H
 #define YK_INTEROP_MBDYN_LANGUAGE_H
 
@@ -12,7 +12,7 @@
 enum { YK_MBD_ARGUMENTS = 4096, YK_MBD_CONSTANTS = 4096, YK_MBD_FRAMES = 20000 };
 enum { YK_MBD_TEXT = 400, YK_MBD_NAME = 64 };
 
-/* A reference frame or a node: where it is and how it moves at the start. */
+/* A reference frame or a node: its initial pose and velocities. */
 typedef struct yk_mbd_frame {
     double label;
     bool node;
@@ -39,7 +39,8 @@ struct yk_mbd {
     int problem_line;
 
     yk_named_value *constants;
-    double *labels; /* of each constant: the label that it was a name for first; NaN: none */
+    /* value that each constant had when it was first used as a label; NaN: not used */
+    double *labels;
     int constant_count;
     yk_mbd_frame *frames;
     int frame_count;
@@ -57,7 +58,7 @@ void yk_mbd_note(yk_mbd *r, const char *format, ...) YK_PRINTF(2, 3);
 /* Keeps the problem, if it is the statement's first. */
 void yk_mbd_refuse(yk_mbd *r, const char *format, ...) YK_PRINTF(2, 3);
 
-/* Whether the next argument is this word; `take` goes on behind it. */
+/* Whether the next argument is this word; `take` also skips it. */
 bool yk_mbd_next_is(const yk_mbd *r, const char *word);
 bool yk_mbd_take(yk_mbd *r, const char *word);
 const char *yk_mbd_take_text(yk_mbd *r);
@@ -65,16 +66,16 @@ const char *yk_mbd_take_text(yk_mbd *r);
 double yk_mbd_evaluate(yk_mbd *r, const char *text);
 bool yk_mbd_number_follows(yk_mbd *r);
 double yk_mbd_take_number(yk_mbd *r);
-/* Refuses others in the words of `what`. */
+/* Reports another word in terms of `what`. */
 int yk_mbd_take_whole(yk_mbd *r, const char *what, int least, int most);
 yk_vec3 yk_mbd_take_numbers(yk_mbd *r);
 yk_mat3 yk_mbd_take_matrix(yk_mbd *r);
 
-/* A name for the scenario: the constant that a label was given by, then true, or the kind with its
- * number. */
+/* A name for the scenario: that of the constant with which a label was given (returns true), or the
+ * kind with its number. */
 bool yk_mbd_name_of(yk_mbd *r, const char *kind, const char *label, char *name);
 
-/* In global axes. `own` is the frame where nothing is said, `other` that of the node before. */
+/* In global axes. `own` is the default frame, `other` that of the previous node. */
 const yk_mbd_frame *yk_mbd_find_frame(yk_mbd *r, double label, bool node);
 const yk_mbd_frame *yk_mbd_take_reference(yk_mbd *r, const yk_mbd_frame *own,
                                           const yk_mbd_frame *other);

@@ -1,11 +1,11 @@
-/* Models in MBDyn's input language; its input manual describes it: blocks of statements
+/* Models in MBDyn's input language, as described in its input manual: blocks of statements
  * `keyword: argument, argument, ...;` with mathematical constants, reference frames, nodes and
- * elements. Lengths are metres and angles radians where the model says so: MBDyn has no units.
+ * elements. Lengths are taken as metres and angles as radians, because MBDyn has no units.
  *
- * Read: set, include, reference, structural nodes, bodies, joints (clamp, distance, spherical and
- * revolute hinges and pins, universal hinge, in line, prismatic, axial rotation, total joint, rod,
- * deformable joints), forces, couples, gravity, three-node beams, drives that are formulas of the
- * time. Everything else is noted.
+ * Supported: set, include, reference, structural nodes, bodies, joints (clamp, distance, spherical
+ * and revolute hinges and pins, universal hinge, in line, prismatic, axial rotation, total joint,
+ * rod, deformable joints), forces, couples, gravity, three-node beams, drives that are formulas of
+ * the time. Everything else is reported in a note.
  *
  * Statements are short and each becomes one line of the scenario, so they are written as they are
  * read, into one text per section. */
@@ -22,7 +22,7 @@
 /* Sections of the scenario. */
 enum { NODES, BODIES, JOINTS, FORCES, BEAMS, PORTS, SECTIONS };
 
-/* What the statements have given so far. */
+/* Results of the statements so far. */
 typedef struct model {
     FILE *sections[SECTIONS];
     int counts[SECTIONS];
@@ -50,7 +50,7 @@ static void read_frame(yk_mbd *r, bool node)
         return;
     }
 
-    /* Where it is. */
+    /* Its pose. */
     yk_mbd_take(r, "position");
     const yk_mbd_frame *in = &yk_mbd_global;
     f.pose.position = yk_mbd_take_position(r, in, NULL);
@@ -60,7 +60,7 @@ static void read_frame(yk_mbd *r, bool node)
     if (yk_mbd_take(r, "orientation description"))
         yk_mbd_take_text(r); /* of MBDyn's output */
 
-    /* Velocities are those of the frame that they refer to, and what it moves with. */
+    /* Velocities are those in the reference frame, plus those of the frame itself. */
     yk_mbd_take(r, "velocity");
     in = yk_mbd_take_reference(r, &yk_mbd_global, NULL);
 
@@ -162,8 +162,8 @@ static const yk_mbd_frame *take_node(yk_mbd *r)
     return yk_mbd_find_frame(r, yk_mbd_take_number(r), true);
 }
 
-/* `[position,] vector, [orientation, matrix]` after a node; `other` is the node before. Joints that
- * need no position have it only behind its word. */
+/* `[position,] vector, [orientation, matrix]` after a node; `other` is the previous node. Joints
+ * that need no position have it only after its keyword. */
 static void take_marker(yk_mbd *r, joint_end *e, const yk_mbd_frame *other, bool needs_position)
 {
     e->marker = e->on->pose;
@@ -172,7 +172,7 @@ static void take_marker(yk_mbd *r, joint_end *e, const yk_mbd_frame *other, bool
     if (named || needs_position)
         e->marker.position = yk_mbd_take_position(r, e->on, other);
 
-    /* Joints of several kinds call their orientations by different words. */
+    /* Joints of several kinds have different keywords for their orientations. */
     while (yk_mbd_take(r, "orientation") || yk_mbd_take(r, "hinge") ||
            yk_mbd_take(r, "position orientation") || yk_mbd_take(r, "rotation orientation"))
         e->marker.orientation = yk_mbd_take_orientation(r, e->on, other);
@@ -186,8 +186,8 @@ static void take_two_ends(yk_mbd *r, joint_end *a, joint_end *b, bool needs_posi
     take_marker(r, b, a->on, needs_position);
 }
 
-/* A joint to the ground: the marker on the node, then the one in space, which lies where the first
- * does unless it is given. */
+/* A joint to the ground: the marker on the node, then the one in space, which by default coincides
+ * with the first. */
 static void take_pin(yk_mbd *r, joint_end *a, joint_end *b, bool needs_position)
 {
     b->on = take_node(r);
@@ -229,7 +229,7 @@ static void take_prestress_and_prestrain(yk_mbd *r, law *l, int n)
         return;
     }
 
-    /* The two words mean the same for one motion, and may be absent. */
+    /* The two words are equivalent for one motion, and may be missing. */
     if (!yk_mbd_take(r, "single"))
         yk_mbd_take(r, "component");
     yk_mbd_take_drive(r, l->prestrain);
@@ -237,7 +237,7 @@ static void take_prestress_and_prestrain(yk_mbd *r, law *l, int n)
 
 static law take_law(yk_mbd *r, int n)
 {
-    /* The words of its name say what numbers follow. */
+    /* The words of its name determine the numbers that follow. */
     law l = {.known = true};
     const char *word = yk_mbd_take_text(r);
     bool viscous = strncasecmp(word, "linear viscoelastic", 19) == 0;
@@ -247,8 +247,8 @@ static law take_law(yk_mbd *r, int n)
     else if (strncasecmp(word, "linear elastic", 14) == 0)
         kind = word + strlen("linear elastic");
 
-    /* Laws that are not linear, and those that couple motions in ways of their own, have no
-     * counterpart in the scenario. Without a further word a law is isotropic. */
+    /* Nonlinear laws, and those with special couplings of motions, have no counterpart in the
+     * scenario. Without a further word a law is isotropic. */
     bool generic = kind && strcasecmp(kind, " generic") == 0;
     bool isotropic = kind && (*kind == '\0' || strcasecmp(kind, " isotropic") == 0);
     if (!generic && !isotropic) {
@@ -262,7 +262,7 @@ static law take_law(yk_mbd *r, int n)
     int part_count = viscous ? 2 : 1;
     for (int k = 0; k < part_count; k++) {
         if (k == 1 && yk_mbd_take(r, "proportional")) {
-            /* Damping may be a multiple of the stiffness, of all motions alike. */
+            /* Damping may be a multiple of the stiffness, equal for all motions. */
             double factor = yk_mbd_take_number(r);
             for (int i = 0; i < 36; i++)
                 l.damping[i] = factor * l.stiffness[i];
@@ -353,7 +353,7 @@ static void read_rod(yk_mbd *r, const char *label)
     joint_end a, b;
     take_two_ends(r, &a, &b, false);
 
-    /* Unstretched length: as the nodes stand, or as given. */
+    /* Unstretched length: the distance of the nodes, or as given. */
     double length = yk_v3_norm(yk_v3_sub(b.marker.position, a.marker.position));
     if (!yk_mbd_take(r, "from nodes"))
         length = yk_mbd_take_number(r);
@@ -387,7 +387,7 @@ static void read_rod(yk_mbd *r, const char *label)
     fputs("}\n", to);
 }
 
-/* Any set of relative motions; what they follow other than zero is not read. */
+/* Any set of relative motions; prescribed values other than zero are not supported. */
 static void read_total_joint(yk_mbd *r, const char *label, bool pin)
 {
     static const char *const words[6] = {"x", "y", "z", "rx", "ry", "rz"};
@@ -399,13 +399,13 @@ static void read_total_joint(yk_mbd *r, const char *label, bool pin)
     else
         take_two_ends(r, &a, &b, false);
 
-    /* Which motions are held, and whether they follow something. */
+    /* Constrained motions, and whether they follow a function. */
     bool held[6] = {false}, follows = false;
     for (int part = 0; part < 2; part++) {
         if (!yk_mbd_take(r, constraints[part]))
             continue;
 
-        /* MBDyn has several words for a motion that is held. */
+        /* MBDyn has several words for a constrained motion. */
         for (int k = 0; k < 3; k++) {
             const char *word = yk_mbd_take_text(r);
             held[3 * part + k] = strcasecmp(word, "active") == 0 ||
@@ -422,7 +422,7 @@ static void read_total_joint(yk_mbd *r, const char *label, bool pin)
 
     if (r->failed)
         return;
-    /* A joint of the scenario that holds these motions holds them at zero. */
+    /* A joint of the scenario constrains these motions to zero. */
     if (follows) {
         yk_mbd_note(r, "total joint %s, which imposes a motion", label);
         return;
@@ -462,7 +462,7 @@ static void read_joint(yk_mbd *r, const char *keyword)
     const char *label = yk_mbd_take_text(r);
     const char *word = yk_mbd_take_text(r);
 
-    /* Elastic ones are forces here. */
+    /* Elastic ones become forces. */
     if (strcasecmp(word, "rod") == 0) {
         read_rod(r, label);
     } else if (strcasecmp(word, "deformable displacement joint") == 0) {
@@ -502,7 +502,7 @@ static void read_joint(yk_mbd *r, const char *keyword)
         write_between(to, &a, &b);
         fprintf(to, ", distance: \"%s\"}\n", length);
     } else {
-        /* The rest differs in what is given of the two ends, and in the scenario's word. */
+        /* The other kinds differ in the data of the two ends, and in the scenario's word. */
         size_t k = 0;
         while (k < sizeof kinds / sizeof *kinds && strcasecmp(kinds[k].word, word) != 0)
             k++;
@@ -615,8 +615,8 @@ static void read_force(yk_mbd *r, const char *keyword)
     bool couple = strcasecmp(keyword, "couple") == 0;
     const char *label = yk_mbd_take_text(r);
 
-    /* Forces of another program come to nodes, which are ports here. The number of these nodes is
-     * one that all following arguments are counted by. */
+    /* Forces of another program act on nodes, which become ports. The number of these nodes
+     * determines the number of the following arguments. */
     if (!couple && yk_mbd_take(r, "external structural")) {
         int count = 0;
         while (r->at < r->argument_count && count == 0) {
@@ -627,8 +627,8 @@ static void read_force(yk_mbd *r, const char *keyword)
                 count = after;
         }
 
-        /* How the other program exchanges is not read; where it acts is, so that a subsystem
-         * can. */
+        /* The exchange of the other program is ignored; its points of action are read, so that a
+         * subsystem can replace it. */
         const char *outcome = "";
         if (count > 0)
             outcome = ": its nodes are ports";
@@ -652,7 +652,7 @@ static void read_force(yk_mbd *r, const char *keyword)
         return;
     }
 
-    /* Where it acts: a force anywhere on the node, a couple may leave that out. */
+    /* Point of action: a force may act anywhere on the node, a couple may omit it. */
     const yk_mbd_frame *node = take_node(r);
     joint_end at = {node, node->pose};
     bool named = yk_mbd_take(r, "position");
@@ -671,7 +671,8 @@ static void read_force(yk_mbd *r, const char *keyword)
     if (r->failed)
         return;
 
-    /* The scenario has offsets in the axes of the body, and the vector in those that it keeps. */
+    /* The scenario has offsets in the axes of the body, and the vector in those that rotate (or
+     * not) with the load. */
     FILE *to = begin_line(r, FORCES, "force", label, couple ? "torque" : "force");
     yk_vec3 arm = yk_v3_sub(at.marker.position, node->pose.position);
     fprintf(to, ", body: %s, offset: ", node->name);
@@ -691,7 +692,7 @@ static void read_gravity(yk_mbd *r, const char *keyword)
     char text[YK_MBD_TEXT], *end;
     yk_mbd_take_drive(r, text);
 
-    /* The scenario has a constant gravity: of a drive only its leading number counts. */
+    /* The scenario has a constant gravity: only the leading number of a drive is used. */
     double value = yk_text_number(text, &end);
     if (*end)
         yk_mbd_note(r, "gravity that changes with time: it is %g m/s^2", value);
@@ -712,7 +713,7 @@ static void read_beam(yk_mbd *r, const char *keyword)
         offset[i] = yk_v3_sub(ends[i].marker.position, ends[i].on->pose.position);
     }
 
-    /* Each half has an orientation and a law, the second may have those of the first. */
+    /* Each half has an orientation and a law; the second may repeat those of the first. */
     yk_vec3 up[2] = {{0, 0, 1}, {0, 0, 1}};
     law laws[2];
     for (int half = 0; half < 2; half++) {
@@ -748,7 +749,8 @@ static void read_beam(yk_mbd *r, const char *keyword)
     fputs(", offset: ", to);
     yk_write_vector(to, offset[0]);
 
-    /* MBDyn has a law for each half, the scenario one at each end. Its mass is that of bodies. */
+    /* MBDyn has a law for each half, the scenario one at each end. The mass of the beam is that of
+     * bodies. */
     for (int half = 0; half < 2; half++) {
         fprintf(to, ", %s: {type: matrix, mass_per_length: 0, stiffness: ", sections[half]);
         write_six(to, laws[half].stiffness, 0, 6);
@@ -771,7 +773,7 @@ static const struct {
 
 enum { ELEMENTS = sizeof elements / sizeof *elements };
 
-/* One that cannot be read is left out, with a note; the others stay. */
+/* An element that cannot be read is left out, with a note; the others are kept. */
 static void read_element(yk_mbd *r, const char *keyword)
 {
     int kind = 0;
@@ -794,15 +796,14 @@ static void read_element(yk_mbd *r, const char *keyword)
         return;
     }
 
-    /* Arguments that the reader does not know are not lost in silence. Those of the output change
-     * nothing. */
+    /* Unknown arguments are reported. Those of the output have no effect. */
     bool noted = r->import->note_count > notes;
     if (!noted && r->at < r->argument_count && !yk_mbd_next_is(r, "output"))
         yk_mbd_note(r, "%s %.40s: its arguments from '%.40s' on", keyword, label,
                     r->arguments[r->at]);
 }
 
-/* Only a problem in which forces determine the motion has a scenario. */
+/* Only an initial value problem can become a scenario. */
 static void check_problem(yk_mbd *r, const char *problem)
 {
     static const char *const known[] = {"initial value", "parallel initial value", "multistep"};
@@ -918,7 +919,7 @@ static yk_status import_mbdyn(yk_import *import, const char *path, yk_xml_elemen
     else
         status = yk_fail(context, YK_ERROR_MEMORY, "out of memory");
 
-    /* What fails within an element has become a note; anything else ends the reading. */
+    /* A failure within an element has become a note; any other failure ends the reading. */
     if (r && r->failed)
         status = yk_fail(context, YK_ERROR_INPUT, "%s:%d: %s", r->problem_file, r->problem_line,
                          r->problem);

@@ -5,18 +5,17 @@
  *   2  data                       5  abort: the simulation ends        7  negotiation: flags, nodes
  *   6  data, and the next step    4  the next step, with old forces    8  agreed
  *
- * then numbers as the machine has them, field by field for all nodes: from MBDyn positions,
- * rotations, velocities, angular velocities and, where agreed, accelerations and angular
- * accelerations; to MBDyn forces and torques. Who sends what, when, by its coupling:
+ * followed by numbers in the byte order of the machine, field by field for all nodes: from MBDyn
+ * positions, rotations, velocities, angular velocities and, if agreed, accelerations and angular
+ * accelerations; to MBDyn forces and torques. The sequence depends on the coupling:
  *
  *   staggered   <- 6 motion at t0 (twice), -> 2 forces;   then per step  -> 2 forces, <- 6 motion
  *   loose       <- 6 motion at t0, -> 6 forces, <- 6 predicted motion;   per step the last two
- *   tight       <- 2 motion at t0, -> 6 forces, <- 2 predicted motion;  per iteration  -> 2 forces,
- *               <- 2 motion;  at the end of a step  -> 6 forces, <- 2 predicted motion of the next
+ *   tight       <- 2 motion at t0, -> 6 forces, <- 2 predicted motion; per iteration -> 2 forces,
+ *               <- 2 motion; at the end of a step -> 6 forces, <- 2 predicted motion of the next
  *
- * With loose and tight coupling MBDyn never sends the motion at the end of a step as it converged:
- * tight, the last iterate stands for it; loose, the next prediction less what it moves in a
- * step. */
+ * With loose and tight coupling MBDyn never sends the converged motion at the end of a step. Tight:
+ * the last iterate is used instead. Loose: the next prediction, extrapolated backwards by one step. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>
@@ -46,18 +45,18 @@ typedef struct mbdyn {
 
     double *numbers;      /* of a message */
     yk_motion *motion;    /* at the end of the last step, or of the open trial */
-    yk_motion *predicted; /* of the step that comes; while iterating, the iterate before */
-    yk_wrench *wrenches;  /* that were sent last */
-    bool met;             /* the first motion has come */
+    yk_motion *predicted; /* of the next step; during iterations, the previous iterate */
+    yk_wrench *wrenches;  /* sent last */
+    bool met;             /* the first motion has arrived */
     bool stepped;         /* a step was made */
     bool iterated;        /* in this step */
-    bool ended;           /* MBDyn has said so */
+    bool ended;           /* MBDyn has announced its end */
     bool broken;
 } mbdyn;
 
 /* Messages ------------------------------------------------------------------------------------- */
 
-/* A failure of the connection stays one. */
+/* A failure of the connection is permanent. */
 static yk_status give_up(mbdyn *m, yk_status status)
 {
     m->broken = true;
@@ -66,7 +65,7 @@ static yk_status give_up(mbdyn *m, yk_status status)
 
 static yk_status send_wrenches(mbdyn *m, unsigned char command)
 {
-    /* MBDyn that has ended reads nothing more; the message says whose final time is too early. */
+    /* After its end MBDyn reads nothing more; the message names the final time that is too early. */
     if (m->broken)
         return yk_fail(m->context, YK_ERROR_EXTERNAL, "%s", m->message);
     if (m->ended) {
@@ -124,14 +123,14 @@ static yk_vec3 read_vector(const double *from)
     return (yk_vec3){from[0], from[1], from[2]};
 }
 
-/* Waits for a motion; the end of the simulation sets `ended`, and leaves the motion as it was. */
+/* Waits for a motion; the end of the simulation sets `ended`, and leaves the motion unchanged. */
 static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *motion)
 {
     const yk_transport_ops *ops = m->transport->ops;
     size_t n = (size_t)m->count;
     double deadline = yk_clock_seconds() + m->def.timeout;
 
-    /* The command says what follows; one that does not belong here comes of another coupling. */
+    /* The command determines the following data; an unexpected one belongs to another coupling. */
     unsigned char command = 0;
     yk_status status = ops->receive(m->transport, &command, 1, deadline);
     if (status != YK_OK)
@@ -153,7 +152,7 @@ static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *mot
         return give_up(m, YK_ERROR_EXTERNAL);
     }
 
-    /* How many numbers a node has, as both sides have agreed. */
+    /* Number of values per node, as agreed by both sides. */
     size_t rotation = 3;
     if (m->def.orientation == YK_MBDYN_ORIENTATION_MATRIX)
         rotation = 9;
@@ -188,7 +187,7 @@ static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *mot
         motion[i].angular_acceleration = read_vector(accelerations + 3 * (n + i));
     }
 
-    /* The last resort of a simulation that diverges in MBDyn. */
+    /* Aborts the simulation in MBDyn if it diverges. */
     for (size_t i = 0; i < n * per_node; i++) {
         if (isfinite(m->numbers[i]))
             continue;
@@ -200,7 +199,7 @@ static yk_status receive_motion(mbdyn *m, unsigned char expected, yk_motion *mot
     return YK_OK;
 }
 
-/* The forces at the end of the step, where MBDyn's methods want them. */
+/* The forces at the end of the step, which MBDyn's methods need. */
 static void keep_wrenches(mbdyn *m, const yk_input *inputs, double h)
 {
     for (int i = 0; inputs && i < m->count; i++) {
@@ -229,14 +228,14 @@ static void move(const mbdyn *m, const yk_motion *from, double h, yk_motion *to)
     }
 }
 
-/* Loose and tight: the forces at t0, by which MBDyn finds its accelerations there, go out before
- * the first prediction comes. */
+/* Loose and tight: the forces at t0, from which MBDyn computes its accelerations there, are sent
+ * before the first prediction arrives. */
 static yk_status ensure_prediction(mbdyn *m)
 {
     if (m->def.coupling == YK_MBDYN_COUPLING_STAGGERED || m->stepped)
         return YK_OK;
 
-    /* Tight coupling marks every motion as one that may be repeated. */
+    /* Tight coupling marks every motion as repeatable. */
     unsigned char expected = DATA_AND_GO;
     if (m->def.coupling == YK_MBDYN_COUPLING_TIGHT)
         expected = DATA;
@@ -260,14 +259,14 @@ static int mbdyn_ports(const yk_subsystem *self, const yk_port **list)
 static yk_status mbdyn_connect(yk_subsystem *self, int port, yk_causality causality,
                                unsigned constrained)
 {
-    /* Nothing to prepare: MBDyn does not ask which of its nodes are connected. */
+    /* No preparation: MBDyn does not distinguish connected nodes. */
     (void)self, (void)port, (void)causality, (void)constrained;
     return YK_OK;
 }
 
 static yk_status mbdyn_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
-    /* There is no way back in MBDyn's protocol. */
+    /* MBDyn's protocol has no rollback. */
     (void)t;
     mbdyn *m = (mbdyn *)self;
     if (m->stepped) {
@@ -275,7 +274,7 @@ static yk_status mbdyn_start(yk_subsystem *self, double t, double h, const yk_in
         return give_up(m, YK_ERROR_CAPABILITY);
     }
 
-    /* A start may be repeated with other wrenches until the first step. */
+    /* The start may be repeated with other wrenches until the first step. */
     keep_wrenches(m, inputs, 0);
     if (m->met)
         return YK_OK;
@@ -304,20 +303,20 @@ static yk_status mbdyn_iterate(yk_subsystem *self, double t, double h, const yk_
     if (status != YK_OK)
         return status;
 
-    /* The iterate before goes where the prediction was; of the first it is the prediction. */
+    /* The previous iterate is stored in place of the prediction; the first one is the prediction. */
     if (!m->iterated)
         memcpy(m->motion, m->predicted, bytes);
     memcpy(m->predicted, m->motion, bytes);
     m->iterated = true;
 
-    /* Command 2: MBDyn repeats its step with these forces, and does not go on. */
+    /* Command 2: MBDyn repeats its step with these forces, and does not advance. */
     keep_wrenches(m, inputs, h);
     status = send_wrenches(m, DATA);
     if (status == YK_OK)
         status = receive_motion(m, DATA, m->motion);
 
-    /* What the iteration still changed, rotations as velocities by the step; MBDyn's own tolerance
-     * is not known. */
+    /* The change by the iteration, rotations as velocities over the step; MBDyn's own tolerance is
+     * unknown. */
     double change = 0;
     double size = 0;
     for (int i = 0; i < m->count; i++) {
@@ -332,7 +331,7 @@ static yk_status mbdyn_iterate(yk_subsystem *self, double t, double h, const yk_
         size = fmax(size, h * yk_v3_norm(now->angular_velocity));
     }
 
-    /* Relative to the fastest node; where all are at rest the last term is left. */
+    /* Relative to the fastest node; at rest only the last term remains. */
     const double tolerance = 1e-6;
     report->correction = change / (tolerance * size + 1e-12);
     report->converged = report->correction <= 1;
@@ -346,7 +345,7 @@ static yk_status mbdyn_step(yk_subsystem *self, double t, double h, const yk_inp
     yk_status status = YK_OK;
     switch (m->def.coupling) {
     case YK_MBDYN_COUPLING_STAGGERED:
-        /* The motion at t0 comes twice, and asks for forces twice. */
+        /* The motion at t0 arrives twice, and requests forces twice. */
         m->stepped = true;
         keep_wrenches(m, inputs, h);
 
@@ -365,7 +364,7 @@ static yk_status mbdyn_step(yk_subsystem *self, double t, double h, const yk_inp
         if (status != YK_OK)
             return status;
 
-        /* The forces belong to the prediction; the motion is what the next one goes back to. */
+        /* The forces belong to the prediction; the motion is the start of the next one. */
         keep_wrenches(m, inputs, h);
         memcpy(m->motion, m->predicted, (size_t)m->count * sizeof *m->motion);
         status = send_wrenches(m, DATA_AND_GO);
@@ -397,19 +396,19 @@ static yk_status mbdyn_step(yk_subsystem *self, double t, double h, const yk_inp
     return YK_ERROR_INTERNAL;
 }
 
-/* The wrench is the one that was sent: MBDyn does not return it. */
+/* The wrench is the one that was sent, because MBDyn does not return it. */
 static void mbdyn_output(const yk_subsystem *self, int port, yk_port_value *value)
 {
     const mbdyn *m = (const mbdyn *)self;
     *value = (yk_port_value){.motion = m->motion[port], .wrench = m->wrenches[port]};
 }
 
-/* MBDyn's own prediction, where it sends one. */
+/* MBDyn's own prediction, if it sends one. */
 static void mbdyn_predict(const yk_subsystem *self, int port, double h, yk_motion *motion)
 {
     mbdyn *m = (mbdyn *)(uintptr_t)self;
     (void)h;
-    ensure_prediction(m); /* a failure shows in the step that follows */
+    ensure_prediction(m); /* a failure is reported by the next step */
     *motion = m->predicted[port];
 }
 
@@ -422,7 +421,7 @@ static void mbdyn_destroy(yk_subsystem *self)
 {
     mbdyn *m = (mbdyn *)self;
     if (m->transport) {
-        /* MBDyn ends with its step, where it still runs. */
+        /* MBDyn ends after its step, if it still runs. */
         unsigned char command = ABORT;
         if (!m->ended && !m->broken)
             m->transport->ops->send(m->transport, &command, 1, NULL, 0, yk_clock_seconds() + 1);
@@ -445,7 +444,7 @@ yk_mbdyn_def yk_mbdyn_default(void)
     return (yk_mbdyn_def){.timeout = 30};
 }
 
-/* Connects, or waits until MBDyn does. */
+/* Connects, or waits until MBDyn connects. */
 static yk_status open_socket(mbdyn *m, int *fd)
 {
     double deadline = yk_clock_seconds() + m->def.timeout;
@@ -457,14 +456,14 @@ static yk_status open_socket(mbdyn *m, int *fd)
     if (status != YK_OK)
         return status;
 
-    /* One MBDyn for one subsystem: nobody else is to connect. */
+    /* One MBDyn for one subsystem: do not accept further connections. */
     status = yk_socket_accept(m->context, listening, deadline, fd);
     close(listening);
     yk_socket_remove(m->def.address);
     return status;
 }
 
-/* Both sides name what is sent and for how many nodes; who connects speaks first. */
+/* Both sides state the fields and the number of nodes; the connecting side speaks first. */
 static yk_status negotiate(mbdyn *m)
 {
     static const uint32_t rotations[] = {MATRIX, VECTOR, EULER123};
@@ -479,7 +478,7 @@ static yk_status negotiate(mbdyn *m)
 
     yk_status status;
 
-    /* MBDyn listens: it compares, and agrees or not. */
+    /* If MBDyn listens, it compares them, and agrees or not. */
     if (!m->def.mbdyn_connects) {
         status = ops->send(m->transport, &command, 1, own, sizeof own, deadline);
         if (status == YK_OK)
@@ -496,7 +495,7 @@ static yk_status negotiate(mbdyn *m)
         return give_up(m, YK_ERROR_EXTERNAL);
     }
 
-    /* MBDyn connects: it says what it sends, and that it agrees. */
+    /* If MBDyn connects, it states its fields, and agrees. */
     uint32_t theirs[2] = {0, 0};
     unsigned char agreed = 0;
 
@@ -574,7 +573,7 @@ yk_status yk_mbdyn_create(yk_context *context, const yk_mbdyn_def *def, yk_subsy
             status = YK_ERROR_MEMORY;
     }
 
-    /* Connecting is tried again, and listening waits, until the deadline. */
+    /* Connecting is repeated, and listening waits, until the deadline. */
     int fd = -1;
     if (status == YK_OK)
         status = open_socket(m, &fd);

@@ -1,16 +1,17 @@
-/* The process that holds the library preCICE: version 3 of its C interface, loaded at run time.
+/* The process that loads the library preCICE: version 3 of its C interface, loaded at run time.
  *
  *   parent                                        child
  *   open         -> fork                          dlopen, createParticipant
- *                <- answer                        dimensions, or why not
+ *                <- answer                        dimensions, or the reason of a failure
  *   initialize   -> request, coordinates, values  setMeshVertices, writeData, initialize
  *                <- answer, values                readData
  *   advance      -> request, values               writeData, advance
  *                <- answer, values                readData
  *   close        -> request                       finalize
  *
- * Both are one program, so that structs travel as they are. What the library prints goes to a file
- * in memory: it is logged here, and its last error becomes the message when the child has ended. */
+ * Both are the same program, so that structs are transferred unchanged. The output of the library
+ * goes to a file in memory: it is logged here, and its last error becomes the message after the
+ * child has ended. */
 #define _GNU_SOURCE
 #include "interop/precice/partner.h"
 
@@ -33,10 +34,10 @@
 #include "base/text.h"
 #include "remote/frame.h"
 
-/* s that the library has to end its connections before its coupling has ended. */
+/* s in which the library must close its connections before the end of its coupling. */
 static const double CLOSING = 5;
 
-/* A library that warns in every window is not repeated every time. */
+/* A warning in every window is not repeated every time. */
 enum { PRINTED_MAX = 1 << 16, LINE_MAX_BYTES = 400, WARNINGS_MAX = 5 };
 
 typedef struct request {
@@ -47,7 +48,7 @@ typedef struct request {
 
 typedef struct answer {
     yk_status status;
-    char text[600]; /* why not, where the status is an error */
+    char text[600]; /* reason, if the status is an error */
     yk_precice_state state;
 } answer;
 
@@ -62,13 +63,13 @@ struct yk_precice_host {
     int warnings;  /* that were logged as such */
     size_t values; /* of one data */
     int written_count, read_count;
-    bool ended; /* the coupling has, as it was configured to */
+    bool ended; /* the coupling has ended as configured */
     bool broken;
 };
 
 /* The library ---------------------------------------------------------------------------------- */
 
-/* X(name, type of the result, types of the arguments): what is used of the interface. */
+/* X(name, type of the result, types of the arguments): the used part of the interface. */
 #define FUNCTIONS(X)                                                                    \
     X(createParticipant, void, (const char *, const char *, int, int))                  \
     X(getMeshDimensions, int, (const char *))                                           \
@@ -109,11 +110,11 @@ static bool find(void *handle, const char *name, void *function)
     return symbol != NULL;
 }
 
-/* Why not goes to the text of the answer. */
+/* The reason is the text of the answer. */
 static yk_status load(child *c, answer *a)
 {
     const char *path = c->def->library;
-    /* The loader would wait for a pipe. Its own message is better for a file that is missing. */
+    /* The loader would wait for a pipe. For a missing file its own message is better. */
     if (strchr(path, '/') && yk_regular_check(NULL, path, YK_ERROR_EXTERNAL) != YK_OK &&
         errno == EINVAL) {
         snprintf(a->text, sizeof a->text, "cannot be loaded: '%.300s' is not a regular file", path);
@@ -145,7 +146,7 @@ static yk_status load(child *c, answer *a)
         return YK_ERROR_EXTERNAL;
     }
 
-    /* All functions at the start, so that a run does not end in its midst. */
+    /* All functions at the start, so that a run does not fail later. */
     const char *absent = NULL;
 #define FIND(name, result, arguments)                       \
     if (!find(handle, "precicec_" #name, &c->library.name)) \
@@ -165,7 +166,8 @@ static yk_status create_participant(child *c, answer *a)
 {
     const char *mesh = c->def->mesh;
 
-    /* A wrong name or configuration ends this process; what was printed says why. */
+    /* The library ends this process after a wrong name or configuration; its output contains the
+     * reason. */
     c->library.createParticipant(c->def->participant, c->def->config_file, 0, 1);
     c->dimensions = c->library.getMeshDimensions(mesh);
     a->state.dimensions = c->dimensions;
@@ -239,7 +241,7 @@ static void write_values(const child *c)
                              c->written + (size_t)i * n);
 }
 
-/* One question: what it asks for is done, and the state told. False: the parent has gone. */
+/* One request: handles it and sends the state. False: the parent has ended. */
 static bool answer_one(child *c)
 {
     request q;
@@ -248,21 +250,21 @@ static bool answer_one(child *c)
     if (!take(c->socket, &q, sizeof q))
         return false;
 
-    /* The parent waits for this answer before it ends us: connections are closed in order. */
+    /* The parent waits for this answer before it ends us, so that connections are closed in order. */
     if (q.kind == FINALIZE) {
         c->library.finalize();
         put(c->socket, &a, sizeof a);
         return false;
     }
 
-    /* Vertices do not change: their coordinates come once. */
+    /* Vertices are constant: their coordinates are sent once. */
     if (q.kind == INITIALIZE && !take(c->socket, c->coordinates, n * sizeof *c->coordinates))
         return false;
     size_t written = (size_t)c->data->written_count * n;
     if (!take(c->socket, c->written, written * sizeof *c->written))
         return false;
 
-    /* The library must be asked for checkpoints wherever it may want one. */
+    /* The library requires a call for checkpoints wherever it may request one. */
     if (q.kind == INITIALIZE) {
         c->library.setMeshVertices(c->def->mesh, c->vertices, c->coordinates, c->ids);
         if (c->library.requiresInitialData())
@@ -275,7 +277,7 @@ static bool answer_one(child *c)
         a.state.repeats = c->library.requiresReadingCheckpoint();
     }
 
-    /* After the end of the coupling there is no window to ask about. */
+    /* After the end of the coupling there is no window to request. */
     a.state.dimensions = c->dimensions;
     a.state.ongoing = c->library.isCouplingOngoing();
     if (a.state.ongoing) {
@@ -300,11 +302,11 @@ static void run_child(child *c, int printed)
 {
     yk_child_begin();
 
-    /* What the library prints goes to a file, where reasons are looked for. */
+    /* The output of the library goes to a file, which is searched for reasons. */
     dup2(printed, STDOUT_FILENO);
     dup2(printed, STDERR_FILENO);
 
-    /* The first answer: whether there is a participant, and if not, why. */
+    /* The first answer: whether the participant was created, and if not, the reason. */
     answer a = {0};
     a.status = load(c, &a);
     if (a.status == YK_OK)
@@ -314,14 +316,14 @@ static void run_child(child *c, int printed)
     while (good)
         good = answer_one(c);
 
-    /* Handlers that the parent has set for its own exit are not called. */
+    /* The parent's exit handlers must not be called. */
     fflush(NULL);
     _exit(0);
 }
 
 /* What the library prints ---------------------------------------------------------------------- */
 
-/* Without the codes for colours, and what stands before the text of an error. */
+/* Without the codes for colors, and without the prefix of an error. */
 static void clean(char *line)
 {
     char *to = line;
@@ -341,12 +343,12 @@ static void clean(char *line)
     *to = '\0';
 }
 
-/* Logs what was printed since the last call; the last error, or else the last line, is kept. */
+/* Logs the output since the last call; the last error, or otherwise the last line, is kept. */
 static void read_printed(yk_precice_host *host, char last[LINE_MAX_BYTES])
 {
     last[0] = '\0';
 
-    /* The last lines alone: what was printed long ago is no reason. */
+    /* Only the last lines: old output is not the reason. */
     char bytes[PRINTED_MAX + 1];
     off_t size = lseek(host->printed, 0, SEEK_END);
     off_t from = size > PRINTED_MAX ? size - PRINTED_MAX : 0;
@@ -354,7 +356,7 @@ static void read_printed(yk_precice_host *host, char last[LINE_MAX_BYTES])
     if (got <= 0)
         return;
 
-    /* All of it is logged, but a warning that comes in every window only some times as one. */
+    /* Everything is logged, but a warning in every window only some times as a warning. */
     bytes[got] = '\0';
     bool error = false;
     char *rest = NULL;
@@ -366,7 +368,7 @@ static void read_printed(yk_precice_host *host, char last[LINE_MAX_BYTES])
             level = YK_LOG_WARNING;
         yk_log(host->context, level, "preCICE: %s", line);
 
-        /* An error is the reason, wherever it stands; else the last line may say it. */
+        /* An error is the reason, wherever it is; otherwise the last line may be. */
         if (fault || (!error && *line))
             snprintf(last, LINE_MAX_BYTES, "%s", fault ? fault + strlen("ERROR: ") : line);
         error = error || fault;
@@ -380,7 +382,7 @@ static void read_printed(yk_precice_host *host, char last[LINE_MAX_BYTES])
 
 /* The parent ----------------------------------------------------------------------------------- */
 
-/* The child has ended or does not answer: what the library last wrote says why. */
+/* The child has ended or does not answer: the last output of the library gives the reason. */
 static yk_status give_up(yk_precice_host *host, yk_status status)
 {
     host->broken = true;
@@ -407,13 +409,13 @@ static yk_status receive(yk_precice_host *host, answer *a, double *values, size_
     if (status != YK_OK)
         return give_up(host, status);
 
-    /* What it printed goes to the log also where all is well. */
+    /* The output is logged also after a success. */
     char last[LINE_MAX_BYTES];
     read_printed(host, last);
     if (a->status == YK_OK)
         return YK_OK;
 
-    /* After an answer that says why not, the child has ended. */
+    /* After an answer with a failure, the child has ended. */
     host->broken = true;
     snprintf(host->message, sizeof host->message, "%s: %s", host->name, a->text);
     return yk_fail(host->context, a->status, "%s", host->message);
@@ -425,7 +427,7 @@ static yk_status ask(yk_precice_host *host, const request *q, const double *coor
     if (host->broken)
         return yk_fail(host->context, YK_ERROR_EXTERNAL, "%s", host->message);
 
-    /* In the order in which the child takes them: request, coordinates if any, values. */
+    /* In the order in which the child reads them: request, coordinates if any, values. */
     const yk_transport_ops *ops = host->transport->ops;
     double deadline = yk_clock_seconds() + host->deadline;
     yk_status status = ops->send(host->transport, NULL, 0, q, sizeof *q, deadline);
@@ -444,7 +446,7 @@ static yk_status ask(yk_precice_host *host, const request *q, const double *coor
     if (status != YK_OK)
         return status;
 
-    /* A coupling that has ended as configured is given more time to close. */
+    /* A coupling that has ended as configured gets more time to close. */
     *state = a.state;
     host->ended = !a.state.ongoing;
     return YK_OK;
@@ -475,8 +477,8 @@ void yk_precice_close(yk_precice_host *host)
     if (!host)
         return;
 
-    /* Connections are closed in order, where the library still answers; it may wait for partners
-     * that make their last step. */
+    /* Close connections in order, if the library still answers; it may wait for partners that make
+     * their last step. */
     if (host->transport && !host->broken) {
         const request q = {.kind = FINALIZE};
         double closing = host->ended ? host->deadline : CLOSING;
@@ -486,7 +488,7 @@ void yk_precice_close(yk_precice_host *host)
             host->transport->ops->receive(host->transport, &a, sizeof a, deadline);
     }
 
-    /* It may hang in the library: it is ended in any case, and leaves no zombie. */
+    /* The library may hang, so the child is ended and reaped in any case. */
     if (host->transport)
         host->transport->ops->close(host->transport);
     if (host->process > 0) {
@@ -515,7 +517,7 @@ yk_status yk_precice_open(yk_context *context, const yk_precice_def *def,
     host->read_count = data->read_count;
     snprintf(host->name, sizeof host->name, "preCICE, participant '%.100s',", def->participant);
 
-    /* All that the library prints is appended, so that the file can be cut while it does. */
+    /* All output of the library is appended, so that the file can be truncated meanwhile. */
     int ends[2] = {-1, -1};
     host->printed = memfd_create("precice", MFD_CLOEXEC);
     if (host->printed < 0 || fcntl(host->printed, F_SETFL, O_APPEND) != 0 ||
@@ -525,7 +527,7 @@ yk_status yk_precice_open(yk_context *context, const yk_precice_def *def,
         return YK_ERROR_EXTERNAL;
     }
 
-    /* A fork has def and data in its memory: they need not be sent. */
+    /* A fork has def and data in its memory, so they need not be sent. */
     host->process = fork();
     if (host->process == 0) {
         close(ends[0]);
@@ -533,7 +535,7 @@ yk_status yk_precice_open(yk_context *context, const yk_precice_def *def,
         run_child(&c, host->printed);
     }
 
-    /* The child's end is open there alone, so that its death shows here. */
+    /* Only the child has its end open, so that its death is visible here. */
     close(ends[1]);
     if (host->process < 0) {
         yk_fail(context, YK_ERROR_EXTERNAL, "no child process for preCICE: %s", strerror(errno));
@@ -549,7 +551,7 @@ yk_status yk_precice_open(yk_context *context, const yk_precice_def *def,
         return YK_ERROR_MEMORY;
     }
 
-    /* Whether there is a participant. The message is copied before the host goes. */
+    /* Whether there is a participant. The message is copied before the host is destroyed. */
     answer a;
     yk_status status = receive(host, &a, NULL, 0);
     if (status != YK_OK) {

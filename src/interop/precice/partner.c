@@ -1,15 +1,15 @@
-/* A participant of the coupling library preCICE as a subsystem: it stands for the solvers of flows
- * and fields that meet this system there.
+/* A participant of the coupling library preCICE as a subsystem: it represents the solvers of flows
+ * and fields that are coupled with this system.
  *
- *   takes motion   displacements (velocities) of the vertices are written at the end of a step, and
- *                  forces are read for the step that follows: this system is the structure
- *   takes wrench   forces on the vertices are written, and displacements are read: this system
- *                  loads a structure that is computed elsewhere
+ *   motion port   displacements (velocities) of the vertices are written at the end of a step, and
+ *                 forces are read for the next step: this system is the structure
+ *   wrench port   forces on the vertices are written, and displacements are read: this system loads
+ *                 a structure that is computed elsewhere
  *
- * preCICE gives values over the time window that begins: where a partner has been there already (a
- * serial coupling in which it is first, or an iteration of an implicit one) those at its end are
- * new, else the last ones go on. They are read for the end of the next step. What can be read of a
- * motion ahead becomes the prediction of the port.
+ * preCICE provides values over the time window that begins. If a partner has computed it already (a
+ * serial coupling in which it is first, or an iteration of an implicit one), those at its end are
+ * new; otherwise the last ones continue. They are read for the end of the next step. A motion that
+ * can be read ahead becomes the prediction of the port.
  *
  * Chourdakis, Davis, Rodenberg et al. 2022; the interface is that of version 3. */
 #include <math.h>
@@ -24,7 +24,7 @@
 
 enum { PORTS_MAX = 10000, VERTICES_MAX = 10000000 };
 
-/* Fraction of a step by which a time window may end earlier or later than it. */
+/* Fraction of a step by which a time window may end earlier or later than the step. */
 static const double SLIVER = 1e-9;
 
 typedef struct one_port {
@@ -33,13 +33,13 @@ typedef struct one_port {
     size_t first; /* of its vertices */
     bool connected;
 
-    /* A scalar port has the marker behind it here as well. */
+    /* A scalar port uses this marker as well. */
     yk_motion motion;  /* at the end of the last step */
-    yk_motion kept;    /* at the start of the time window, of an implicit coupling */
-    yk_motion next;    /* as far as it is known ahead */
-    yk_motion sent;    /* last written; forces that are read belong there */
+    yk_motion kept;    /* at the start of the time window of an implicit coupling */
+    yk_motion next;    /* as far as it is known in advance */
+    yk_motion sent;    /* last written; forces that are read belong to it */
     yk_wrench wrench;  /* on the subsystem */
-    yk_wrench impulse; /* of the time window until now (N s, N m s) */
+    yk_wrench impulse; /* of the time window so far (N s, N m s) */
 } one_port;
 
 typedef struct precice {
@@ -47,7 +47,7 @@ typedef struct precice {
     yk_context *context;
     yk_precice_host *host;
     yk_precice_data data;
-    int displacement, velocity; /* which of the data of the motion they are; -1: neither */
+    int displacement, velocity; /* indices of the data of the motion; -1: not exchanged */
     yk_causality takes;
     yk_port *list;
     one_port *ports;
@@ -78,7 +78,7 @@ static size_t offset(const precice *p, const one_port *port)
     return port->first * (size_t)p->state.dimensions;
 }
 
-/* What the ports were given, at a time of the step, as values of the vertices; `h` after the last
+/* The inputs of the ports at a time of the step, as values of the vertices; `h` after the last
  * time. */
 static void write_values(precice *p, const yk_input *inputs, double time, double h)
 {
@@ -89,7 +89,7 @@ static void write_values(precice *p, const yk_input *inputs, double time, double
         yk_port_kind kind = p->list[i].kind;
         double *first = p->written + offset(p, port);
 
-        /* The wrench, where the vertices are known to go. */
+        /* The wrench, at the expected places of the vertices. */
         if (p->takes == YK_CAUSALITY_WRENCH_INPUT) {
             yk_wrench wrench = {{0, 0, 0}, {0, 0, 0}};
             if (port->connected && kind == YK_PORT_SCALAR)
@@ -97,8 +97,8 @@ static void write_values(precice *p, const yk_input *inputs, double time, double
             else if (port->connected)
                 wrench = yk_input_wrench(&inputs[i], time);
 
-            /* Of several steps in a time window the partner sees the last value: the mean, so that
-             * no impulse is lost. */
+            /* With several steps per time window the partner sees the last value: send the mean, so
+             * that no impulse is lost. */
             port->wrench = wrench;
             port->impulse.force = yk_v3_axpy(h, wrench.force, port->impulse.force);
             port->impulse.torque = yk_v3_axpy(h, wrench.torque, port->impulse.torque);
@@ -130,7 +130,7 @@ static void write_values(precice *p, const yk_input *inputs, double time, double
     }
 }
 
-/* The motion `h` after another one that these values are of. */
+/* The motion `h` after another one, from these values. */
 static void read_motion(const precice *p, one_port *port, const double *values, double h,
                         const yk_motion *before, yk_motion *motion)
 {
@@ -139,7 +139,7 @@ static void read_motion(const precice *p, one_port *port, const double *values, 
     if (p->velocity >= 0)
         yk_vertices_fit_velocity(&port->vertices, first + (size_t)p->velocity * p->values, motion);
 
-    /* Of velocities alone the mean moves the marker. */
+    /* From velocities alone, their mean moves the marker. */
     if (p->displacement < 0) {
         yk_vec3 velocity = yk_v3_add(before->velocity, motion->velocity);
         yk_vec3 spin = yk_v3_add(before->angular_velocity, motion->angular_velocity);
@@ -149,25 +149,25 @@ static void read_motion(const precice *p, one_port *port, const double *values, 
         return;
     }
 
-    /* Displacements are those from the reference: errors of earlier steps do not add up. */
+    /* Displacements are relative to the reference: errors of earlier steps do not accumulate. */
     yk_vertices_fit(&port->vertices, first + (size_t)p->displacement * p->values, motion);
     if (p->velocity >= 0 || !(h > 0))
         return;
 
-    /* Of displacements alone their differences are the velocity. */
+    /* From displacements alone, their differences are the velocity. */
     yk_quat rotation = yk_q_mul(motion->orientation, yk_q_conjugate(before->orientation));
     motion->velocity = yk_v3_scale(1 / h, yk_v3_sub(motion->position, before->position));
     motion->angular_velocity = yk_v3_scale(1 / h, yk_so3_log(rotation));
 }
 
-/* What the other participants have said, `h` after the last motion. */
+/* The data of the other participants, `h` after the last motion. */
 static void read_values(precice *p, double h)
 {
     size_t set = (size_t)p->data.read_count * p->values;
     const double *now = p->read;
     const double *later = p->read + set;
 
-    /* A window that ended, or is made again, collects its impulse from zero. */
+    /* For a window that ended, or is repeated, the impulse starts from zero. */
     bool begins = p->state.complete || p->state.repeats;
     if (begins)
         p->elapsed = 0;
@@ -177,7 +177,7 @@ static void read_values(precice *p, double h)
         if (begins)
             port->impulse = (yk_wrench){{0, 0, 0}, {0, 0, 0}};
 
-        /* Forces on this system, for the step that follows; on the subsystem is their opposite. */
+        /* Forces on this system, for the next step; the subsystem has the opposite. */
         if (p->takes == YK_CAUSALITY_MOTION_INPUT) {
             yk_wrench wrench =
                 yk_vertices_reduce(&port->vertices, &port->sent, later + offset(p, port));
@@ -190,14 +190,14 @@ static void read_values(precice *p, double h)
             read_motion(p, port, now, h, &before, &port->motion);
         }
 
-        /* Where a window begins to which an implicit coupling may return. */
+        /* Start of a window to which an implicit coupling may return. */
         if (p->state.begins)
             port->kept = port->motion;
         if (p->takes == YK_CAUSALITY_MOTION_INPUT)
             continue;
 
-        /* Values that are the same now and later are not known ahead, or those of a system at rest:
-         * the motion goes on. */
+        /* If present and later values are equal, they are not known in advance, or the system is at
+         * rest: continue the motion. */
         if (memcmp(now, later, set * sizeof *now) != 0) {
             read_motion(p, port, later, p->state.ahead, &port->motion, &port->next);
             continue;
@@ -244,7 +244,7 @@ static yk_status precice_connect(yk_subsystem *self, int port, yk_causality caus
     precice *p = (precice *)self;
     one_port *own = &p->ports[port];
 
-    /* Forces on vertices make a torque only where they have an arm about every axis. */
+    /* Forces on vertices can represent a torque only if they have an arm about every axis. */
     bool torque = causality == YK_CAUSALITY_WRENCH_INPUT && p->list[port].kind == YK_PORT_MARKER &&
                   constrained & YK_AXES_ROTATION;
     if (torque && !own->vertices.rotates) {
@@ -274,7 +274,7 @@ static yk_status initialize(precice *p, double t, double h, const yk_input *inpu
     for (size_t i = 0; i < p->values / n; i++)
         memcpy(coordinates + i * n, &p->points[i].x, n * sizeof *coordinates);
 
-    /* It waits for the partners here, and may exchange data with them already. */
+    /* Waits for the partners here, and may already exchange data with them. */
     p->initialized = true;
     write_values(p, inputs, 0, 0);
     yk_status status = keep_message(
@@ -286,7 +286,7 @@ static yk_status initialize(precice *p, double t, double h, const yk_input *inpu
     if (status != YK_OK)
         return status;
 
-    /* A first checkpoint that is asked for shows that windows will be repeated. */
+    /* A first request for a checkpoint shows that windows will be repeated. */
     p->implicit = p->state.begins;
     p->window = p->state.longest;
     p->window_start = t;
@@ -294,7 +294,7 @@ static yk_status initialize(precice *p, double t, double h, const yk_input *inpu
     return YK_OK;
 }
 
-/* The partners are met when what this side begins with is known. */
+/* Connect to the partners when the initial data of this side are known. */
 static yk_status precice_start(yk_subsystem *self, double t, double h, const yk_input *inputs)
 {
     precice *p = (precice *)self;
@@ -329,7 +329,7 @@ static yk_status precice_step(yk_subsystem *self, double t, double h, const yk_i
             return fail(p, YK_ERROR_EXTERNAL, text);
         }
 
-        /* As far as the window goes, without a rest that is only rounding. */
+        /* Up to the end of the window, without a remainder from rounding. */
         double step = h - done;
         if (p->state.longest < step * (1 + SLIVER))
             step = p->state.longest;
@@ -343,7 +343,7 @@ static yk_status precice_step(yk_subsystem *self, double t, double h, const yk_i
         if (status == YK_OK)
             read_values(p, step);
 
-        /* The next window begins here; one that is repeated ends the step where it is. */
+        /* The next window begins here; if it is repeated, the step ends at the present time. */
         if (status == YK_OK && p->state.begins && !p->state.repeats)
             p->window_start = t + done;
         if (p->state.repeats)
@@ -369,7 +369,7 @@ static void precice_output(const yk_subsystem *self, int port, yk_port_value *va
     value->wrench.force.x = yk_v3_dot(own->wrench.force, own->axis);
 }
 
-/* What is known of the end of the step; of a shorter one its part. */
+/* The known end of the step; for a shorter step, a part of it. */
 static void precice_predict(const yk_subsystem *self, int port, double h, yk_motion *motion)
 {
     const precice *p = (const precice *)self;
@@ -456,7 +456,7 @@ static yk_status check_def(yk_context *context, const yk_precice_def *def, size_
                        "a participant of preCICE needs a deadline above 0 s and 1 to %d ports",
                        PORTS_MAX);
 
-    /* A port without vertices has one at its own position. */
+    /* A port without vertices gets one at its own position. */
     *vertices = 0;
     for (int i = 0; i < def->port_count; i++) {
         int own = def->ports[i].vertex_count;
@@ -470,7 +470,7 @@ static yk_status check_def(yk_context *context, const yk_precice_def *def, size_
     return YK_OK;
 }
 
-/* Which data go which way. */
+/* Directions of the data. */
 static void choose_data(precice *p, const yk_precice_def *def)
 {
     /* Displacements, velocities, or both, in this order. */
@@ -488,7 +488,7 @@ static void choose_data(precice *p, const yk_precice_def *def)
         motions[count++] = def->velocity;
     }
 
-    /* Motions go one way and forces the other, by what the ports take. */
+    /* Motions go in one direction and forces in the other, by the causality of the ports. */
     const char **to = p->data.written;
     const char **forces = p->data.read;
     p->data.written_count = count;
@@ -511,7 +511,7 @@ static yk_status make_ports(precice *p, const yk_precice_def *def)
         const yk_precice_port_def *from = &def->ports[i];
         one_port *port = &p->ports[i];
 
-        /* An axis makes it a scalar port. */
+        /* A port with an axis is a scalar port. */
         bool scalar = yk_v3_norm2(from->axis) > 0;
         char *name = yk_text_copy(p->context, from->name);
         p->list[i] = (yk_port){name, scalar ? YK_PORT_SCALAR : YK_PORT_MARKER, def->causality};
@@ -534,7 +534,7 @@ static yk_status make_ports(precice *p, const yk_precice_def *def)
             .count = own > 0 ? own : 1,
         };
 
-        /* Until something arrives, the port rests where it was defined. */
+        /* Until data arrive, the port is at rest at its initial position. */
         port->motion.position = from->position;
         port->motion.orientation = from->orientation;
         port->kept = port->next = port->sent = port->motion;
@@ -596,7 +596,7 @@ yk_status yk_precice_create(yk_context *context, const yk_precice_def *def,
         return status;
     }
 
-    /* What the vertices can do follows from the dimensions of the mesh. */
+    /* The dimensions of the mesh determine the possible motions of the vertices. */
     p->values = vertices * (size_t)p->state.dimensions;
     for (int i = 0; i < p->count; i++) {
         p->ports[i].vertices.dimensions = p->state.dimensions;

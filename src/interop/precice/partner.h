@@ -1,9 +1,9 @@
-/* What stands behind a participant of the library preCICE: the process that holds the library
- * (precice_host.c), and the vertices of its mesh (precice_vertices.c).
+/* The parts of a participant of the library preCICE: the process that loads the library (host.c),
+ * and the vertices of its mesh (vertices.c).
  *
- * The library's C interface has one participant per process, and ends the process on every mistake:
- * in its configuration, or when a partner has gone. So a child process loads it; this one stays
- * alive, and says what the library wrote before it ended. */
+ * The library's C interface supports one participant per process, and ends the process after every
+ * error: in its configuration, or if a partner has ended. So a child process loads it. This process
+ * stays alive, and reports the last output of the library. */
 #ifndef YK_TRANSPORT_PRECICE_H
 #define YK_TRANSPORT_PRECICE_H
 
@@ -21,39 +21,39 @@ typedef struct yk_precice_data {
     int written_count, read_count;
 } yk_precice_data;
 
-/* Where the coupling is after initialisation or an advance. */
+/* State of the coupling after initialization or an advance. */
 typedef struct yk_precice_state {
     int dimensions; /* of the mesh: 2 or 3 */
     double longest; /* s to the end of the time window */
     bool ongoing;   /* the coupling has not ended */
     bool complete;  /* the last advance ended a window, which is not repeated */
     bool begins;    /* an implicit coupling: a window begins here */
-    bool repeats;   /* an implicit coupling: the window is to be made again */
-    double ahead;   /* s after now that the second set of values was read for */
+    bool repeats;   /* an implicit coupling: the window must be repeated */
+    double ahead;   /* s, the time ahead for which the second set of values was read */
 } yk_precice_state;
 
 typedef struct yk_precice_host yk_precice_host;
 
-/* Loads the library and makes the participant; `dimensions` of the state are known then. */
+/* Loads the library and creates the participant; afterwards `dimensions` of the state are known. */
 yk_status yk_precice_open(yk_context *context, const yk_precice_def *def,
                           const yk_precice_data *data, int vertices, yk_precice_host **host,
                           yk_precice_state *state);
-/* Values are all vertices of the first data, then of the second, `dimensions` numbers of a vertex.
- * Those read come twice: for now, and for `ahead` s later, or the end of the window where that is
- * earlier. Coordinates as the values of one data. */
+/* Values are all vertices of the first data, then of the second, `dimensions` numbers per vertex.
+ * Values are read twice: for the present time, and for `ahead` s later, or the end of the window if
+ * that is earlier. Coordinates are stored like the values of one data. */
 yk_status yk_precice_initialize(yk_precice_host *host, const double *coordinates,
                                 const double *written, double ahead, yk_precice_state *state,
                                 double *read);
 yk_status yk_precice_advance(yk_precice_host *host, double step, const double *written,
                              double ahead, yk_precice_state *state, double *read);
-/* What was wrong, once a call has failed. */
+/* The message of the last failed call. */
 const char *yk_precice_message(const yk_precice_host *host);
-/* Lets the library end its connections, and ends the process. */
+/* Lets the library close its connections, and ends the process. */
 void yk_precice_close(yk_precice_host *host);
 
 /* Vertices ------------------------------------------------------------------------------------- */
 
-/* Those that a marker carries as a rigid body does. */
+/* Vertices that move with a marker as a rigid body. */
 typedef struct yk_vertices {
     yk_vec3 position; /* of the marker, in the reference */
     yk_quat orientation;
@@ -61,12 +61,12 @@ typedef struct yk_vertices {
     int count;
     int dimensions; /* of the mesh: 2 leaves z out */
     yk_vec3 mean;   /* of the arms */
-    /* J^-1 in the reference; zero where the vertices do not determine a rotation. */
+    /* J^-1 in the reference; zero if the vertices do not determine a rotation. */
     yk_mat3 inverse;
     bool rotates;
 } yk_vertices;
 
-/* Finds mean, inverse and rotates; the rest is set. */
+/* Computes mean, inverse and rotates; the caller sets the other members. */
 void yk_vertices_prepare(yk_vertices *vertices);
 
 /* Values are `dimensions` numbers for each vertex. */
@@ -77,7 +77,7 @@ yk_wrench yk_vertices_reduce(const yk_vertices *vertices, const yk_motion *motio
                              const double *forces);
 void yk_vertices_distribute(const yk_vertices *vertices, const yk_motion *motion,
                             const yk_wrench *wrench, double *forces);
-/* Position and orientation from displacements, beginning at the orientation of the motion; then
+/* Position and orientation from displacements, starting at the orientation of the motion; then
  * velocities from velocities of the vertices. */
 void yk_vertices_fit(const yk_vertices *vertices, const double *displacements, yk_motion *motion);
 void yk_vertices_fit_velocity(const yk_vertices *vertices, const double *velocities,

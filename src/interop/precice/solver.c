@@ -70,7 +70,7 @@ static const yk_option_section precice_section = {
     "macro steps.",
     fields};
 
-/* A table of points as one list; it lives as long as the scenario. */
+/* A table of points as one list, which lives as long as the scenario. */
 static yk_status read_table(yk_builder *builder, const yk_node *node, yk_precice_port_def *port)
 {
     static const char *const names[] = {"x", "y", "z", NULL};
@@ -165,7 +165,7 @@ static yk_status build_precice(yk_builder *builder, const yk_node *section,
     yk_builder_note_partner(builder);
     yk_precice_def def = yk_precice_default();
 
-    /* The library is code, in a child process as in this one. */
+    /* The library is code, also in a child process. */
     yk_status status = yk_builder_library(builder, yk_node_get(section, "library"), &def.library);
     if (status != YK_OK)
         return status;
@@ -179,7 +179,7 @@ static yk_status build_precice(yk_builder *builder, const yk_node *section,
     if (!def.config_file)
         return YK_ERROR_MEMORY;
 
-    /* Velocities alone, where only these are named. */
+    /* Velocities only, if only these are named. */
     const yk_node *velocity = yk_node_get(section, "velocity");
     const yk_node *displacement = yk_node_get(section, "displacement");
     if (velocity) {
@@ -190,7 +190,7 @@ static yk_status build_precice(yk_builder *builder, const yk_node *section,
     if (displacement)
         def.displacement = displacement->text;
 
-    /* All mistakes of all ports are reported. */
+    /* Report all errors of all ports. */
     const yk_node *list = yk_node_get(section, "ports");
     yk_precice_port_def *ports = yk_builder_take(builder, (size_t)list->count * sizeof *ports);
     if (!ports)

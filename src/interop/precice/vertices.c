@@ -1,4 +1,4 @@
-/* Vertices that a marker carries as a rigid body does.
+/* Vertices that move with a marker as a rigid body.
  *
  * With p and Q the position of the marker and its rotation from the reference, a_i the arm from the
  * marker to vertex i in the reference and x_i the vertex there:
@@ -6,22 +6,22 @@
  *   displacement   u_i = p + Q a_i - x_i             velocity   v_i = v + w x Q a_i
  *   wrench         F = sum f_i                       torque     T = sum Q a_i x f_i
  *
- * The other way round a wrench becomes the smallest forces that have it as their resultant: about
+ * In the other direction, a wrench is converted to the smallest forces with this resultant: about
  * the mean of the vertices, with r_i the arms from there and J = sum (|r_i|^2 - r_i r_i^T),
  *
  *   f_i = F / n + (J^-1 T) x r_i
  *
- * and displacements the motion that fits them best in the sense of least squares. Power is the same
- * on both sides: sum f_i . v_i = F . v + T . w. */
+ * and displacements are converted to the motion that fits them best in the least-squares sense.
+ * Power is the same on both sides: sum f_i . v_i = F . v + T . w. */
 #include "interop/precice/partner.h"
 
 #include "math/so3.h"
 
-/* Of the determinant of J against that of a sphere with the same trace: below it the vertices are
- * on a line, as far as rounding can tell. */
+/* Determinant of J relative to that of a sphere with the same trace, below which the vertices are
+ * on a line within rounding errors. */
 static const double ON_A_LINE = 1e-12;
 
-/* Of the rotation vector (rad) at which a fit has converged, and the most iterations. */
+/* Rotation vector (rad) at which a fit has converged, and largest number of iterations. */
 static const double FIT_TOLERANCE = 1e-14;
 enum { FIT_ITERATIONS = 100 };
 
@@ -78,7 +78,7 @@ void yk_vertices_prepare(yk_vertices *v)
         return;
     }
 
-    /* On a line, or at one point, nothing resists a rotation about it. */
+    /* On a line, or at one point, nothing determines a rotation about it. */
     double size = (sum.m[0][0] + sum.m[1][1] + sum.m[2][2]) / 3;
     v->rotates = yk_m3_determinant(sum) > ON_A_LINE * size * size * size;
     if (v->rotates)
@@ -123,7 +123,7 @@ yk_wrench yk_vertices_reduce(const yk_vertices *v, const yk_motion *motion, cons
 void yk_vertices_distribute(const yk_vertices *v, const yk_motion *motion, const yk_wrench *wrench,
                             double *forces)
 {
-    /* The torque about the mean of the vertices, and J^-1 of it, in the axes of now. */
+    /* The torque about the mean of the vertices, and J^-1 times it, in present axes. */
     yk_quat q = rotation(v, motion);
     yk_vec3 mean = yk_q_rotate(q, v->mean);
     yk_vec3 torque = yk_v3_sub(wrench->torque, yk_v3_cross(mean, wrench->force));
@@ -139,7 +139,7 @@ void yk_vertices_distribute(const yk_vertices *v, const yk_motion *motion, const
 
 void yk_vertices_fit(const yk_vertices *v, const double *displacements, yk_motion *motion)
 {
-    /* Where the mean of the vertices is. */
+    /* The present mean of the vertices. */
     yk_vec3 mean = yk_v3_add(v->position, v->mean);
     for (int i = 0; i < v->count; i++)
         mean = yk_v3_axpy(1.0 / v->count, get(v, displacements, i), mean);
@@ -160,7 +160,7 @@ void yk_vertices_fit(const yk_vertices *v, const double *displacements, yk_motio
             break;
     }
 
-    /* Back from the mean of the vertices to the marker. */
+    /* From the mean of the vertices back to the marker. */
     motion->orientation = yk_q_mul(q, v->orientation);
     motion->position = yk_v3_sub(mean, yk_q_rotate(q, v->mean));
 }

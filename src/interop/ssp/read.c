@@ -1,16 +1,16 @@
 /* Systems of FMUs in the format of the standard System Structure and Parameterization, SSP 1.0 and
  * 2.0: a package (.ssp, a ZIP archive) with SystemStructure.ssd, FMUs and parameter sets, or such a
- * description alone (.ssd). Components become subsystems, connections wires; ssp_write.c goes the
- * other way.
+ * description alone (.ssd). Components become subsystems, connections wires; write.c converts in
+ * the other direction.
  *
  * The standard has signals only. Ports with power, interfaces between them and the coupling scheme
- * stand in an annotation of the system whose type is YK_SSP_ANNOTATION: sections of a scenario in
- * the words of a scenario, each an element <Section name="..." value="..."/>, with element="..."
- * where it is one of a component.
+ * are in an annotation of the system whose type is YK_SSP_ANNOTATION: sections of a scenario in its
+ * own syntax, each an element <Section name="..." value="..."/>, with element="..." if it belongs
+ * to a component.
  *
- * Systems within systems are flattened: each connection is
- * followed back through the connectors of systems to the component that gives the value, and the
- * conversions of units and the linear transformations on the way make one gain and one offset. */
+ * Nested systems are flattened: each connection is traced back through the connectors of systems to
+ * the component that provides the value, and the conversions of units and the linear
+ * transformations on the way are combined to one gain and one offset. */
 #include <math.h>
 #include <stdio.h>
 #include <stdlib.h>
@@ -48,7 +48,7 @@ typedef struct linear {
     double gain, offset;
 } linear;
 
-/* A value of a component before the start. */
+/* A start value of a component. */
 typedef struct setting {
     int component;
     int variable;
@@ -113,7 +113,7 @@ static const yk_xml_element *first_of(const yk_xml_element *element, const char 
     return NULL;
 }
 
-/* The value of an attribute, "" where it is absent. */
+/* The value of an attribute, "" if it is missing. */
 static const char *text_of(const yk_xml_element *element, const char *name)
 {
     const char *value = yk_xml_attribute_of(element, name);
@@ -137,7 +137,7 @@ static yk_status number_of(reader *r, const yk_xml_element *element, const char 
     return YK_OK;
 }
 
-/* In double quotes, as YAML has them. */
+/* In double quotes for YAML. */
 static void write_quoted(FILE *to, const char *text)
 {
     fputc('"', to);
@@ -157,7 +157,7 @@ static void write_quoted(FILE *to, const char *text)
 /* Units ---------------------------------------------------------------------------------------- */
 
 /* The definition of a unit in the description, or in another document: the exponents of its base
- * units, and how its values become those. */
+ * units, and the conversion of its values to those. */
 static yk_status find_unit(reader *r, const yk_xml_element *document, const char *name,
                            double exponents[BASES], linear *to_base, bool *known)
 {
@@ -169,7 +169,7 @@ static yk_status find_unit(reader *r, const yk_xml_element *document, const char
             if (strcmp(text_of(u, "name"), name) != 0 || !base)
                 continue;
 
-            /* Attributes that are absent have the values of the standard. */
+            /* Missing attributes have the defaults of the standard. */
             *known = true;
             yk_status status = number_of(r, base, "factor", 1, &to_base->gain);
             if (status == YK_OK)
@@ -192,7 +192,7 @@ static yk_status convert(reader *r, const yk_xml_element *at, const yk_xml_eleme
     if (!from[0] || !to[0] || strcmp(from, to) == 0)
         return YK_OK;
 
-    /* What both are in base units. */
+    /* Both in base units. */
     double exponents[2][BASES] = {{0}};
     linear a = {0};
     linear b = {0};
@@ -244,7 +244,7 @@ static yk_status transform(reader *r, const yk_xml_element *at, linear *l)
         if (factor == 0)
             return yk_import_fail(r->import, c, "factor is 0, so that nothing would arrive");
 
-        /* After what has been done to the value already. */
+        /* After the previous conversion of the value. */
         l->offset = factor * l->offset + offset;
         l->gain *= factor;
     }
@@ -268,11 +268,11 @@ static int find_part(const reader *r, int system, const char *name)
     return -1;
 }
 
-/* The path of a source within the package or beside the description; it must not leave it. */
+/* The path of a source within the package or next to the description; it must not lead out. */
 static yk_status resolve_source(reader *r, const yk_xml_element *at, const char *source,
                                 char path[4096])
 {
-    /* A package from elsewhere must not reach other files of the reader's machine. */
+    /* A downloaded package must not access other files of the reader's machine. */
     bool leaves = source[0] == '/' || strncmp(source, "../", 3) == 0 || strstr(source, "/../");
     if (!source[0] || strchr(source, ':') || leaves)
         return yk_import_fail(r->import, at,
@@ -286,7 +286,7 @@ static yk_status resolve_source(reader *r, const yk_xml_element *at, const char 
     return YK_OK;
 }
 
-/* A system with all that is in it, to any depth. */
+/* A system with its contents, nested to any depth. */
 static yk_status add_part(reader *r, const yk_xml_element *xml, int system, int depth)
 {
     const char *name = text_of(xml, "name");
@@ -304,7 +304,7 @@ static yk_status add_part(reader *r, const yk_xml_element *xml, int system, int 
     if (index == YK_NO_ID)
         return YK_ERROR_MEMORY;
 
-    /* The label: the path from the root, without what names cannot have, and unlike all others. */
+    /* The label: the path from the root, without invalid characters, and different from all others. */
     part *p = &r->parts[index];
     if (system > 0) {
         char path[2 * NAME_BYTES + 200];
@@ -314,7 +314,7 @@ static yk_status add_part(reader *r, const yk_xml_element *xml, int system, int 
         yk_import_clean_name(name, "part", p->label);
     }
 
-    /* A number makes it one; then it is compared with all others again. */
+    /* A number makes it unique; then it is compared with all others again. */
     char base[NAME_BYTES];
     snprintf(base, sizeof base, "%s", p->label);
     for (int i = 1, number = 2; i < index; i++) {
@@ -339,7 +339,7 @@ static yk_status add_part(reader *r, const yk_xml_element *xml, int system, int 
         if (status != YK_OK)
             return status;
 
-        /* An FMU says which variables it has and in which units, which is all that is needed. */
+        /* The FMU describes its variables and their units, which is all that is needed. */
         char *folder;
         status = yk_archive_unpack(r->context, file, &folder);
         if (status == YK_OK)
@@ -377,7 +377,7 @@ static const yk_xml_element *find_connector(const part *p, const char *name)
     return NULL;
 }
 
-/* As the connector says it, else as the FMU does. */
+/* The unit of the connector, otherwise that of the FMU. */
 static const char *connector_unit(const part *p, const char *name)
 {
     const yk_xml_element *connector = find_connector(p, name);
@@ -404,13 +404,13 @@ static yk_status find_variable(reader *r, const yk_xml_element *at, const part *
 
 /* Parameters ----------------------------------------------------------------------------------- */
 
-/* A number or a text, as <Real value="1" unit="mm"/> and the like have it. */
+/* A number or a text, as in <Real value="1" unit="mm"/>. */
 typedef struct parameter_value {
     double number;
     const char *text; /* NULL: the number */
     const char *unit;
-    const yk_xml_element *document; /* whose units it knows */
-    linear after;                   /* a transformation, in the unit of where it is going */
+    const yk_xml_element *document; /* whose units apply */
+    linear after;                   /* a transformation, in the unit of the destination */
 } parameter_value;
 
 static yk_status read_value(reader *r, const yk_xml_element *parameter,
@@ -423,7 +423,7 @@ static yk_status read_value(reader *r, const yk_xml_element *parameter,
         return yk_import_fail(r->import, parameter, "parameter '%.100s' has no value",
                               text_of(parameter, "name"));
 
-    /* Texts and truths as they are. */
+    /* Texts and booleans unchanged. */
     const char *text = text_of(type, "value");
     *v = (parameter_value){.unit = text_of(type, "unit"), .document = document, .after = {1, 0}};
     if (is(type, "String")) {
@@ -452,8 +452,8 @@ static yk_status read_value(reader *r, const yk_xml_element *parameter,
     return number_of(r, type, "value", 0, &v->number);
 }
 
-/* Gives a value to a parameter or start value: of a component by the variable's name; of a system
- * by the path of a part in it, or by a connector from which connections lead on. */
+/* Sets a parameter or start value: of a component by the variable's name; of a system by the path
+ * of a part in it, or by a connector whose connections are followed. */
 static yk_status apply(reader *r, const yk_xml_element *at, int to, const char *name,
                        parameter_value v, int depth)
 {
@@ -461,7 +461,7 @@ static yk_status apply(reader *r, const yk_xml_element *at, int to, const char *
     if (depth > DEPTH_MAX)
         return yk_import_fail(r->import, at, "connections of '%.100s' go round in a circle", name);
 
-    /* A set may have more values than are used; what fits nothing is noted. */
+    /* A set may have more values than are used; a note reports values without a destination. */
     if (p->component) {
         int variable = yk_fmi_find(&p->description, name);
         if (variable < 0) {
@@ -486,7 +486,7 @@ static yk_status apply(reader *r, const yk_xml_element *at, int to, const char *
         if (status != YK_OK)
             return status;
 
-        /* The last one counts. */
+        /* The last value counts. */
         double converted = l.gain * v.number + l.offset;
         setting s = {to, variable, v.after.gain * converted + v.after.offset, v.text};
         for (int i = 0; i < r->setting_count; i++) {
@@ -510,7 +510,7 @@ static yk_status apply(reader *r, const yk_xml_element *at, int to, const char *
             return apply(r, at, i, name + length + 1, v, depth + 1);
     }
 
-    /* A connector of the system itself: to all that it is connected with inside. */
+    /* A connector of the system itself: set everything connected to it inside. */
     if (!find_connector(p, name))
         yk_import_add_note(r->import, at,
                            "the value of '%.60s', which is no part or connector of '%.60s'", name,
@@ -538,7 +538,7 @@ static yk_status apply(reader *r, const yk_xml_element *at, int to, const char *
 
         if (status == YK_OK && !v.text)
             status = transform(r, c, &carried.after);
-        /* A number without a unit fits every unit as it is. */
+        /* A number without a unit fits every unit. */
         if (!converts(c))
             carried.unit = "";
         if (status == YK_OK)
@@ -550,7 +550,7 @@ static yk_status apply(reader *r, const yk_xml_element *at, int to, const char *
     return YK_OK;
 }
 
-/* The document that an attribute names, or the element that stands inside instead. */
+/* The document named by an attribute, or the element inside. */
 static yk_status open_document(reader *r, const yk_xml_element *at, const yk_xml_element *holder,
                                const char *inside, const yk_xml_element **document)
 {
@@ -587,10 +587,10 @@ static yk_status open_document(reader *r, const yk_xml_element *at, const yk_xml
     return YK_OK;
 }
 
-/* One binding: the values of a parameter set, by their names or by those of a mapping. */
+/* One binding: the values of a parameter set, under their names or those of a mapping. */
 static yk_status bind(reader *r, int to, const yk_xml_element *binding)
 {
-    /* The values, and the names under which they are wanted. */
+    /* The values, and the requested names. */
     const yk_xml_element *set;
     const yk_xml_element *mapping = NULL;
     yk_status status =
@@ -599,7 +599,7 @@ static yk_status bind(reader *r, int to, const yk_xml_element *binding)
     if (status == YK_OK && mapped)
         status = open_document(r, mapped, mapped, "ParameterMapping", &mapping);
 
-    /* The entries may also stand in the outer element itself. */
+    /* The entries may also be in the outer element itself. */
     if (mapped && !mapping)
         mapping = mapped;
     if (status != YK_OK)
@@ -615,7 +615,7 @@ static yk_status bind(reader *r, int to, const yk_xml_element *binding)
         parameter_value v;
         status = read_value(r, e, set, &v);
 
-        /* By the names of the mapping, of which there may be several, else by its own. */
+        /* Under the names of the mapping, of which there may be several, otherwise under its own. */
         bool renamed = false;
         for (const yk_xml_element *m = mapping ? mapping->first : NULL; m && status == YK_OK;
              m = m->next) {
@@ -664,7 +664,7 @@ static const yk_xml_element *find_connection(const reader *r, int system, int to
     return NULL;
 }
 
-/* Follows an input of a component back to its source; *from is -1 where nothing gives it. */
+/* Traces an input of a component back to its source; *from is -1 if there is none. */
 static yk_status trace(reader *r, int component, const char *input, int *from, const char **output,
                        linear *whole, const yk_xml_element **last)
 {
@@ -676,13 +676,13 @@ static yk_status trace(reader *r, int component, const char *input, int *from, c
     *whole = (linear){1, 0};
 
     for (int steps = 0; steps < TRACE_MAX; steps++) {
-        /* One connection back; where there is none, nothing gives the value. */
+        /* One connection back; if there is none, the input has no source. */
         const yk_xml_element *c = find_connection(r, system, own ? -1 : at, name);
         if (!c)
             return YK_OK;
         *last = c;
 
-        /* The part that it starts at, or the system around it. */
+        /* The part at which it starts, or the enclosing system. */
         const char *start = text_of(c, "startElement");
         const char *connector = text_of(c, "startConnector");
         int source = system;
@@ -692,7 +692,7 @@ static yk_status trace(reader *r, int component, const char *input, int *from, c
             return yk_import_fail(r->import, c, "startElement '%.60s' is no part of '%.60s'", start,
                                   r->parts[system].name);
 
-        /* What this connection does to the value, before all that comes after it. */
+        /* The conversion by this connection, applied before those that follow. */
         linear l = {1, 0};
         yk_status status = YK_OK;
         const part *end = &r->parts[own ? system : at];
@@ -707,7 +707,7 @@ static yk_status trace(reader *r, int component, const char *input, int *from, c
         whole->offset += whole->gain * l.offset;
         whole->gain *= l.gain;
 
-        /* A component is the source, a system hands on. */
+        /* A component is the source; a system passes the value on. */
         name = connector;
         if (r->parts[source].component) {
             *from = source;
@@ -715,7 +715,7 @@ static yk_status trace(reader *r, int component, const char *input, int *from, c
             return YK_OK;
         }
 
-        /* Into the system that gives it, or out of the one around. */
+        /* Continue into the system that provides it, or out to the enclosing one. */
         if (start[0]) {
             own = true;
             system = source;
@@ -733,7 +733,7 @@ static yk_status trace(reader *r, int component, const char *input, int *from, c
 
 /* Annotation ----------------------------------------------------------------------------------- */
 
-/* A section of the annotation; NULL where it is not there. */
+/* A section of the annotation; NULL if it is missing. */
 static const char *find_section(const reader *r, const char *element, const char *name)
 {
     const yk_xml_element *system = r->parts[0].xml;
@@ -750,7 +750,7 @@ static const char *find_section(const reader *r, const char *element, const char
     return NULL;
 }
 
-/* All names refer to what is there. */
+/* Check that all names refer to existing objects. */
 static yk_status check_names(reader *r)
 {
     /* Sections of the annotation, which belong to the whole or to a component. */
@@ -768,7 +768,7 @@ static yk_status check_names(reader *r)
                 const char *element = text_of(s, "element");
                 const char *name = text_of(s, "name");
 
-                /* Of a component that is there, or of the whole. */
+                /* Of an existing component, or of the whole. */
                 bool known = false;
                 for (int k = 1; k < r->part_count; k++)
                     known =
@@ -776,7 +776,7 @@ static yk_status check_names(reader *r)
                 if (element[0] && !known)
                     return yk_import_fail(r->import, s, "there is no component '%.60s'", element);
 
-                /* With a name of the list, so that no other key gets into the scenario. */
+                /* Its name must be in the list, so that no other key gets into the scenario. */
                 const char *const *list = yk_ssp_system_sections;
                 if (element[0])
                     list = yk_ssp_component_sections;
@@ -808,7 +808,7 @@ static yk_status check_names(reader *r)
                     return yk_import_fail(r->import, c, "%s '%.60s' is no part of '%.60s'",
                                           ends[k][0], element, r->parts[i].name);
 
-                /* Every variable of a component can be an end, also one that has no connector. */
+                /* Every variable of a component can be an end, even without a connector. */
                 const part *p = &r->parts[index];
                 int variable;
                 yk_status status = YK_OK;
@@ -858,7 +858,7 @@ static yk_status find_wires(reader *r)
             if (status != YK_OK)
                 return status;
 
-            /* What cannot be carried from step to step is left as it starts. */
+            /* Values that cannot change from step to step keep their start value. */
             const char *problem = NULL;
             if (w.from < 0)
                 problem = "nothing gives its value";
@@ -890,7 +890,7 @@ static void write_component(reader *r, FILE *to, int index)
     snprintf(path, sizeof path, "%.4000s%s", r->options->mesh_folder, text_of(p->xml, "source"));
     write_quoted(to, path);
 
-    /* Which of the two, where an FMU has both and the description says one. */
+    /* The interface type, if an FMU has both and the description specifies one. */
     const char *kind = text_of(p->xml, "implementation");
     if (strcmp(kind, "CoSimulation") == 0)
         fprintf(to, "\n    interface_type: co-simulation");
@@ -898,7 +898,7 @@ static void write_component(reader *r, FILE *to, int index)
         fprintf(to, "\n    interface_type: model-exchange");
     fprintf(to, "\n");
 
-    /* Ports with power as the annotation has them: what stands between its braces. */
+    /* Ports with power from the annotation: the text between its braces. */
     const char *own = find_section(r, p->label, "ports");
     const char *begin = own ? strchr(own, '{') : NULL;
     const char *end = own ? strrchr(own, '}') : NULL;
@@ -972,7 +972,7 @@ static yk_status write_scenario(reader *r, FILE *to)
         fprintf(to, "\n");
     }
 
-    /* What other sections may refer to stands first. */
+    /* Sections to which others may refer come first. */
     const char *parameters = find_section(r, "", "parameters");
     if (parameters) {
         fprintf(to, "parameters: ");
@@ -980,7 +980,7 @@ static yk_status write_scenario(reader *r, FILE *to)
         fprintf(to, "\n");
     }
 
-    /* The time of the experiment; the step is the smallest that an FMU asks for. */
+    /* The time of the experiment; the step is the smallest that an FMU requests. */
     double start = 0;
     double end = 1;
     double step = 0;
@@ -999,7 +999,7 @@ static yk_status write_scenario(reader *r, FILE *to)
             step = own;
     }
 
-    /* What was asked for counts more, and there is always one. */
+    /* Options have priority, and there is always a value. */
     const char *noted = find_section(r, "", "time.step");
     if (noted)
         step = yk_text_number(noted, NULL);
@@ -1023,7 +1023,7 @@ static yk_status write_scenario(reader *r, FILE *to)
         if (r->parts[i].component)
             write_component(r, to, i);
 
-    /* Wires, with what their connections do to the numbers. */
+    /* Wires, with the conversions of their connections. */
     if (r->wire_count > 0)
         fprintf(to, "\nwires:\n");
     for (int i = 0; i < r->wire_count; i++) {
@@ -1048,7 +1048,7 @@ static yk_status write_scenario(reader *r, FILE *to)
         fprintf(to, "}\n");
     }
 
-    /* How they are coupled, and what is recorded. */
+    /* Coupling, and recording. */
     static const char *const last[] = {"interfaces", "coupling", "record"};
     for (int i = 0; i < 3; i++) {
         const char *value = find_section(r, "", last[i]);
@@ -1071,7 +1071,7 @@ static yk_status import_ssp(yk_import *import, const char *path, yk_xml_element 
     if (slash)
         snprintf(r.folder, sizeof r.folder, "%.*s", (int)(slash - path) + 1, path);
 
-    /* All versions that begin so have these elements. */
+    /* All versions with this beginning have these elements. */
     const char *version = text_of(root, "version");
     const yk_xml_element *system = child(root, "System");
     if (version[0] != '1' && version[0] != '2')
@@ -1084,8 +1084,7 @@ static yk_status import_ssp(yk_import *import, const char *path, yk_xml_element 
     if (status == YK_OK)
         status = check_names(&r);
 
-    /* Bindings from the innermost part to the outermost, so that the last to give a value is the
-     * system around all others that do. */
+    /* Bindings from the innermost part to the outermost, so that the outermost system has priority. */
     for (int i = r.part_count - 1; i >= 0 && status == YK_OK; i--)
         for (const yk_xml_element *b = first_of(r.parts[i].xml, "ParameterBindings");
              b && status == YK_OK; b = b->next)
@@ -1094,7 +1093,7 @@ static yk_status import_ssp(yk_import *import, const char *path, yk_xml_element 
     if (status == YK_OK)
         status = find_wires(&r);
 
-    /* What is noted while it is written stands before it. */
+    /* Notes made while writing precede the text. */
     char *body = NULL;
     char *text = NULL;
     size_t size = 0;
@@ -1118,7 +1117,7 @@ static yk_status import_ssp(yk_import *import, const char *path, yk_xml_element 
 
     free(body);
 
-    /* What it has become, in one line for the program. */
+    /* A summary in one line for the program. */
     int components = 0;
     for (int i = 0; i < r.part_count; i++)
         components += r.parts[i].component;

@@ -1,6 +1,6 @@
 /* From a scenario whose subsystems are FMUs to a package of SSP: components with their connectors
- * and values, wires as connections, and all that the standard has no words for in our
- * annotation. */
+ * and values, wires as connections, and an annotation for everything that the standard does not
+ * have. */
 #include <stdio.h>
 #include <string.h>
 
@@ -40,7 +40,7 @@ static void add_scalar(yk_context *context, yk_text *to, const char *text, bool 
         return;
     }
 
-    /* Else in quotes. */
+    /* Otherwise quoted. */
     yk_text_add(context, to, "\"");
     for (; *text; text++) {
         if (*text == '"' || *text == '\\')
@@ -51,8 +51,8 @@ static void add_scalar(yk_context *context, yk_text *to, const char *text, bool 
     yk_text_add(context, to, "\"");
 }
 
-/* A value of the scenario on one line, without what is there by default; numbers as they are, for
- * the names in expressions may be others elsewhere. */
+/* A value of the scenario on one line, without defaults; expressions as numbers, because their
+ * names may have another meaning elsewhere. */
 static void add_flow(yk_context *context, yk_text *to, const yk_node *node)
 {
     if (node->kind == YK_NODE_SCALAR) {
@@ -67,7 +67,7 @@ static void add_flow(yk_context *context, yk_text *to, const yk_node *node)
     const char *separator = "";
     yk_text_add(context, to, map ? "{" : "[");
     for (const yk_node *c = node->first; c; c = c->next) {
-        /* A key that stands on no line has its default. */
+        /* A key without a line has its default. */
         if (map && c->line == 0)
             continue;
 
@@ -116,7 +116,7 @@ static void add_annotation(writer *w)
             add_section(w, NULL, name, yk_node_get(root, name));
     }
 
-    /* Keys of the subsystems, ports apart. */
+    /* Keys of the subsystems, except ports. */
     for (const yk_node *s = yk_node_items(root, "subsystems"); s; s = s->next)
         for (int i = 0; yk_ssp_component_sections[i]; i++) {
             const char *name = yk_ssp_component_sections[i];
@@ -172,7 +172,7 @@ static const char *type_word(yk_fmi_type type)
     return "Integer";
 }
 
-/* The unit, where it is one that is defined below. */
+/* The unit, if it is one that is defined below. */
 static void add_unit(writer *w, const yk_fmi_variable *v)
 {
     if (strcmp(type_word(v->type), "Real") == 0 && yk_fmi_unit_base(v->unit))
@@ -198,7 +198,7 @@ static yk_status add_component(writer *w, int index, const yk_node *section)
         for (const yk_node *item = set; item; item = item->next)
             is_set = is_set || strcmp(yk_node_text(item, "variable"), v->name) == 0;
 
-        /* What is neither input nor output matters to nobody else, unless it is set. */
+        /* Other variables are listed only if they are set. */
         const char *kind = NULL;
         if (v->causality == YK_FMI_INPUT)
             kind = "input";
@@ -218,7 +218,7 @@ static yk_status add_component(writer *w, int index, const yk_node *section)
 
     ADD("        </ssd:Connectors>\n");
 
-    /* What is set before the start. */
+    /* Values set before the start. */
     if (set)
         ADD("        <ssd:ParameterBindings>\n          <ssd:ParameterBinding>\n"
             "            <ssd:ParameterValues>\n              <ssv:ParameterSet version=\"1.0\" "
@@ -259,7 +259,7 @@ static yk_status add_component(writer *w, int index, const yk_node *section)
 
 /* Connections ---------------------------------------------------------------------------------- */
 
-/* The variable that a quantity of a port stands for; NULL where there is none. */
+/* The variable of a quantity of a port; NULL if there is none. */
 static const char *variable_of(const writer *w, int subsystem, int port, const char *quantity)
 {
     const yk_subsystem *object = w->info->subsystems[subsystem];
@@ -343,7 +343,7 @@ static yk_status describe(writer *w, const char *title)
             from->ops->channels->list(from, &channels);
             output = channels[wire->source_channel].name;
         } else {
-            /* What stands behind "subsystem.port." */
+            /* The text after "subsystem.port." */
             const yk_port *ports;
             from->ops->ports(from, &ports);
             const char *text = yk_node_text(item, "from");
@@ -362,7 +362,7 @@ static yk_status describe(writer *w, const char *title)
                            wire->sample_and_hold ? "SSP has no signals that are held over a step"
                                                  : "its source is no variable of an FMU");
 
-        /* Values are in the units in which the wire takes them. */
+        /* Values are in the units that the wire expects. */
         ADD("      <ssd:Connection");
         add_attribute(w, "startElement", w->info->subsystem_names[wire->source_subsystem]);
         add_attribute(w, "startConnector", output);
@@ -382,7 +382,7 @@ static yk_status describe(writer *w, const char *title)
     add_annotation(w);
     ADD("  </ssd:System>\n");
 
-    /* Units that connectors have, each once. */
+    /* Units of connectors, each once. */
     ADD("  <ssd:Units>\n");
     for (int i = 0; i < YK_FMI_UNITS; i++)
         if (strcmp(yk_fmi_units[i].ours, yk_fmi_units[i].name) == 0)
@@ -397,7 +397,7 @@ static yk_status describe(writer *w, const char *title)
 yk_status yk_ssp_write(yk_context *context, const char *path, const char *const *overrides,
                        int override_count, const char *file)
 {
-    /* Loaded without diagnostics: the first mistake is the message. */
+    /* Loaded without diagnostics: the first error is the message. */
     yk_scenario_def load = yk_scenario_default();
     load.path = path;
     load.overrides = overrides;
@@ -424,7 +424,7 @@ yk_status yk_ssp_write(yk_context *context, const char *path, const char *const 
     if (status == YK_OK)
         status = yk_archive_folder(context, &folder);
 
-    /* The file of each subsystem, which must be an FMU, and what it says of itself. */
+    /* The file of each subsystem, which must be an FMU, and its description. */
     const yk_node *section = yk_node_items(scenario->root, "subsystems");
     for (int i = 0; i < w.info->subsystem_count && status == YK_OK; i++, section = section->next) {
         const char *name = w.info->subsystem_names[i];
