@@ -9,9 +9,9 @@
 #include "contact/read.h"
 #include "contact/solver.h"
 
-/* Spheres in layers over a floor, each in the hollow of four below it: four contacts per sphere.
- * Numbered in bricks of 8 x 8 x 8, as a simulation that sorts its bodies by cells does. `edge` is
- * a multiple of 8. */
+/* Spheres in layers over a floor, each in the hollow between four below it: four contacts per
+ * sphere. Numbered in bricks of 8 x 8 x 8, as in a simulation that sorts its bodies by cells.
+ * `edge` is a multiple of 8. */
 typedef struct heap {
     int edge;
     size_t nodes, contacts;
@@ -106,7 +106,7 @@ static bool fill_contacts(bench *run, yk_network *network, const heap *h)
     return true;
 }
 
-/* Enough sweeps that their cost is what is seen, not that of start and residual. */
+/* Enough sweeps that their cost dominates that of start and residual. */
 static void sweep_heap(bench *run, int edge, int kind, int threads, int sweeps)
 {
     heap h;

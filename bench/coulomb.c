@@ -1,10 +1,10 @@
-/* Coulomb problems of dense heaps, walls and towers, to the residual 1e-8 with the default
- * options of the contact solver.
+/* Coulomb problems of dense heaps, walls and towers, to the residual 1e-8 with the default options
+ * of the contact solver.
  *
- * Each case lets bodies fall or stand for some steps with Gauss-Seidel, takes the problem of the
- * last step, and solves it anew from zero. Walls and towers have many more contacts than their
- * bodies have motions, which is hard at large friction. The notes say whether it was solved, to
- * which residual and in how many factorisations. */
+ * Each case simulates falling or standing bodies for some steps with Gauss-Seidel, takes the
+ * problem of the last step, and solves it again from zero. Walls and towers have many more contacts
+ * than their bodies have degrees of freedom, which is hard at large friction. The notes contain
+ * success, residual and number of factorizations. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>
@@ -20,7 +20,7 @@ typedef struct scene {
     int count;
     double mu;
     int steps;
-    double spread; /* ratio of the largest density to the least */
+    double spread; /* ratio of the largest density to the smallest */
 } scene;
 
 /* In [0, 1), the same on every machine. */

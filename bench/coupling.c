@@ -45,8 +45,8 @@ static void close_pair(pair *p)
             p->masses[i]->ops->destroy(p->masses[i]);
 }
 
-/* A coupled motion that decays for ever would end in denormal numbers, which cost several times
- * as much. */
+/* A coupled motion that decays forever would end in denormal numbers, which cost several times as
+ * much. */
 static void restart(bench *run, pair *p)
 {
     bench_check(run, yk_system_initialize(p->system));
@@ -112,7 +112,7 @@ static void monolithic(bench *run)
     step_pair(run, &(yk_scheme_def){.ops = yk_scheme_monolithic()});
 }
 
-/* Position, velocity and wrench of both masses, kept at every macro step. */
+/* Position, velocity and wrench of both masses, recorded at every macro step. */
 static void sample_pair(const pair *p, double *row)
 {
     for (int i = 0; i < 2; i++) {
@@ -153,8 +153,7 @@ static void explicit_recorded(bench *run)
     close_pair(&p);
 }
 
-/* The same two oscillators stepped by hand, with constant inputs: what no coupling at all would
- * cost. */
+/* The same two oscillators stepped by hand, with constant inputs: the cost without any coupling. */
 static void raw_calls(bench *run)
 {
     pair p;

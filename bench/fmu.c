@@ -1,5 +1,5 @@
-/* A macro step of two FMUs in this process, a mass on a spring, beside the same calls of their
- * functions without anything around them: the difference is what coupling FMUs costs. */
+/* A macro step of two FMUs in this process, a mass on a spring, compared with the same calls of
+ * their functions alone: the difference is the cost of coupling FMUs. */
 #include <dlfcn.h>
 #include <stdio.h>
 #include <stdlib.h>

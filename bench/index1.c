@@ -1,5 +1,5 @@
 /* Chains of subsystems under the scheme index1: the cost of a macro step per link must not depend
- * on their number, and threads must share it. The links are bodies of the smooth solver with
+ * on their number, and threads must share it. The links are bodies of the multibody solver with
  * their sensitivities, so the subsystems dominate. */
 #include <math.h>
 #include <stdio.h>
@@ -17,8 +17,8 @@ static bool open_chain(bench *run, int links, int threads, scene *s)
     return scene_open(run, "link-chain", overrides, 3, s);
 }
 
-/* CPU time of the calling thread: what is left of the work for it when others share it, on a busy
- * machine too. */
+/* CPU time of the calling thread: the part of the work that is left for it if others share it, on a
+ * busy machine too. */
 static double thread_seconds(void)
 {
     struct timespec now;

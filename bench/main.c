@@ -1,7 +1,7 @@
 /* yoke-bench: runs the cases of bench_tables and prints a table, and JSON on request.
  *
- * All cases run in one process on one machine, one after the other; the smallest sample is the
- * least disturbed one, the median tells how noisy the machine was. */
+ * All cases run in one process, one after another. The smallest sample is the least disturbed one;
+ * the median shows the noise of the machine. */
 #include <stdarg.h>
 #include <stdint.h>
 #include <stdio.h>
@@ -135,7 +135,7 @@ static int ascending(const void *a, const void *b)
 
 typedef enum outcome { MEASURED, SKIPPED, FAILED } outcome;
 
-/* Says why where a case is skipped or fails. */
+/* Prints the reason if a case is skipped or fails. */
 static outcome measure(const bench_case *which, int repeats, result *out)
 {
     static bench run; /* too large for the stack of a small thread */
@@ -301,7 +301,7 @@ static const char usage[] =
     "  --slow         also the cases that take long, of those chosen\n"
     "  --json FILE    writes machine and results\n";
 
-/* False on a mistake. */
+/* False after an error. */
 static bool read_options(int argc, char **argv, options *chosen)
 {
     *chosen = (options){.repeats = SAMPLES_DEFAULT};

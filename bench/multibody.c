@@ -1,5 +1,5 @@
-/* Time per step of the smooth solver, with what it spends on assembly, factorisation and
- * solution, beside MBDyn's time for the same model, step and method (CPU time per step, its best
+/* Time per step of the multibody solver, with its parts for assembly, factorization and solution,
+ * compared with MBDyn's time for the same model, step and method (CPU time per step, its best
  * linear solver, on a machine of the same kind). */
 #include <math.h>
 #include <time.h>
@@ -128,8 +128,8 @@ static void flexible_crank(bench *run)
     beside_mbdyn(run, run_model(run, &m->def, 1e-3, 1000), 89);
 }
 
-/* Paper relaxed, table 2: the flexible rods beside the rigid one at the same step, which resolves
- * what they do. */
+/* Zhou et al. 2022, table 2: the flexible rods compared with the rigid one at the same step, which
+ * resolves their vibrations. */
 static const double TABLE_STEP = 1e-4;
 
 static void crank_by(bench *run, yk_multibody_integrator method, yk_multibody_formulation form)
@@ -254,7 +254,7 @@ static double first_steps(bench *run, int links, yk_joint_kind kind)
 }
 
 /* Exponents of the growth with the number of links: from 10 of them, and from a tenth. The last
- * decade tells of the processor's caches, and of a motion that is harder to solve: more mass
+ * decade reflects the processor's caches, and a motion that is harder to solve because more mass
  * pulls at the pin. */
 static void long_chain(bench *run, int links, yk_joint_kind kind)
 {

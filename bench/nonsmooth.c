@@ -14,7 +14,7 @@
 #include "math/so3.h"
 #include "nonsmooth/packing.h"
 
-/* CPU time of all threads: other programs on the machine do not count. */
+/* CPU time of all threads, so that other programs on the machine do not count. */
 static double cpu_seconds(void)
 {
     struct timespec now;
@@ -25,7 +25,7 @@ static double cpu_seconds(void)
 static const yk_material lead = {.friction = 0.52};
 enum { LEAD_DENSITY = 11344 };
 
-/* What is summed up over the steps that are measured. */
+/* Sums over the measured steps. */
 typedef struct tally {
     int steps;
     double cpu, wall, collision, solver;
@@ -211,7 +211,7 @@ typedef struct heap {
     int settle, steps;
     double chrono_ms;
     bool sleeps;    /* asleep when the steps are measured */
-    bool visited;   /* while a ball begins to fall towards it */
+    bool visited;   /* observed while a ball begins to fall towards it */
     double rolling; /* coefficient of rolling and spinning friction (m) */
 } heap;
 
@@ -309,7 +309,7 @@ static yk_nonsmooth *make_heap(bench *run, const heap *h)
     return world;
 }
 
-/* Steps of a heap that sleeps, against those of the same heap awake. */
+/* Steps of a sleeping heap, compared with those of the same heap awake. */
 static void run_sleeping(bench *run, const heap *h)
 {
     const double step = 1e-3;
@@ -491,7 +491,7 @@ static void heap_1m_2(bench *run)
 
 /* Bricks --------------------------------------------------------------------------------------- */
 
-/* Structures of bricks at rest: what matters is that they stay where they are. */
+/* Structures of bricks at rest, which must not move. */
 
 static const yk_vec3 BRICK_HALF = {0.1, 0.05, 0.03};
 
@@ -520,7 +520,7 @@ static void add_brick(bench *run, yk_nonsmooth *world, double x, double length, 
  * one below it. Each has `fewer` bricks less, or every other one has half bricks at its ends. */
 typedef struct masonry {
     int courses, bricks, fewer;
-    int sweeps; /* 0: as many as the solver chooses */
+    int sweeps; /* 0: the solver chooses */
 } masonry;
 
 static void run_masonry(bench *run, const masonry *m)
@@ -623,7 +623,7 @@ static void brick_pyramid_50(bench *run)
     run_masonry(run, &(masonry){.courses = 45, .bricks = 45, .fewer = 1, .sweeps = 50});
 }
 
-/* Turned boxes that fall into a box and come to rest in a heap, without any order. */
+/* Rotated boxes that fall into a box and come to rest in an unordered heap. */
 static void run_rubble(bench *run, int sweeps)
 {
     const double h = 1e-3;

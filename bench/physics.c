@@ -5,7 +5,7 @@
 #include "math/polynomial.h"
 #include "yoke/hydraulic.h"
 
-/* The cylinder of rim table 1, example 1, whose friction is not that of the default. */
+/* The cylinder of Peiret et al. 2020, table 1, example 1, whose friction differs from the default. */
 static yk_hydraulic_cylinder_def example_cylinder(void)
 {
     yk_hydraulic_cylinder_def def = yk_hydraulic_cylinder_default();

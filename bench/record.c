@@ -1,4 +1,4 @@
-/* What recording costs per sample: to memory, to files, and for rows from narrow to wide. */
+/* Cost of recording per sample: to memory, to files, and for rows from narrow to wide. */
 #include "yoke/record.h"
 
 #include <stdio.h>
@@ -9,8 +9,8 @@
 
 enum { SAMPLES = 20000, WIDTH_MAX = 600 };
 
-/* So many channels of three components each, or the six doubles of two masses' position, velocity
- * and force. */
+/* Channels of three components each, or the six doubles of two masses' position, velocity and
+ * force. */
 static void record_samples(bench *run, yk_recorder *recorder, int vectors)
 {
     static yk_record_channel channels[WIDTH_MAX / 3];
@@ -67,7 +67,7 @@ static void to_file(bench *run, yk_record_format format)
     unlink(path);
 }
 
-/* Memory that has never been touched, as the first run of a program finds it. */
+/* Memory that has never been touched, as in the first run of a program. */
 static void memory_fresh(bench *run)
 {
     const yk_record_channel channels[] = {{.name = "a", .component_count = 3},

@@ -1,5 +1,5 @@
-/* Macro steps of the models of paper rim, figure 14: what the mechanism, its reduced model and
- * the hydraulics take. */
+/* Macro steps of the models of Peiret et al. 2020, figure 14: cost of the mechanism, its reduced
+ * model and the hydraulics. */
 #include <string.h>
 
 #include "base/clock.h"
@@ -21,8 +21,8 @@ static int find_subsystem(const scene *s, const char *name)
     return 0;
 }
 
-/* From the start of the scenario to `end`; parts of the time, and how much faster than the clock
- * of the model. */
+/* From the start of the scenario to `end`; parts of the time, and speed relative to the time of the
+ * model. */
 static void run_model(bench *run, const char *model, const char *step, double end)
 {
     scene s;

@@ -1,4 +1,4 @@
-/* A scenario of models/ as a case of the benchmark meets it. */
+/* A scenario of models/ in a benchmark case. */
 #ifndef YOKE_BENCH_SCENE_H
 #define YOKE_BENCH_SCENE_H
 
@@ -11,8 +11,7 @@ typedef struct scene {
     yk_system *system;
 } scene;
 
-/* models/MODEL/scenario.yaml with overrides; false after the case has failed. Close it either
- * way. */
+/* models/MODEL/scenario.yaml with overrides; false after the case has failed. Close it in any case. */
 bool scene_open(bench *run, const char *model, const char *const *overrides, int count, scene *s);
 void scene_close(scene *s);
 

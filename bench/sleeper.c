@@ -1,11 +1,11 @@
-/* A solver whose steps take a given time and hardly any processor: masses of a chain that sleep.
- * scripts/ranks-efficiency measures with it what many ranks are worth on few cores.
+/* A solver whose steps take a given time and hardly any processor time: masses of a chain that
+ * sleep. scripts/ranks-efficiency uses it to measure the benefit of many ranks on few cores.
  *
  *   m x'' = k (y - x) + d (y' - x') + F
  *
- * with the motion y of the port `begin`, by which the mass hangs on the one before it, and the force
- * F at its port `end`; one semi-implicit Euler step per call. It has no image of its state, so that
- * nothing but its steps takes time. */
+ * with the motion y of the port `begin`, by which the mass is attached to the previous one, and the
+ * force F at its port `end`; one semi-implicit Euler step per call. It has no image of its state,
+ * so that only its steps take time. */
 #include <stddef.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
 /* One step of an oscillator in this process, behind shared memory, behind sockets, and on another
- * rank: what a question and its answer cost is the difference. */
+ * rank: the difference is the cost of a request and its answer. */
 #include "bench.h"
 #include "remote/rank_serving.h"
 #include "remote/serving.h"
@@ -92,7 +92,7 @@ bool bench_begin_ranks(void)
     return false;
 #endif
 
-    /* Rank 1 does not come back from here. */
+    /* Rank 1 does not return from here. */
     if (!rank_serving_start(&served, create_on_rank, 1))
         return false;
     if (served.ranks->count == 2)

@@ -1,4 +1,4 @@
-/* yoke advise: which coupling scheme and step to take for a scenario, found by trying them. */
+/* yoke advise: recommends a coupling scheme and step for a scenario, found by trials. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <math.h>
 #include <stdlib.h>
@@ -80,7 +80,7 @@ static void print_table(const yk_advice_report *a)
     }
 }
 
-/* What limits the recommendation, and what would be cheaper. */
+/* Limits of the recommendation, and cheaper alternatives. */
 static void print_notes(const yk_advice_report *a, const yk_scenario_info *info)
 {
     const yk_stability_report *stability = &a->stability;
@@ -197,8 +197,8 @@ static void write_json(const yk_scenario_info *info, const yk_advice_report *a, 
     json_end(&json);
 }
 
-/* Puts the advice into the scenario's file: under another name first, so that there is never half a
- * file, and with the rights that it had. */
+/* Writes the advice to the scenario's file: under another name first, so that the file is never
+ * incomplete, with the original permissions. */
 static int write_block(yk_context *context, const char *path, const yk_advice_report *a)
 {
     const char *overrides[YK_ADVICE_OVERRIDES_MAX];
@@ -210,7 +210,7 @@ static int write_block(yk_context *context, const char *path, const yk_advice_re
     if (status != YK_OK)
         return print_refusal(context, NULL, status);
 
-    /* Beside the file, so that the rename is atomic. */
+    /* In the same folder, so that the rename is atomic. */
     static const char ending[] = ".XXXXXX";
     char *target = realpath(path, NULL);
     char *draft = NULL;
@@ -228,7 +228,7 @@ static int write_block(yk_context *context, const char *path, const yk_advice_re
     if (descriptor >= 0)
         file = fdopen(descriptor, "w");
 
-    /* The rights first: the draft never has more of them than the scenario. */
+    /* Set the permissions first, so that the draft never has more of them than the scenario. */
     bool good = false;
     if (file) {
         struct stat before;
@@ -238,7 +238,7 @@ static int write_block(yk_context *context, const char *path, const yk_advice_re
         good = good && rename(draft, target) == 0;
     }
 
-    /* Nothing is left behind where it could not be done. */
+    /* Remove the draft after a failure. */
     if (!good)
         perror("yoke: cannot write the scenario");
     if (!good && descriptor >= 0)
@@ -296,12 +296,12 @@ int command_advise(int argc, char **argv)
     if (!load_scenario(path, &sets, LOAD_TO_RUN, &l))
         return l.code;
 
-    /* Interrupted, it advises by what was tried until then. */
+    /* After an interrupt, the advice is based on the finished trials. */
     catch_interrupts();
     const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
     yk_context *context = l.context;
 
-    /* All schemes with several steps, the cheapest first, until the time is over. */
+    /* All schemes with several steps, the cheapest first, up to the time limit. */
     yk_diagnostics *diagnostics = NULL;
     yk_advice_report *a = malloc(sizeof *a); /* too large for the stack */
     yk_status status = YK_ERROR_MEMORY;
@@ -327,7 +327,7 @@ int command_advise(int argc, char **argv)
         if (a->best_row < 0)
             code = EXIT_FAILED;
 
-        /* The file is written last, so that the advice is seen even where that fails. */
+        /* Write the file last, so that the advice is printed even if that fails. */
         if (a->best_row >= 0 && write) {
             if (sets.count > 0 && !as_json)
                 print_out("\nNote: overrides given with --set are not written.\n");

@@ -103,8 +103,8 @@ int command_check(int argc, char **argv)
     if (!load_scenario(path, &sets, LOAD_TO_CHECK, &l))
         return l.code;
 
-    /* Whether it starts; to print it, it need not, and partners of another master are not waited
-     * for. */
+    /* Whether the scenario can be initialized. This is not needed to print it. Partners of an
+     * external coupling library are not waited for. */
     yk_system *system;
     int code = EXIT_GOOD;
     yk_status status = yk_scenario_system(l.scenario, &system);
@@ -127,8 +127,8 @@ int command_check(int argc, char **argv)
         return code;
     }
 
-    /* What a system that starts may still get wrong. First, subsystems of which interfaces
-     * prescribe more motions than their own joints leave free. */
+    /* Checks of an initialized system. First, subsystems to which interfaces prescribe more motions
+     * than their own joints leave free. */
     const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
     yk_scenario_def def = scenario_def(path, &sets);
     def.skip_settling = true;
@@ -152,14 +152,14 @@ int command_check(int argc, char **argv)
                       freedoms.independent_count);
     }
 
-    /* Then couplings that masses or algebraic loops make unstable. */
+    /* Then couplings that are unstable because of masses or algebraic loops. */
     yk_run_report report = {0};
     if (starts)
         status = yk_check_coupling_limits(l.context, l.scenario, &report);
     if (status == YK_OK)
         print_warnings("warning", info, report.findings, report.finding_count);
 
-    /* What it consists of, and whose code it loads. */
+    /* Its parts, and loaded code. */
     char step[32];
     format_number(step, sizeof step, info->step);
     print_out("%s: ", path);
@@ -184,8 +184,8 @@ int command_check(int argc, char **argv)
         print_out("loads code from %s: %s%s%s\n", plugin->path, name, comma, plugin->license);
     }
 
-    /* FMUs and libraries are code of others as well; plug-ins are among the files with code, and
-     * listed above. */
+    /* FMUs and libraries are external code, too; plug-ins are among the files with code, listed
+     * above. */
     const char *file;
     bool has_code;
     for (int i = 0; (file = yk_scenario_input_file(l.scenario, i, &has_code)); i++) {

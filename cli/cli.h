@@ -1,8 +1,8 @@
-/* What the commands of the program share: exit codes, options from tables, scenarios that are
- * loaded with their messages, findings in words, progress and interrupts.
+/* Functions shared by the commands of the program: exit codes, options from tables, scenarios with
+ * their messages, findings as text, progress and interrupts.
  *
- * A command is a function command_NAME, in the file of its name or of a near relative, with a row
- * in main.c. */
+ * A command is a function command_NAME in the file of its name or of a related one, with a row in
+ * main.c. */
 #ifndef YOKE_CLI_H
 #define YOKE_CLI_H
 
@@ -14,8 +14,8 @@
 #include "yoke/analysis.h"
 #include "yoke/scenario.h"
 
-/* Exit codes of every command. EXIT_UNTRUSTED: the work was done, but its result is not to be
- * trusted: a run with serious findings, a coupling that is unstable. */
+/* Exit codes of every command. EXIT_UNTRUSTED: the work was done, but its result is not
+ * trustworthy: a run with serious findings, an unstable coupling. */
 enum { EXIT_GOOD = 0, EXIT_FAILED = 1, EXIT_MISUSE = 2, EXIT_UNTRUSTED = 3 };
 
 /* A command or subcommand; argv[0] is its name. It returns the exit code. */
@@ -25,8 +25,8 @@ typedef struct command_row {
     int (*run)(int argc, char **argv);
 } command_row;
 
-/* Runs the one of these subcommands that argv[1] names. Without one, prints the usage: to stdout
- * where --help asks for it, else to stderr. */
+/* Runs the subcommand named by argv[1]. Without one, prints the usage: to stdout for --help,
+ * otherwise to stderr. */
 int run_subcommand(const char *usage, const command_row *rows, int count, int argc, char **argv);
 
 /* The commands of the program, with headings. */
@@ -101,7 +101,7 @@ typedef struct option_list {
     const char *items[OPTION_LIST_MAX];
 } option_list;
 
-/* One row per option gives its parsing, its errors and its line in --help. */
+/* One row per option determines its parsing, its errors and its line in --help. */
 typedef struct option_row {
     const char *name; /* without the dashes */
     enum {
@@ -118,7 +118,7 @@ typedef struct option_row {
     const char *help;
 } option_row;
 
-/* Rows that several commands share. */
+/* Rows shared by several commands. */
 #define SET_ROW(list)                                                            \
     {                                                                            \
         "set", OPTION_LIST, list, "PATH=VALUE",                                  \
@@ -134,53 +134,52 @@ typedef struct option_row {
     }
 
 /* Parses argv[1..]: options into their targets, the rest in order into `operands` (at most
- * `operand_max`, of which the first `operand_min` must be there). Returns the number of operands,
- * -1 after a message on stderr for a mistake, or -2 if --help was asked for and answered on
- * stdout. */
+ * `operand_max`, at least `operand_min`). Returns the number of operands, -1 after an error message
+ * on stderr, or -2 after --help was answered on stdout. */
 int options_parse(const char *usage, const option_row *rows, int argc, char **argv,
                   const char **operands, int operand_min, int operand_max);
 
-/* From now on, options_parse only calls this with the usage and the rows of the command, and returns
- * -2; NULL: no longer. */
+/* From now on, options_parse() only calls this function with the usage and the rows of the command,
+ * and returns -2; NULL: normal operation. */
 typedef void options_visitor(void *user, const char *usage, const option_row *rows);
 void options_describe(options_visitor *visit, void *user);
 
-/* The exit code that belongs to a negative return of options_parse. */
+/* The exit code for a negative return value of options_parse(). */
 static inline int options_exit(int parsed)
 {
     return parsed == -2 ? EXIT_GOOD : EXIT_MISUSE;
 }
 
-/* Whether an argument asks for the usage. */
+/* Whether an argument requests the usage. */
 static inline bool is_help(const char *argument)
 {
     return strcmp(argument, "--help") == 0 || strcmp(argument, "-h") == 0;
 }
 
-/* Index of the word that an option was given among those it knows (NULL-terminated); false after
- * a message on stderr. */
+/* Index of an option's word in the NULL-terminated list of valid ones; false after a message on
+ * stderr. */
 bool options_pick(const char *option, const char *word, const char *const *words, int *index);
-/* The same for an operand, which has this name in messages. */
+/* The same for an operand with this name in messages. */
 bool operand_pick(const char *name, const char *word, const char *const *words, int *index);
-/* The same among the names of the schemes of the library. */
+/* The same for the names of the schemes of the library. */
 bool options_pick_scheme(const char *option, const char *word, int *index);
 
-/* Whether the name of a file to be written has one of these endings ("svg", NULL-terminated), or none;
- * false after a message on stderr. An ending is two to five letters after the last dot: "run.v2" has
- * none. NULL and "-" are good. */
+/* Whether the name of an output file has one of these endings ("svg", NULL-terminated), or none;
+ * false after a message on stderr. An ending is two to five letters after the last dot: "run.v2"
+ * has none. NULL and "-" are valid. */
 bool options_ending(const char *option, const char *file, const char *const *endings);
 
 /* Whether a name has this ending, such as ".csv", and something before it. */
 bool ends_in(const char *name, const char *ending);
-/* What stands behind the last of these marks, such as the name of a file without its folder; all of
- * the text where there is none. */
+/* The text after the last of these marks, such as the name of a file without its folder; the whole
+ * text if there is none. */
 const char *behind_last(const char *text, char mark);
 
-/* "FIRST:LAST:COUNT", with ":log" behind it for equal ratios; false where the text is something
+/* "FIRST:LAST:COUNT", optionally followed by ":log" for equal ratios; false: the text is something
  * else. */
 bool read_range(const char *text, yk_map_axis *range);
-/* The values of a range as they stand after `=` in an override, with their letters in *letters;
- * both are to be freed. NULL where there is no memory. */
+/* The values of a range in the form of an override after `=`, with their letters in *letters; the
+ * caller frees both. NULL: memory is missing. */
 const char **spell_range(const yk_map_axis *range, char **letters);
 
 /* Scenarios ------------------------------------------------------------------------------------ */
@@ -189,25 +188,25 @@ typedef struct loaded {
     yk_context *context;
     yk_diagnostics *diagnostics;
     yk_scenario *scenario;
-    int code; /* the exit code that belongs to a load that failed */
+    int code; /* the exit code for a failed load */
 } loaded;
 
-/* What a scenario is loaded for. */
+/* Purpose of loading a scenario. */
 typedef enum load_purpose {
     LOAD_TO_RUN,
-    LOAD_AGAIN,         /* to run, what was loaded before: warnings have been given */
+    LOAD_AGAIN,         /* to run, after it was loaded before: warnings have been printed */
     LOAD_TO_DIFFERENCE, /* for differences of runs (see yk_scenario_def) */
-    LOAD_TO_CHECK /* everything that is worth a word goes to stderr, also what a run sets right */
+    LOAD_TO_CHECK /* prints all warnings, including those about problems that a run corrects */
 } load_purpose;
 
-/* Loads and prints what is to be said about it on stderr. False, with the exit code and nothing to
- * close, if it has mistakes. */
+/* Loads and prints the messages on stderr. False, with the exit code and nothing to close: it has
+ * errors. */
 bool load_scenario(const char *path, const option_list *sets, load_purpose purpose, loaded *out);
-/* The same of a scenario that is described already. */
+/* The same for an existing description. */
 bool load_scenario_def(const yk_scenario_def *def, load_purpose purpose, loaded *out);
 void close_scenario(loaded *out);
 
-/* What a scenario is called in tables and pictures: its title, or without one its path. */
+/* The name of a scenario in tables and pictures: its title, otherwise its path. */
 static inline const char *scenario_title(const yk_scenario_info *info)
 {
     if (*info->title)
@@ -222,56 +221,56 @@ yk_scenario_def scenario_def(const char *path, const option_list *sets);
 /* Of all scenarios from now on. */
 void forbid_plugins(void);
 
-/* The exit code where what the user gave could not be read: wrong input, unless memory ran out. */
+/* The exit code if the user's input could not be read: wrong input, unless memory is missing. */
 static inline int input_code(yk_status status)
 {
     return status == YK_ERROR_MEMORY ? EXIT_FAILED : EXIT_MISUSE;
 }
 
-/* The command line in one text, each argument as a shell takes it. */
+/* The command line as one text, each argument quoted for a shell. */
 struct yk_text;
 void join_arguments(yk_context *context, struct yk_text *text, int argc, const char *const *argv);
 
 /* The scenario of a model of the library by its name; false: there is none. */
 bool find_model(const char *name, char *path, size_t capacity);
 
-/* The file of this program; false: it cannot be known. */
+/* The file of this program; false: it is unknown. */
 bool find_program(char *path, size_t capacity);
-/* The first of the files, given from the folder of the program, that there is; false: none. */
+/* The first existing one of the files, relative to the folder of the program; false: none. */
 bool find_beside_program(const char *const *candidates, size_t count, char *path, size_t capacity);
 
 /* A context whose warnings go to stderr; NULL after a message. */
 yk_context *open_context(void);
-/* The same for work on a scenario that loads it by itself, after its mistakes were looked for; NULL
- * after they were printed, with the exit code. */
+/* The same for work on a scenario that loads it itself, after it was checked for errors; NULL after
+ * they were printed, with the exit code. */
 yk_context *open_checked(const char *path, const option_list *sets, int *code);
 
-/* From now on, what the library does while a scenario is loaded to run, such as settling particles,
- * goes here, a few times per second. */
+/* From now on, reports progress while a scenario is loaded to run, such as settling particles, a
+ * few times per second. */
 void watch_loading(void (*see)(void *user, const char *message), void *user);
 
 /* Messages ------------------------------------------------------------------------------------- */
 
-/* Prints what the list holds; true if there are errors in it. */
+/* Prints the messages of the list; true: there are errors. */
 bool print_diagnostics(const yk_diagnostics *diagnostics);
 
 /* Prints the context's last message as the program's; returns EXIT_FAILED. */
 int print_failure(const yk_context *context);
-/* The same of a message that does not name the file which it is about. */
+/* The same for a message that does not contain the name of its file. */
 int print_failure_of(const char *file, const yk_context *context);
-/* That memory ran out; returns EXIT_FAILED. */
+/* Reports that memory is missing; returns EXIT_FAILED. */
 int print_no_memory(void);
-/* That a file cannot be written, with the reason in errno; returns EXIT_FAILED. */
+/* Reports that a file cannot be written, with the reason in errno; returns EXIT_FAILED. */
 int print_unwritable(const char *file);
-/* Completes an output file, also one that could not be opened. False after a message if not all of
- * it could be written; the old file stays then. */
+/* Completes an output file, also one that could not be opened. False after a message: it could not
+ * be written completely, and the old file is unchanged. */
 bool close_written(yk_output *output, const char *file);
 
-/* Why work on a scenario ended with a status other than YK_OK: its mistakes, or the last message.
- * Returns the exit code. */
+/* Reports the reason of a status other than YK_OK of work on a scenario: its errors, or the last
+ * message. Returns the exit code. */
 int print_refusal(yk_context *context, const yk_diagnostics *diagnostics, yk_status status);
 
-/* " --set 'PATH=VALUE'" for each, as a command takes them. */
+/* " --set 'PATH=VALUE'" for each, as on a command line. */
 void print_overrides(const option_list *sets);
 
 /* "s" of a plural. */
@@ -284,7 +283,7 @@ static inline const char *plural(long long count)
 
 /* From now on an interrupt (SIGINT, SIGTERM) is only noted. */
 void catch_interrupts(void);
-/* How long (ms) a macro step may go on after one. */
+/* Time (ms) that a macro step may continue after an interrupt. */
 void set_grace(int time);
 bool was_interrupted(void);
 
@@ -292,13 +291,13 @@ bool was_interrupted(void);
 bool show_count(void *user, int done, int total);
 /* A bar with a percentage at the start of a line of the terminal, on stderr. */
 void show_bar(double fraction);
-/* Leaves an empty line where progress was shown, on a terminal. */
+/* Prints an empty line after progress on a terminal. */
 void clear_progress(void);
 
 /* Systems of FMUs (import.c) ------------------------------------------------------------------- */
 
-/* Makes a scenario of a package (.ssp) or description (.ssd) in a temporary folder, for
- * yk_archive_remove; its path is to be freed. NULL after a message. */
+/* Converts a package (.ssp) or description (.ssd) to a scenario in a temporary folder, to be
+ * removed with yk_archive_remove(); the caller frees its path. NULL after a message. */
 char *ssp_open(yk_context *context, const char *path, char **folder);
 
 #endif

@@ -1,4 +1,4 @@
-/* yoke compare: whether two recorded runs are equal, channel by channel. */
+/* yoke compare: compares two recorded runs, channel by channel. */
 #include "yoke/compare.h"
 
 #include <math.h>

@@ -47,14 +47,14 @@ typedef struct session {
     yk_contact_method methods[OPTION_LIST_MAX];
     int method_count;
     FILE *history, *solution;
-    double *times; /* per contact problem and method (s), infinite where it was not solved */
+    double *times; /* per contact problem and method (s), infinite if it was not solved */
     int problem_count;
     tally contacts[OPTION_LIST_MAX]; /* per method */
     tally complementarity;
     int unreadable;
 } session;
 
-/* A row of the table, counted in a tally. */
+/* Prints a row of the table, and counts it in a tally. */
 static void add_row(tally *t, const char *file, const char *kind, int size, const char *solver,
                     yk_status status, int iterations, double residual, double seconds)
 {
@@ -75,7 +75,7 @@ static void add_row(tally *t, const char *file, const char *kind, int size, cons
     t->seconds += seconds;
 }
 
-/* By every method that is asked for. */
+/* With every requested method. */
 static yk_status solve_contact(session *s, const char *file)
 {
     static const char *const components[YK_CONTACT_DIM_MAX] = {"N", "T1", "T2", "S", "R1", "R2"};
@@ -109,7 +109,7 @@ static yk_status solve_contact(session *s, const char *file)
         if (YK_FAILED(status))
             print_failure_of(file, s->context);
 
-        /* Where residuals are wanted, all of them. */
+        /* If residuals are requested, store all of them. */
         for (int k = 0; s->history && k < report.history_count; k++)
             fprintf(s->history, "%s,%s,%d,%.9e\n", behind_last(file, '/'), name, k + 1,
                     s->options.residual_history[k]);
@@ -144,7 +144,7 @@ static int compare_names(const void *left, const void *right)
     return strcmp(*(char *const *)left, *(char *const *)right);
 }
 
-/* The operands, folders as the files of problems in them, in the order of their names; texts from
+/* The operands, with folders replaced by their problem files in alphabetical order; texts from
  * malloc. Returns their number, or -1 after a message. */
 static int list_files(const char *const *operands, int count, char **files)
 {
@@ -196,7 +196,7 @@ static int list_files(const char *const *operands, int count, char **files)
         if (!folder)
             continue;
 
-        /* In the order of their names: that of a folder is not the same everywhere. */
+        /* In alphabetical order, because that of a folder differs between systems. */
         closedir(entries);
         qsort(files + first, (size_t)(found - first), sizeof *files, compare_names);
         if (found == first) {
@@ -216,7 +216,7 @@ static int solve_files(session *s, char *const *files, int count)
               "outcome", "steps", "residual", "seconds");
 
     for (int i = 0; i < count; i++) {
-        /* What the file holds is found from its contents. */
+        /* The contents determine the kind of the file. */
         const char *file = files[i];
         yk_problem_kind kind = YK_PROBLEM_CONTACT;
         yk_mlcp mlcp = {0};
@@ -224,7 +224,7 @@ static int solve_files(session *s, char *const *files, int count)
         if (!yk_fclib_is_hdf5(file))
             status = yk_problem_file_kind(s->context, file, &kind);
 
-        /* Contact problems go to all methods, complementarity problems to the one that there is. */
+        /* Contact problems are solved by all methods, complementarity problems by the only one. */
         bool is_contact = kind == YK_PROBLEM_CONTACT;
         if (status == YK_OK && is_contact)
             status = solve_contact(s, file);
@@ -240,7 +240,7 @@ static int solve_files(session *s, char *const *files, int count)
         if (is_contact)
             continue;
 
-        /* The unknowns and what is complementary to them. */
+        /* The unknowns and the complementary variables. */
         double *z = yk_allocate(s->context, 2 * (size_t)mlcp.n + 1, sizeof *z);
         if (z) {
             yk_mlcp_options options = yk_mlcp_options_default();
@@ -260,7 +260,7 @@ static int solve_files(session *s, char *const *files, int count)
         yk_mlcp_destroy(s->context, &mlcp);
     }
 
-    /* Totals where there are several rows, or several methods beside each other. */
+    /* Totals if there are several rows, or several methods to compare. */
     bool all = s->complementarity.solved == s->complementarity.tried;
     for (int m = 0; m < s->method_count; m++) {
         const tally *t = &s->contacts[m];
@@ -271,8 +271,8 @@ static int solve_files(session *s, char *const *files, int count)
 
     print_tally("complementarity", &s->complementarity, 2);
 
-    /* How the methods compare on the contact problems: a performance profile at three ratios to
-     * the fastest of them. */
+    /* Comparison of the methods on the contact problems: a performance profile at three ratios to
+     * the fastest. */
     bool comparable = s->method_count >= 2 && s->problem_count > 0;
     if (comparable)
         print_out("\n%-18s %9s %9s %10s %10s\n", "solver", "solved", "fastest", "within 2x",
@@ -298,7 +298,7 @@ static int solve_files(session *s, char *const *files, int count)
     if (comparable)
         print_out("of %d problems\n", s->problem_count);
 
-    /* What could not be read weighs more than what could not be solved. */
+    /* A file that could not be read determines the exit code, rather than an unsolved problem. */
     if (s->unreadable > 0) {
         print_out("%d could not be read\n", s->unreadable);
         return EXIT_MISUSE;
@@ -320,7 +320,7 @@ static int command_solve(int argc, char **argv)
     const char *solution = NULL;
     bool simple = false;
 
-    /* What a run sets by its scenario has defaults of its own here. */
+    /* Defaults of options that a run takes from its scenario. */
     s.options.tolerance = 1e-8;
     s.options.max_iterations = 0;
     s.options.relaxation_factor = 1;
@@ -350,7 +350,7 @@ static int command_solve(int argc, char **argv)
     if (count < 0)
         return options_exit(count);
 
-    /* The words of the options; solvers in the order in which they were given. */
+    /* The words of the options; solvers in the given order. */
     int index = 0;
     if (!options_pick("friction-model", friction, friction_words, &index))
         return EXIT_MISUSE;
@@ -364,11 +364,11 @@ static int command_solve(int argc, char **argv)
         s.methods[s.method_count++] = (yk_contact_method)index;
     }
 
-    /* Without a word the library chooses by the problem. */
+    /* Without a word the library chooses for each problem. */
     if (s.method_count == 0)
         s.methods[s.method_count++] = YK_CONTACT_AUTO;
 
-    /* Residuals of all iterations, if they are asked for. */
+    /* Residuals of all iterations, if requested. */
     yk_output outputs[2] = {0};
     bool good = true;
     if (history) {
@@ -394,7 +394,7 @@ static int command_solve(int argc, char **argv)
             print_unwritable(solution);
     }
 
-    /* Folders are the files in them. */
+    /* Replace folders by their files. */
     int code = EXIT_FAILED;
     int file_count = 0;
     if (good)
@@ -410,7 +410,7 @@ static int command_solve(int argc, char **argv)
     if (file_count > 0 && s.context && s.times)
         code = solve_files(&s, files, file_count);
 
-    /* What was written is complete, or the command failed. */
+    /* If the output is incomplete, the command fails. */
     const char *const names[] = {history, solution};
     for (int i = 0; i < 2; i++) {
         bool opened = outputs[i].stream != NULL;
@@ -462,7 +462,7 @@ static int command_export_problem(int argc, char **argv)
     if (!load_scenario(path, &sets, LOAD_TO_RUN, &l))
         return EXIT_MISUSE;
 
-    /* A time before the end of the first step has no problem, nor has one after the run. */
+    /* Times before the end of the first step have no problem, nor have times after the run. */
     const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
     double end = info->start + info->step * (double)info->step_count;
     if (isnan(time))
@@ -506,11 +506,11 @@ static int command_export_problem(int argc, char **argv)
         return EXIT_MISUSE;
     }
 
-    /* Steps end at whole counts, and `time` may be beside one by rounding. */
+    /* Steps end at integer counts, and `time` may differ from one by rounding errors. */
     while (!YK_FAILED(status) && yk_system_time(system) < time - 0.5 * info->step)
         status = yk_system_step(system, NULL);
 
-    /* Joints are eliminated, for the format has none. */
+    /* Joints are eliminated, because the format does not support them. */
     yk_contact_problem problem = {0};
     yk_contact_problem reduced = {0};
     const yk_contact_problem *written = &problem;
@@ -521,7 +521,7 @@ static int command_export_problem(int argc, char **argv)
         written = &reduced;
     }
 
-    /* The ending of the name says which format is wanted. */
+    /* The ending of the name determines the format. */
     if (status == YK_OK && ends_in_hdf5(output))
         status = yk_fclib_write(l.context, output, written);
     else if (status == YK_OK)

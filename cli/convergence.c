@@ -12,7 +12,7 @@
 
 enum { STEPS_MAX = 32, VARIANTS_MAX = 32, VARIANT_OVERRIDES_MAX = 16 };
 
-static char noun[] = "run"; /* that progress counts */
+static char noun[] = "run"; /* unit of the progress */
 
 static const char usage[] =
     "convergence SCENARIO [OPTIONS]\n"
@@ -35,7 +35,7 @@ typedef struct variant_list {
     int count;
     yk_variant items[VARIANTS_MAX];
     const char *overrides[VARIANTS_MAX][VARIANT_OVERRIDES_MAX];
-    char *texts[VARIANTS_MAX]; /* what the items point into */
+    char *texts[VARIANTS_MAX]; /* memory of the items */
 } variant_list;
 
 /* "name;path=value;path=value", cut at its semicolons. False after a message. */
@@ -114,7 +114,7 @@ static void write_json(const yk_convergence_options *def, const yk_convergence_r
 static void print_table(const yk_convergence_options *def, const yk_convergence_row *rows,
                         size_t count, const yk_convergence_report *report)
 {
-    /* The table: the steps of a variant below its name. */
+    /* The table, with the steps of a variant below its name. */
     print_out("%12s %14s %14s %7s %10s %12s %12s %12s\n", "step s", "error", "largest", "order",
               "steps", "iterations", "calls", "us/step");
     for (size_t i = 0; i < count; i++) {
@@ -137,7 +137,7 @@ static void print_table(const yk_convergence_options *def, const yk_convergence_
         print_out("\n");
     }
 
-    /* Why rows are no good, once for several steps that end alike. */
+    /* Reasons why rows failed, once for several steps with the same reason. */
     for (size_t i = 0; i < count; i++) {
         const yk_convergence_row *r = &rows[i];
         bool first = i % (size_t)def->step_count == 0 || rows[i - 1].outcome != r->outcome;
@@ -150,7 +150,7 @@ static void print_table(const yk_convergence_options *def, const yk_convergence_
         print_out("%s, step %g s: %s\n", name, r->step, r->message);
     }
 
-    /* What it was measured against. */
+    /* The reference of the errors. */
     const char *reference = "the scenario";
     if (def->variant_count > 0)
         reference = def->variants[def->variant_count - 1].name;
@@ -179,7 +179,7 @@ static int run_study(const yk_convergence_options *def, const char *output, cons
     if (rows)
         status = yk_diagnostics_create(context, &diagnostics);
 
-    /* All runs, in parallel; interrupted, there is no table. */
+    /* All runs, in parallel; after an interrupt there is no table. */
     catch_interrupts();
     if (status == YK_OK)
         status = yk_study_convergence(context, def, diagnostics, rows, &report);
@@ -195,7 +195,7 @@ static int run_study(const yk_convergence_options *def, const char *output, cons
         else
             print_table(def, rows, count, &report);
 
-        /* The same for other programs: all digits, and a column for what are headings above. */
+        /* The same for programs: all digits, and a column instead of headings. */
         yk_output table = {0};
         if (output)
             table = yk_output_open(output);
@@ -288,7 +288,7 @@ int command_convergence(int argc, char **argv)
     if (!picture_is_named("--plot", plot))
         return EXIT_MISUSE;
 
-    /* Steps are numbers with commas between them; a comma may stand behind the last one. */
+    /* Steps are numbers separated by commas; a trailing comma is allowed. */
     double steps[STEPS_MAX];
     bool all_read = false;
     def.steps = steps;
@@ -315,7 +315,7 @@ int command_convergence(int argc, char **argv)
     if (!options_pick("reference", reference, references, &index))
         return EXIT_MISUSE;
 
-    /* What is compared, and how it is shown. */
+    /* Compared channels, and output. */
     def.reference = (yk_reference)index;
     def.scenario = scenario_def(path, &sets);
     def.channels = channels.items;
@@ -324,7 +324,7 @@ int command_convergence(int argc, char **argv)
     def.user = noun;
     def.team = ranks_team(deadline);
 
-    /* Schemes are variants too: each with its other options as the scenario has them. */
+    /* Schemes are variants too: each with the other options of the scenario. */
     variant_list variants = {0};
     bool good = true;
     while (good && schemes && *schemes) {
@@ -342,7 +342,7 @@ int command_convergence(int argc, char **argv)
     for (int i = 0; good && i < changes.count; i++)
         good = add_variant(&variants, changes.items[i]);
 
-    /* The variants own the texts that the def points into. */
+    /* The variants own the texts to which the def points. */
     def.variants = variants.items;
     def.variant_count = variants.count;
 

@@ -23,15 +23,15 @@ static yk_vec3 to_system(const yk_transform *p, yk_vec3 x)
     return yk_v3_add(p->position, yk_q_rotate(p->orientation, yk_v3_scale(p->length_unit, x)));
 }
 
-/* What is drawn, and who owns it. */
+/* The content of the picture, and its memory. */
 typedef struct collection {
     drawing_part *parts;
     drawing_mark *marks;
     drawing_link *links;
     char (*names)[96]; /* of marks */
 
-    /* In the system's axes and units, as the picture takes them: each where it is now, with lines
-     * instead of what is hollow or made of points. */
+    /* In the system's axes and units: each in its present pose, with lines instead of hollow shapes
+     * and of those made of points. */
     struct {
         drawing_shape *list;
         int count, capacity;
@@ -44,7 +44,7 @@ typedef struct collection {
 
 static void add(collection *c, const yk_shape *shape)
 {
-    /* Twice as many each time, so that few copies are made. */
+    /* Double the size, so that there are few copies. */
     if (c->shapes.count == c->shapes.capacity) {
         int capacity = 2 * c->shapes.capacity + 64;
         drawing_shape *grown = realloc(c->shapes.list, (size_t)capacity * sizeof *grown);
@@ -60,7 +60,7 @@ static void add(collection *c, const yk_shape *shape)
     c->shapes.list[c->shapes.count++] = (drawing_shape){.shape = *shape, .part = c->shapes.part};
 }
 
-/* An edge between two points in the axes of a shape that is where it is drawn. */
+/* An edge between two points in the axes of a shape in its present pose. */
 static void add_edge(collection *c, const yk_shape *shape, yk_vec3 from, yk_vec3 end)
 {
     yk_shape edge = {.kind = YK_SHAPE_THIN_LINE, .orientation = yk_q_identity()};
@@ -72,11 +72,11 @@ static void add_edge(collection *c, const yk_shape *shape, yk_vec3 from, yk_vec3
 static void add_shape(collection *c, const yk_transform *transform, const yk_shape *shape,
                       const yk_scene_pose *poses)
 {
-    /* Where it is: from the axes of its body to those of the subsystem and of the system. */
+    /* Its pose: from the axes of its body to those of the subsystem and of the system. */
     static const yk_scene_pose ground = {.orientation = {1, 0, 0, 0}};
     const yk_scene_pose *on = shape->body < 0 ? &ground : &poses[shape->body];
     if (!yk_v3_finite(on->position))
-        return; /* it is not there */
+        return; /* the body is absent */
     yk_vec3 position = yk_v3_add(on->position, yk_q_rotate(on->orientation, shape->position));
     yk_quat orientation = yk_q_mul(on->orientation, shape->orientation);
 
@@ -85,7 +85,7 @@ static void add_shape(collection *c, const yk_transform *transform, const yk_sha
     moved.orientation = yk_q_mul(transform->orientation, orientation);
     moved.size = yk_v3_scale(transform->length_unit, shape->size);
 
-    /* A line to another body is one in global axes. */
+    /* A line to another body is given in global axes. */
     if (shape->end_body != shape->body) {
         on = shape->end_body < 0 ? &ground : &poses[shape->end_body];
         yk_vec3 end = yk_v3_add(on->position, yk_q_rotate(on->orientation, shape->size));
@@ -134,7 +134,7 @@ static void add_shape(collection *c, const yk_transform *transform, const yk_sha
         break;
     }
 
-    /* Without faces, every point is joined with every other. */
+    /* Without faces, connect every point with every other. */
     case YK_SHAPE_HULL:
         for (int i = 0; i < shape->point_count; i++) {
             yk_vec3 from = yk_v3_scale(transform->length_unit, shape->points[i]);
@@ -161,7 +161,7 @@ static void add_shape(collection *c, const yk_transform *transform, const yk_sha
         break;
     }
 
-    /* svg.c draws these as they are. */
+    /* svg.c draws these unchanged. */
     case YK_SHAPE_SPHERE:
     case YK_SHAPE_BOX:
     case YK_SHAPE_CYLINDER:
@@ -191,8 +191,8 @@ static bool collect(const yk_scenario_info *info, collection *c)
         return false;
 
     for (int i = 0; i < info->subsystem_count; i++) {
-        /* Each subsystem begins alone, so that the picture depends on no scheme; where it cannot,
-         * it is drawn as it was defined. */
+        /* Each subsystem is initialized alone, so that the picture does not depend on a scheme; if
+         * that fails, it is drawn as defined. */
         yk_subsystem *part = info->subsystems[i];
         const yk_scene_ops *scene = part->ops->scene;
         part->ops->initialize(part, info->start, info->step, NULL);
@@ -224,8 +224,8 @@ static bool collect(const yk_scenario_info *info, collection *c)
         if (c->shapes.failed)
             return false;
 
-        /* Its markers. The two sides of an interface are at one point, so it is marked once, at
-         * the side that takes the wrench. */
+        /* Its markers. The two sides of an interface are at one point, so it is marked once, at the
+         * wrench side. */
         const yk_port *list;
         int port_count = part->ops->ports(part, &list);
         for (int port = 0; port < port_count; port++) {
@@ -278,7 +278,7 @@ static bool collect(const yk_scenario_info *info, collection *c)
             (drawing_link){wire->source_subsystem, wire->target_subsystem, true, name};
     }
 
-    /* The drawing sees what the collection owns. */
+    /* The collection owns the data of the drawing. */
     d->title = scenario_title(info);
     d->parts = c->parts;
     d->part_count = info->subsystem_count;
@@ -448,7 +448,7 @@ int command_draw(int argc, char **argv)
 
     const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
 
-    /* Up is against the gravity of the first subsystem that has one; z if none has. */
+    /* Up is opposite to the gravity of the first subsystem that has one; z if there is none. */
     bool found = up != NULL;
     if (!found)
         options.up = 2;
@@ -465,7 +465,7 @@ int command_draw(int argc, char **argv)
             options.up = 1;
     }
 
-    /* The picture, with what is drawn collected first: a failure leaves no file. */
+    /* Collect the content first, so that a failure leaves no file. */
     bool to_file = strcmp(file, "-") != 0;
     collection c = {0};
     int code = EXIT_FAILED;

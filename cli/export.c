@@ -1,5 +1,5 @@
-/* yoke export: recorded runs in the formats of other programs. yoke recover: the results file of a
- * run that did not come to write it, from its journal. */
+/* yoke export: converts recorded runs to formats of other programs. yoke recover: writes the
+ * results file of an interrupted run from its journal. */
 #include <math.h>
 #include <string.h>
 #include <unistd.h>
@@ -34,7 +34,7 @@ int command_export(int argc, char **argv)
     if (parsed < 0)
         return options_exit(parsed);
 
-    /* The ending says what is wanted: the motion, or the numbers. */
+    /* The ending determines the content: the motion, or the numbers. */
     bool scene = file && ends_in(file, ".vtkhdf");
     if (!scene && !(file && ends_in(file, ".csv"))) {
         print_err("yoke: name the file with -o: FILE.vtkhdf for ParaView, FILE.csv for the "
@@ -65,7 +65,7 @@ int command_export(int argc, char **argv)
         status = yk_record_convert(context, results, file, &count);
     }
 
-    /* What was written; or why not, and what would work. */
+    /* Reports the written file; or the reason of a failure, and an alternative. */
     int code = EXIT_GOOD;
     if (status == YK_OK) {
         print_out("%s: %zu %s%s\n", file, count, what, plural((long long)count));
@@ -87,7 +87,7 @@ int command_export(int argc, char **argv)
 }
 
 /* Length of the name of the results file in that of its journal: FILE.part, FILE.part.old or
- * FILE.part.old.N. 0 if it is none of these. */
+ * FILE.part.old.N. 0: another name. */
 static size_t results_length(const char *journal)
 {
     static const char ending[] = ".part";
@@ -105,7 +105,7 @@ static size_t results_length(const char *journal)
     return *rest ? 0 : (size_t)(found - journal);
 }
 
-/* The ranges of time that damage has cost. */
+/* The ranges of time lost by damage. */
 static int print_gaps(const yk_recovery_report *recovery, const char *part)
 {
     print_err("yoke: %s is damaged: %llu bytes in %zu place%s were left out. Samples or frames are "
@@ -143,7 +143,7 @@ int command_recover(int argc, char **argv)
     if (parsed < 0)
         return options_exit(parsed);
 
-    /* A results file of another run is not overwritten unless it is named. */
+    /* A results file of another run is overwritten only if it is named. */
     char name[4096];
     if (!output) {
         size_t kept = results_length(part);
@@ -168,7 +168,7 @@ int command_recover(int argc, char **argv)
     if (!context)
         return EXIT_FAILED;
 
-    /* All that was written before the run ended, whatever ended it. */
+    /* All data written before the run ended, for whatever reason. */
     yk_recovery_report recovery;
     yk_status status = yk_record_recover_journal(context, part, output, &recovery);
 
@@ -186,7 +186,7 @@ int command_recover(int argc, char **argv)
         else
             print_out("%s\n", recovery.gap_count == 0 ? ", complete" : "");
 
-        /* The block that was being written when the run was killed is no loss. */
+        /* The block that was being written when the run was killed does not count as a loss. */
         if (recovery.damaged_bytes > 0 && recovery.gap_count == 0)
             print_out("  %llu damaged bytes at the end of %s were left out\n",
                       (unsigned long long)recovery.damaged_bytes, part);

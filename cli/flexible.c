@@ -60,7 +60,7 @@ int command_flexible(int argc, char **argv)
                 index = k;
     }
 
-    /* The tables, where it is one that has shapes. */
+    /* Its tables, if it has shapes. */
     const yk_flexible *body = NULL;
     if (index >= 0)
         body = def->flexibles[index].body;
@@ -85,7 +85,7 @@ int command_flexible(int argc, char **argv)
         return code;
     }
 
-    /* And the item of `flexible` that takes them in; second order only where a point has any. */
+    /* And the item of `flexible` that reads them; second order only if some point has it. */
     print_out("%s:\n  type: modal\n  nodes_file: %s/nodes.csv\n  modes_file: %s/modes.csv\n  "
               "invariants_file: "
               "%s/invariants.csv\n",

@@ -1,4 +1,4 @@
-/* yoke fmu: what is inside of an FMU and how it is connected; FMUs from scenarios. */
+/* yoke fmu: describes an FMU and its connection in a scenario; creates FMUs from scenarios. */
 #include <ctype.h>
 #include <math.h>
 #include <stdlib.h>
@@ -35,7 +35,7 @@ static void print_kind(const char *title, const yk_fmi_capabilities *c)
     if (!c->identifier)
         return;
 
-    /* Only what it can do, in one line. */
+    /* Capabilities only, in one line. */
     print_out("  %-16s %s", title, c->identifier);
     for (size_t i = 0; i < sizeof rows / sizeof *rows; i++)
         if (rows[i].has)
@@ -70,7 +70,7 @@ static int role_of(const yk_fmi_variable *v)
     return -1;
 }
 
-/* The part of a name before its last dot: variables of one connector have it in common. */
+/* The part of a name before its last dot, common to the variables of one connector. */
 static size_t stem(const char *name)
 {
     const char *dot = strrchr(name, '.');
@@ -94,10 +94,10 @@ static void print_word(const char *text, size_t length, const char *otherwise)
         putchar(isalnum((unsigned char)text[i]) ? text[i] : '_');
 }
 
-/* What a scenario needs to use it: ports by what the variables look like, and all parameters. */
+/* The scenario section for the FMU: ports derived from its variables, and all parameters. */
 static void print_section(yk_context *context, const yk_fmi_description *d, const char *file)
 {
-    /* A variable that is part of a port is not offered as a signal as well. */
+    /* A variable of a port is not offered as a signal. */
     bool *used = yk_allocate(context, (size_t)d->variable_count + 1, sizeof *used);
     if (!used)
         return;
@@ -106,7 +106,7 @@ static void print_section(yk_context *context, const yk_fmi_description *d, cons
     print_word(d->model_name, strlen(d->model_name), "fmu");
     print_out(":\n    solver: fmu\n    file: \"%s\"\n", file);
 
-    /* Terminals say themselves what they are. */
+    /* Terminals define ports explicitly. */
     print_out("    ports:\n");
     for (int i = 0; i < d->terminal_count; i++) {
         const yk_fmi_terminal *terminal = &d->terminals[i];
@@ -120,8 +120,8 @@ static void print_section(yk_context *context, const yk_fmi_description *d, cons
         }
     }
 
-    /* Variables with the units of a connector: those of one stem, by their roles. Two of one role
-     * are no port, because which of them is meant cannot be known. */
+    /* Variables with the units of a connector: those with one stem, by their roles. Two variables
+     * with the same role are no port, because the intended one is unknown. */
     for (int i = 0; i < d->variable_count; i++) {
         const char *name = d->variables[i].name;
         if (used[i] || role_of(&d->variables[i]) != FORCE)
@@ -139,7 +139,7 @@ static void print_section(yk_context *context, const yk_fmi_description *d, cons
             found[role] = k;
         }
 
-        /* If the force is an input, no part of the motion may be one, and the other way round. */
+        /* If the force is an input, no part of the motion may be one, and the reverse. */
         bool takes_wrench = d->variables[i].causality == YK_FMI_INPUT;
         for (int r = POSITION; r < FORCE; r++)
             if (found[r] >= 0 && (d->variables[found[r]].causality == YK_FMI_INPUT) == takes_wrench)
@@ -160,7 +160,7 @@ static void print_section(yk_context *context, const yk_fmi_description *d, cons
         print_out("}\n");
     }
 
-    /* All others carry no power; texts and arrays cannot be wired. */
+    /* All others have no power; texts and arrays cannot be wired. */
     for (int i = 0; i < d->variable_count; i++) {
         const yk_fmi_variable *v = &d->variables[i];
         bool outside = v->causality == YK_FMI_INPUT || v->causality == YK_FMI_OUTPUT;
@@ -271,7 +271,7 @@ static int info(int argc, char **argv)
     if (!context)
         return EXIT_FAILED;
 
-    /* Nothing of it is run: what it says of itself is enough. */
+    /* The FMU is not run: its description is sufficient. */
     char *folder;
     yk_fmi_description d = {0};
     yk_status status = yk_archive_unpack(context, file, &folder);
@@ -287,7 +287,7 @@ static int info(int argc, char **argv)
         if (d.description[0])
             print_out("  %s\n", d.description);
 
-        /* What it can do, and how it wants to be run. */
+        /* Capabilities, and default experiment. */
         print_kind("co-simulation", &d.co_simulation);
         print_kind("model exchange", &d.model_exchange);
         if (d.scheduled)
@@ -300,7 +300,7 @@ static int info(int argc, char **argv)
         if (isfinite(d.stop_time))
             print_out("\n");
 
-        /* Variables; what is inside of the model is seldom wanted. */
+        /* Variables; local ones only on request. */
         int hidden = 0;
         print_out("\n  %-32s %-10s %-12s %-8s %-10s %-12s %s\n", "variable", "type", "causality",
                   "unit", "start", "variability", "description");
@@ -311,7 +311,7 @@ static int info(int argc, char **argv)
                 continue;
             }
 
-            /* An array shows its size behind its name. */
+            /* An array has its size after its name. */
             char name[300];
             snprintf(name, sizeof name, v->size == 1 ? "%.280s" : "%.280s (%d)", v->name, v->size);
             print_out("  %-32s %-10s %-12s %-8s %-10.10s %-12s %s\n", name,
@@ -391,8 +391,7 @@ static int export(int argc, char **argv)
         return EXIT_MISUSE;
     }
 
-    /* The library that goes into FMUs: beside the program, as it is built, or where it is
-     * installed. */
+    /* The library for exported FMUs: next to the program in a build, or where it is installed. */
     static const char *const candidates[] = {
         "yoke-fmu.so",
         "../" YOKE_LIBRARY_FOLDER "/yoke/yoke-fmu.so",
@@ -409,7 +408,7 @@ static int export(int argc, char **argv)
         return EXIT_FAILED;
     }
 
-    /* It is loaded again there, with a context of its own. */
+    /* The FMU loads it again, with a context of its own. */
     int code;
     yk_context *context = open_checked(scenario, &sets, &code);
     if (!context)

@@ -1,5 +1,5 @@
 /* yoke import: scenarios from models of other programs. yoke ssp: packages of FMUs from scenarios.
- * And systems of FMUs by the standard SSP in place of scenarios, for all commands. */
+ * Also lets all commands use SSP systems in place of scenarios. */
 #define _XOPEN_SOURCE 700 /* realpath */
 #include <errno.h>
 #include <limits.h>
@@ -32,8 +32,8 @@ static const char ssp_export_usage[] =
     "and the coupling scheme are written as an annotation, which other programs "
     "ignore.";
 
-/* Writes the scenario, to the standard output where there is no file, and says on stderr what
- * became of the model. False after a message: what is half written is not used. */
+/* Writes the scenario, to the standard output if there is no file, and reports the conversion on
+ * stderr. False after a message: an incomplete file is not used. */
 static bool write_scenario(const yk_import *import, const char *file, const char *model)
 {
     yk_output output = {0};
@@ -104,7 +104,7 @@ int command_import(int argc, char **argv)
     if (!context)
         return EXIT_FAILED;
 
-    /* A package lies beside the scenario, in a folder of the scenario's name. */
+    /* A package is unpacked next to the scenario, in a folder of the scenario's name. */
     char inside[4200] = "";
     char unpacked[4096] = "";
     if (ends_in(path, ".ssp")) {
@@ -126,8 +126,8 @@ int command_import(int argc, char **argv)
         snprintf(inside, sizeof inside, "%.4000s/%s", unpacked, YK_SSP_DESCRIPTION);
     }
 
-    /* Files that the model names are found from the scenario, wherever that is written: by their
-     * names in the same folder, else by the whole path. */
+    /* Files of the model are found from the scenario, wherever that is written: by their names in
+     * the same folder, otherwise by the whole path. */
     const char *model = path;
     if (inside[0])
         model = inside;
@@ -147,7 +147,7 @@ int command_import(int argc, char **argv)
             print_err("yoke: %s: %s\n", folder, strerror(errno));
     }
 
-    /* FMUs of a package lie in its own folder, which is named after the scenario. */
+    /* FMUs of a package are in a folder of their own, named after the scenario. */
     char prefix[PATH_MAX + 2] = "";
     if (inside[0])
         snprintf(prefix, sizeof prefix, "%.4000s/", behind_last(unpacked, '/'));
@@ -169,7 +169,7 @@ int command_import(int argc, char **argv)
     else if (import)
         code = EXIT_FAILED;
 
-    /* What was unpacked for nothing goes again. */
+    /* Remove an unpacked folder that is not used. */
     if (code != EXIT_GOOD && unpacked[0])
         yk_archive_remove(context, yk_text_copy(context, unpacked));
 
@@ -180,7 +180,7 @@ int command_import(int argc, char **argv)
 
 /* Systems of FMUs ------------------------------------------------------------------------------ */
 
-/* The FMUs of a description lie beside it, those of a package in the folder of the scenario. */
+/* The FMUs of a description are next to it, those of a package in the folder of the scenario. */
 char *ssp_open(yk_context *context, const char *path, char **folder)
 {
     yk_import_options options = yk_import_options_default();
@@ -189,7 +189,7 @@ char *ssp_open(yk_context *context, const char *path, char **folder)
     yk_status status;
     *folder = NULL;
 
-    /* What a description names is found from where it is, though the scenario lies elsewhere. */
+    /* Paths in a description are relative to it, although the scenario is elsewhere. */
     if (ends_in(path, ".ssp")) {
         status = yk_archive_unpack(context, path, folder);
         if (status == YK_OK)
@@ -221,7 +221,7 @@ char *ssp_open(yk_context *context, const char *path, char **folder)
         print_failure(context);
     }
 
-    /* Without a scenario the folder is of no use to anybody. */
+    /* Without a scenario the folder is useless. */
     yk_import_destroy(import);
     if (written)
         return strdup(file);
@@ -252,7 +252,7 @@ static int export_ssp(int argc, char **argv)
         return EXIT_MISUSE;
     }
 
-    /* The writer reads it again: it packs the files that the scenario names. */
+    /* The writer reads it again, to pack the files that the scenario names. */
     int code;
     yk_context *context = open_checked(scenario, &sets, &code);
     if (!context)
@@ -272,7 +272,7 @@ static int export_ssp(int argc, char **argv)
 
 int command_ssp(int argc, char **argv)
 {
-    /* There is one command, so that others may come beside it. */
+    /* There is one subcommand; others may be added. */
     static const command_row commands[] = {{.name = "export", .run = export_ssp}};
     return run_subcommand(ssp_usage, commands, 1, argc, argv);
 }

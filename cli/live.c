@@ -16,39 +16,41 @@
 #include "cli.h"
 #include "report.h"
 
-/* At most so many samples are kept for pages, and about so many bytes go into one answer. */
+/* Largest number of samples stored for pages, and approximate size of one answer (bytes). */
 enum { SAMPLES_MAX = 20000, ANSWER_BYTES = 4000000 };
 
-/* Pages ask every half second; one that has not for QUIET_SECONDS has taken the end or is gone. */
+/* Pages request data every half second; one that has not for QUIET_SECONDS has received the end or
+ * is closed. */
 static const double QUIET_SECONDS = 1.5;
 static const double CLOSE_SECONDS = 10;
 
 enum { KEY_BYTES = 16 };
 
-/* Frames of particles that settle: at least so far apart on the clock, and by this part of the time
- * that they have taken, so that they stay few however long it takes. */
+/* Frames of settling particles: minimum interval in wall time, and interval relative to the elapsed
+ * time, so that their number stays small. */
 static const double SETTLING_SECONDS = 0.1;
 static const double SETTLING_PART = 0.05;
 
-/* The run's thread writes, that of the server reads, both with the lock held. */
+/* Written by the thread of the run, read by that of the server, both with the lock held. */
 struct live_view {
     yk_recorder recorder;
-    yk_context *context; /* its own: that of the run is not shared between threads */
+    yk_context *context; /* its own, because that of the run is not shared between threads */
     struct MHD_Daemon *server;
     char key[2 * KEY_BYTES + 1];
-    char hosts[2][32]; /* by which a browser may call it */
+    char hosts[2][32]; /* host names by which a browser may connect */
 
     pthread_mutex_t lock;
     enum { LIVE_LOADING, LIVE_SETTLING, LIVE_RUNNING, LIVE_ENDED } state;
-    int act;           /* what is shown: each settling of particles is one, the run the last */
-    char loading[128]; /* what is done before the run */
+    /* index of the record shown: each settling of particles is one, the run is the last */
+    int act;
+    char loading[128]; /* work before the run */
     yk_run_progress progress;
     bool stopped;
-    double last_request;  /* s on the clock; 0: none yet */
+    double last_request;  /* wall time (s); 0: none yet */
     unsigned char *start; /* the packed report without samples and frames */
     size_t start_size;
 
-    /* All frames, and every stride-th sample of the channels that a plot can show. */
+    /* All frames, and every stride-th sample of the channels that can be plotted. */
     yk_record *record;
     double expected;      /* samples */
     int64_t stride, seen; /* samples */
@@ -58,14 +60,14 @@ struct live_view {
     size_t frame_size;
 
     /* Particles that settle. */
-    const yk_subsystem *bed;               /* that is shown now; NULL: none */
+    const yk_subsystem *bed;               /* the one that is shown; NULL: none */
     double settled;                        /* s: its time */
     double settling_begun, settling_shown; /* s on the clock */
 };
 
 /* Recording ------------------------------------------------------------------------------------ */
 
-/* Packs what pages begin with; once more at the end, with the summary. */
+/* Packs the data with which pages begin; again at the end, with the summary. */
 static yk_status pack_start(live_view *v)
 {
     report_source run = {.file = "live", .record = v->record};
@@ -80,7 +82,7 @@ static yk_status pack_start(live_view *v)
     return YK_OK;
 }
 
-/* A new record in place of what was shown, which pages see by its number. With the lock held. */
+/* Replaces the record, which pages detect by its number. With the lock held. */
 static yk_status begin_act(live_view *v, const yk_record_header *header)
 {
     yk_record *record;
@@ -118,7 +120,7 @@ static yk_status live_begin(yk_recorder *self, const yk_record_header *header)
         return YK_ERROR_MEMORY;
     }
 
-    /* Channels of many components, such as the positions of all particles, are seen in 3D. */
+    /* Channels with many components, such as the positions of all particles, are shown in 3D only. */
     yk_record_header shown = *header;
     shown.channels = channels;
     shown.channel_count = 0;
@@ -136,7 +138,7 @@ static yk_status live_begin(yk_recorder *self, const yk_record_header *header)
         column += channel->component_count;
     }
 
-    /* Long runs are shown by every stride-th sample; pages may begin now. */
+    /* Long runs are reduced to every stride-th sample; pages may begin now. */
     pthread_mutex_lock(&v->lock);
     v->stride = (int64_t)(v->expected / SAMPLES_MAX) + 1;
     yk_status status = begin_act(v, &shown);
@@ -158,7 +160,7 @@ static yk_status live_sample(yk_recorder *self, double time, const double *row)
     for (int i = 0; i < v->width; i++)
         v->row[i] = row[v->picked[i]];
 
-    /* The lock is held while a page copies its answer, so the run waits for that at most. */
+    /* The lock is held while a page copies its answer, so the run waits at most for that. */
     pthread_mutex_lock(&v->lock);
     yk_status status = yk_recorder_sample(yk_record_recorder(v->record), time, v->row);
     pthread_mutex_unlock(&v->lock);
@@ -188,7 +190,7 @@ static yk_status live_end(yk_recorder *self, const yk_record_summary *summary)
     return status;
 }
 
-/* Others hold it as a recorder, but it ends with live_close. */
+/* It is used as a recorder, but destroyed by live_close(). */
 static void live_destroy(yk_recorder *self)
 {
     (void)self;
@@ -210,7 +212,7 @@ yk_recorder *live_recorder(live_view *view, double samples)
     return &view->recorder;
 }
 
-/* Without what would have to be quoted in the JSON. */
+/* Without characters that need quoting in JSON. */
 void live_loading(live_view *view, const char *message)
 {
     pthread_mutex_lock(&view->lock);
@@ -221,8 +223,8 @@ void live_loading(live_view *view, const char *message)
     pthread_mutex_unlock(&view->lock);
 }
 
-/* Begins to show a bed: its particles as they are, and its container as it will be. With the lock
- * held. */
+/* Begins to show a bed: its particles in their present poses, and its container in its final one.
+ * With the lock held. */
 static yk_status begin_settling(live_view *v, const yk_settling *settling)
 {
     static const char *const names[] = {"bed"};
@@ -293,7 +295,7 @@ void live_settling(live_view *view, const yk_settling *settling)
     double apart = fmax(SETTLING_SECONDS, SETTLING_PART * (now - view->settling_begun));
     bool due = fresh || now > view->settling_shown + apart;
 
-    /* Who watches misses something where there is no memory for it; the settling goes on. */
+    /* If memory is missing, frames are left out; the settling continues. */
     yk_status status = YK_OK;
     if (fresh)
         status = begin_settling(view, settling);
@@ -305,8 +307,8 @@ void live_settling(live_view *view, const yk_settling *settling)
         float *frame = yk_allocate(view->context, view->frame_size, sizeof *frame);
         status = YK_ERROR_MEMORY;
         if (poses && frame) {
-            /* Where everything in the bed is now, positions, then orientations, of those that have
-             * them; and how fast it still is. */
+            /* Present positions, then orientations of bodies that have them; and the remaining
+             * speed. */
             ops->poses(settling->bed, poses);
             poses[settling->container].position = settling->middle;
             float *position = frame;
@@ -354,7 +356,7 @@ void live_progress(live_view *view, const yk_run_progress *progress)
 static enum MHD_Result send_response(struct MHD_Connection *connection, unsigned status,
                                      struct MHD_Response *response, const char *type)
 {
-    /* The page needs its own script and its own server, and may be shown in no other page. */
+    /* The page needs its own script and its own server, and must not be embedded in another page. */
     static const char *const headers[][2] = {
         {"Cache-Control", "no-store"},
         {"X-Content-Type-Options", "nosniff"},
@@ -401,7 +403,7 @@ static size_t asked_from(struct MHD_Connection *connection, const char *name, si
     return from < count ? (size_t)from : count;
 }
 
-/* As many of the rest as an answer holds, and at least one. */
+/* As many remaining samples as fit in an answer, and at least one. */
 static size_t fitting(size_t count, size_t from, size_t bytes)
 {
     size_t rest = count - from;
@@ -427,7 +429,7 @@ static enum MHD_Result send_more(live_view *v, struct MHD_Connection *connection
     size_t rows = fitting(all_rows, row, row_bytes);
     size_t frames = fitting(all_frames, frame, frame_bytes);
 
-    /* Where the run is, how much follows, and whether there is more than one answer holds. */
+    /* Progress of the run, size of the answer, and whether there are more data. */
     char json[640];
     const yk_run_progress *p = &v->progress;
     int length = snprintf(
@@ -450,7 +452,7 @@ static enum MHD_Result send_more(live_view *v, struct MHD_Connection *connection
     memcpy(answer, head, sizeof head);
     memcpy(answer + sizeof head, json, (size_t)length);
 
-    /* Samples column by column, as the viewer keeps them. */
+    /* Samples column by column, as in the viewer. */
     double *to = (double *)(void *)(answer + start);
     if (rows > 0)
         memcpy(to, yk_record_times(v->record) + row, rows * sizeof *to);
@@ -488,7 +490,7 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
     live_view *v = user;
     bool post = strcmp(method, MHD_HTTP_METHOD_POST) == 0;
 
-    /* The first call has the headers alone; what a request carries is thrown away. */
+    /* The first call has only the headers; the body of a request is ignored. */
     if (!*request) {
         *request = v;
         return MHD_YES;
@@ -499,7 +501,7 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
         return MHD_YES;
     }
 
-    /* Who calls by another name has been led here by somebody else's. */
+    /* A request with another host name was redirected by another site. */
     const char *host =
         MHD_lookup_connection_value(connection, MHD_HEADER_KIND, MHD_HTTP_HEADER_HOST);
     if (!host || (strcmp(host, v->hosts[0]) != 0 && strcmp(host, v->hosts[1]) != 0))
@@ -507,13 +509,13 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
     if (!post && strcmp(method, MHD_HTTP_METHOD_GET) != 0)
         return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "read only\n");
 
-    /* The key in the address keeps other users of this machine out. */
+    /* The key in the address excludes other users of this machine. */
     size_t length = strlen(v->key);
     bool known = url[0] == '/' && strncmp(url + 1, v->key, length) == 0 && url[1 + length] == '/';
     if (!known)
         return send_text(connection, MHD_HTTP_NOT_FOUND, "not found\n");
 
-    /* The page: the viewer, with a mark by which it knows that the data comes from here. */
+    /* The page: the viewer, with a mark that tells it to request its data from here. */
     const char *path = url + length + 2;
     if (!post && strcmp(path, "") == 0) {
         static const char live[] = "<script id=\"yoke-live\" type=\"text/plain\">live</script>";
@@ -537,8 +539,7 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
         return send_response(connection, MHD_HTTP_OK, response, "text/html; charset=utf-8");
     }
 
-    /* Data: what there was at the start once, then what has come since. A browser that asks is one
-     * that is still open. */
+    /* Data: first the start, then the increments. A browser that requests them is still open. */
     if (!post) {
         enum MHD_Result sent;
         pthread_mutex_lock(&v->lock);
@@ -562,11 +563,11 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
         return sent;
     }
 
-    /* The one thing that a browser may change. */
+    /* The only action that a browser can trigger. */
     if (strcmp(path, "stop") != 0)
         return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "read only\n");
 
-    /* A second interrupt would end the program at once. */
+    /* A second interrupt would end the program immediately. */
     pthread_mutex_lock(&v->lock);
     bool first = !v->stopped && (v->state == LIVE_RUNNING || v->state == LIVE_SETTLING);
     if (first)
@@ -584,7 +585,7 @@ static void release(live_view *v)
     if (v->server)
         MHD_stop_daemon(v->server);
 
-    /* The server is stopped, so nobody holds the lock or reads the record any more. */
+    /* The server is stopped, so no thread holds the lock or reads the record. */
     pthread_mutex_destroy(&v->lock);
     yk_record_destroy(v->record);
     yk_free(v->context, v->picked);
@@ -604,7 +605,7 @@ live_view *live_open(int port)
         return NULL;
     }
 
-    /* What no other user can guess is the key to the run. */
+    /* A random key that no other user can guess. */
     live_view *v = calloc(1, sizeof *v);
     unsigned char key[KEY_BYTES];
     yk_context_def def = yk_context_default();
@@ -625,7 +626,7 @@ live_view *live_open(int port)
     for (int i = 0; i < KEY_BYTES; i++)
         snprintf(v->key + 2 * i, 3, "%02x", key[i]);
 
-    /* This machine alone: nothing is heard from a network. */
+    /* Listens on this machine only. */
     struct sockaddr_in address = {
         .sin_family = AF_INET,
         .sin_port = htons((uint16_t)port),
@@ -660,7 +661,7 @@ void live_close(live_view *view)
     if (!view)
         return;
 
-    /* Where no page was ever open there is nobody to wait for. */
+    /* If no page was ever open, do not wait. */
     double begun = yk_clock_seconds();
     bool wait = true;
     while (wait) {

@@ -1,25 +1,25 @@
-/* A run while it goes on, in the browser: the viewer of `yoke report` on a port of this machine.
+/* A run in progress in the browser: the viewer of `yoke report` on a port of this machine.
  *
- * A live view is a recorder beside the ones that write files. It keeps what pages need, and a
- * thread of its own hands it out over HTTP:
+ * A live view is a recorder in addition to those that write files. It stores the data for pages,
+ * and a thread of its own serves them over HTTP:
  *
  *   GET  /KEY/        the viewer
- *   GET  /KEY/start   title, channels and scene, packed as a report without samples and frames
- *                     (report.h); 204 where there is nothing yet, while the scenario is loaded
+ *   GET  /KEY/start title, channels and scene, packed as a report without samples and frames
+ *        (report.h); 204 if there are none yet, while the scenario is loaded
  *   GET  /KEY/more?rows=N&frames=M
- *                     how far the run is, samples from N and frames from M on:
- *                     "YKL1", u32 length of the JSON, JSON, zeros up to a multiple of 8 bytes, then
- *                     doubles: times of the samples, samples, times of the frames; floats: frames
- *   POST /KEY/stop    ends the run as an interrupt does: after the present step, with its record
+ *                     progress of the run, samples from N and frames from M on: "YKL1", u32 length
+ *                     of the JSON, JSON, zeros up to a multiple of 8 bytes, then doubles: times of
+ *                     the samples, samples, times of the frames; floats: frames
+ *   POST /KEY/stop    ends the run like an interrupt: after the present step, with its record
  *
- * Particles that settle before the run begins are shown in the same way, as runs of their own: the
- * JSON of `more` and the header Yoke-Act of `start` have the number of the one that is shown, and a
- * page that sees it change starts anew.
+ * Particles that settle before the run are shown in the same way, as runs of their own: the JSON of
+ * `more` and the header Yoke-Act of `start` have the index of the one that is shown, and a page
+ * that detects a change starts again.
  *
- * It listens on 127.0.0.1 alone. KEY is drawn at random and stands in the address that is printed:
- * other users of the machine and pages of other sites do not have it, and a request whose Host is
- * not this address is refused, so that no name of another site can be made to lead here. Nothing
- * but the end of the run can be caused from outside. */
+ * It listens on 127.0.0.1 only. KEY is random and part of the printed address: other users of the
+ * machine and pages of other sites do not know it. A request whose Host is not this address is
+ * rejected, so that another site cannot redirect one of its names to it. The only action that can
+ * be triggered from outside is the end of the run. */
 #ifndef YOKE_CLI_LIVE_H
 #define YOKE_CLI_LIVE_H
 
@@ -28,19 +28,19 @@
 
 typedef struct live_view live_view;
 
-/* Opens the port (0: any that is free) and prints the address. NULL after a message. */
+/* Opens the port (0: any free one) and prints the address. NULL after a message. */
 live_view *live_open(int port);
 
-/* The recorder that feeds it, the view's own. About so many samples will come: where they are more
- * than a plot can show, pages get some of them. */
+/* The recorder that feeds the view, owned by it. `samples`: expected number; if there are more than
+ * a plot can show, pages get some of them. */
 yk_recorder *live_recorder(live_view *view, double samples);
 
-/* What is done while the scenario is loaded, particles that settle then, and how far the run is. */
+/* Work during the load of the scenario, settling particles, and progress of the run. */
 void live_loading(live_view *view, const char *message);
 void live_settling(live_view *view, const yk_settling *settling);
 void live_progress(live_view *view, const yk_run_progress *progress);
 
-/* Waits a few seconds for open pages to take the end of the run; NULL is allowed. */
+/* Waits a few seconds for open pages to receive the end of the run; NULL is allowed. */
 void live_close(live_view *view);
 
 #endif

@@ -1,4 +1,4 @@
-/* In place of live.c where libmicrohttpd was not there when the program was built. */
+/* Replaces live.c if the program was built without libmicrohttpd. */
 #include <stdio.h>
 
 #include "cli.h"

@@ -115,7 +115,7 @@ static void print_commands(FILE *stream)
 
 static int run_command(int argc, char **argv)
 {
-    /* Other ranks have a part in some commands; the rest is done by rank 0 alone. */
+    /* Other ranks take part in some commands; rank 0 alone does the rest. */
     static const char *const shared[] = {"run", "resume", "sweep", "convergence", "stability"};
     const char *word = argv[0];
     bool takes_part = ranks_own() == 0;
@@ -133,7 +133,7 @@ static int run_command(int argc, char **argv)
         if (strcmp(word, commands[i].name) != 0)
             continue;
 
-        /* A system of FMUs is a scenario to all but those who make one of it. */
+        /* An SSP system is a scenario for all commands except those that create one from it. */
         bool reads = commands[i].run == command_import || commands[i].run == command_ssp;
         char **system = NULL;
         for (int k = 1; k < argc && !reads && !system; k++)
@@ -142,7 +142,7 @@ static int run_command(int argc, char **argv)
         if (!system)
             return commands[i].run(argc, argv);
 
-        /* It runs from a folder of its own, which goes again. */
+        /* It runs from a temporary folder, which is removed. */
         yk_context *context = open_context();
         if (!context)
             return EXIT_FAILED;
@@ -175,10 +175,10 @@ static int run_command(int argc, char **argv)
     return EXIT_MISUSE;
 }
 
-/* Crashes of FMUs ------------------------------------------------------------------------------
+/* Crashes of FMUs --------------------------------------------------------------------------------
  *
- * An FMU runs in this process unless its scenario says `run_in: child-process`. If it crashes, nothing of
- * this process can be trusted any more, so the program ends; the message says whose code it was. */
+ * An FMU runs in this process unless its scenario contains `run_in: child-process`. If it crashes,
+ * the state of this process is undefined, so the program ends with a message that names the FMU. */
 
 static void write_text(const char *text)
 {
@@ -188,7 +188,7 @@ static void write_text(const char *text)
 
 static void report_crash(int number)
 {
-    /* Functions that signal handlers may call, and memory of this thread. */
+    /* Only functions that signal handlers may call, and memory of this thread. */
     const char *file = yk_fmu_running_file();
     if (file) {
         write_text("yoke: the FMU ");
@@ -210,7 +210,7 @@ static void watch_for_crashes(void)
     stack_t own = {.ss_sp = stack, .ss_size = sizeof stack};
     bool has_stack = sigaltstack(&own, NULL) == 0;
 
-    /* Debuggers and sanitizers may have handlers of their own, which say more. */
+    /* Debuggers and sanitizers may have handlers of their own, which report more. */
     for (size_t i = 0; i < sizeof crashes / sizeof *crashes; i++) {
         struct sigaction action;
         if (sigaction(crashes[i], NULL, &action) != 0 || action.sa_handler != SIG_DFL)
@@ -225,8 +225,8 @@ static void watch_for_crashes(void)
 
 int main(int argc, char **argv)
 {
-    /* A stream that the caller has closed leaves its number to the next file that is opened, and
-     * messages would go into results. What is written to the standard output is still to fail. */
+    /* The number of a closed standard stream would be given to the next opened file, and messages
+     * would be written into results. Writing to a closed standard output must fail. */
     for (int stream = STDIN_FILENO; stream <= STDERR_FILENO; stream++) {
         if (fcntl(stream, F_GETFD) >= 0)
             continue;
@@ -238,11 +238,11 @@ int main(int argc, char **argv)
             _exit(EXIT_FAILED);
     }
 
-    /* A plugin or an FMU may set another locale for the process. Tables and pictures keep the
+    /* A plug-in or an FMU may set another locale for the process. Tables and pictures keep the
      * decimal point. */
     uselocale(newlocale(LC_ALL_MASK, "C", (locale_t)0));
 
-    /* A limit on the size of files is then an error of the write. */
+    /* Exceeding a limit on the size of files is then an error of the write. */
     signal(SIGXFSZ, SIG_IGN);
     watch_for_crashes();
 
@@ -278,8 +278,8 @@ int main(int argc, char **argv)
         return EXIT_MISUSE;
     }
 
-    /* OpenBLAS waits for ever where its threads get no buffers of 128 MiB, also with signals that
-     * would end it. Where memory is limited, there must be room for them. */
+    /* OpenBLAS waits forever if its threads get no buffers of 128 MiB, even after signals that
+     * should end it. If memory is limited, check that there is room for them. */
     static const double REST = 40e6;
     struct rlimit most;
     bool limited = getrlimit(RLIMIT_AS, &most) == 0 && most.rlim_cur != RLIM_INFINITY;
@@ -290,7 +290,7 @@ int main(int argc, char **argv)
                   "addresses (threads: %d); allow more%s\n",
                   1e-6 * (double)most.rlim_cur, 1e-6 * needed, threads,
                   threads > 1 ? ", or set OPENBLAS_NUM_THREADS=1" : "");
-        _exit(EXIT_FAILED); /* its end would wait for these threads as well */
+        _exit(EXIT_FAILED); /* a normal end would wait for these threads too */
     }
 
     if (!ranks_begin())
@@ -313,10 +313,10 @@ int main(int argc, char **argv)
         code = run_command(argc - 1, argv + 1);
     }
 
-    /* Where there are several processes, they leave together. */
+    /* If there are several processes, they end together. */
     code = ranks_end(code);
 
-    /* A table that went nowhere is a failure, even if everything else went well. */
+    /* If the output could not be written, the command failed, even if everything else succeeded. */
     if (fflush(stdout) == 0 && !ferror(stdout))
         return code;
 

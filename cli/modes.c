@@ -1,5 +1,5 @@
-/* yoke modes: eigenfrequencies, damping, participation and shapes of a smooth subsystem, as a table
- * and as pictures. */
+/* yoke modes: eigenfrequencies, damping, participation and shapes of a multibody subsystem, as a
+ * table and as pictures. */
 #include <math.h>
 #include <string.h>
 
@@ -71,7 +71,7 @@ static yk_status make_figure(yk_context *context, const yk_multibody *model, fig
     if (!f->line)
         return YK_ERROR_MEMORY;
 
-    /* Two lines per beam: its middle node may lie beside the line between the ends. */
+    /* Two lines per beam, because its middle node may be off the line between the ends. */
     for (int i = 0; i < def->beam_count; i++) {
         const yk_multibody_beam_def *beam = &def->beams[i];
         stick_point points[3];
@@ -168,7 +168,7 @@ typedef struct mode_view {
 
 static mode_view choose_view(const figure *f, const yk_modes *modes, int mode)
 {
-    /* How far it moves along the axes and turns about them, and how long the figure is. */
+    /* Motion along the axes and rotation about them, and size of the figure. */
     double moves[3] = {0};
     double rotations[3] = {0};
     double edge[3];
@@ -196,12 +196,13 @@ static mode_view choose_view(const figure *f, const yk_modes *modes, int mode)
     else if (moves[second] > moves[first])
         view.up = second;
 
-    /* A mode that moves along its length alone is seen from its broad side. */
+    /* A mode that moves along its length only is shown from its broad side. */
     bool moves_along = fmax(moves[first], moves[second]) < 1e-3 * most;
     if (!view.is_twist && moves_along)
         view.up = edge[second] > edge[first] ? second : first;
 
-    /* The largest angle is 1, and the largest displacement an eighth of the figure, whatever the mode is scaled by. */
+    /* The largest angle is 1, and the largest displacement an eighth of the figure, whatever the
+     * scale of the mode. */
     if (view.is_twist && spin > 0)
         view.scale = 1 / spin;
     else if (!view.is_twist && most > 0)
@@ -284,7 +285,7 @@ static yk_status picture_modes(yk_context *context, const char *name, const char
         else
             snprintf(titles[mode], sizeof *titles, "%d: %.4g 1/s", mode + 1, m->growth);
 
-        /* The same part of space in all panels, so that modes can be compared. */
+        /* The same region in all panels, so that modes can be compared. */
         panels[mode] = (chart_panel){
             .title = titles[mode],
             .x = {.name = axis_names[view.across],
@@ -341,7 +342,8 @@ static void write_json(const char *scenario, const yk_modes *modes)
     json_end(&json);
 }
 
-/* The table of modes, and their shapes into a file where one is named. False after a message. */
+/* Prints the table of modes, and writes their shapes to a file if one is given. False after a
+ * message. */
 static bool report_modes(const yk_multibody *model, const yk_modes *modes, int asked,
                          const char *file)
 {
@@ -364,14 +366,14 @@ static bool report_modes(const yk_multibody *model, const yk_modes *modes, int a
         print_out(" %12.5g   %7.3f %7.3f %7.3f\n", mode->growth, 100 * mode->mass[0],
                   100 * mode->mass[1], 100 * mode->mass[2]);
 
-        /* Growth below rounding of the frequency is none. */
+        /* Growth below rounding errors of the frequency is zero. */
         if (mode->free_motion)
             idle++;
         else if (mode->growth > 1e-9 * (mode->omega + fabs(mode->growth)))
             growing++;
     }
 
-    /* What is to be known about them. */
+    /* Remarks about the modes. */
     if (modes->count < asked)
         print_out(
             "\n  %d mode%s of the %d asked for: there are no others, or they are 1e6 times as "
@@ -465,7 +467,7 @@ int command_modes(int argc, char **argv)
     if (!load_scenario(path, &sets, LOAD_TO_RUN, &l))
         return l.code;
 
-    /* The subsystem that is asked for, or the only smooth one. */
+    /* The requested subsystem, or the only multibody one. */
     const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
     yk_multibody *model = NULL;
     const char *solver = NULL; /* of the one with this name */
@@ -498,7 +500,7 @@ int command_modes(int argc, char **argv)
         return EXIT_MISUSE;
     }
 
-    /* To the state about which the modes are. */
+    /* Advances to the state about which the modes are computed. */
     double t = info->start;
     yk_status status = yk_multibody_start(model, info->start, info->step);
     for (long i = 0; !YK_FAILED(status) && t < time - 0.5 * info->step; i++) {
@@ -506,7 +508,7 @@ int command_modes(int argc, char **argv)
         t = info->start + (double)(i + 1) * info->step;
     }
 
-    /* Steps that did not quite converge are good enough to linearise about. */
+    /* Steps that did not fully converge are accurate enough for a linearization. */
     if (!YK_FAILED(status))
         status = YK_OK;
     if (status == YK_OK && equilibrium)
@@ -536,7 +538,7 @@ int command_modes(int argc, char **argv)
         }
     }
 
-    /* What was found is printed, even where the search did not converge. */
+    /* Print the modes found, even if the search did not converge. */
     if (!modes || status == YK_NOT_CONVERGED)
         code = print_failure(l.context);
 

@@ -12,24 +12,25 @@
 #include "base/clock.h"
 #include "base/text.h"
 
-/* What ranks say to each other as processes: a kind and what belongs to it. */
+/* Messages between the processes: a kind and its data. */
 enum {
     MESSAGE_PLACES = 1, /* from rank 0: the rank of every subsystem */
     MESSAGE_LOADING,    /* to rank 0: subsystems are still being loaded */
-    MESSAGE_READY,      /* to rank 0: subsystems are loaded, or could not be */
-    MESSAGE_COSTS,      /* from rank 0: what did they cost? To rank 0: the seconds of each */
-    MESSAGE_END,        /* from rank 0: no more is to be done */
-    MESSAGE_GOODBYE,    /* to rank 0: this rank ends */
+    MESSAGE_READY,      /* to rank 0: subsystems are loaded, or loading has failed */
+    /* from rank 0: request of costs. To rank 0: the seconds of each subsystem */
+    MESSAGE_COSTS,
+    MESSAGE_END,     /* from rank 0: there is no more work */
+    MESSAGE_GOODBYE, /* to rank 0: this rank ends */
     SUBSYSTEMS_MAX = 1000
 };
 
 typedef struct message {
     int32_t kind;
-    int32_t count; /* of the numbers: ranks or seconds */
+    int32_t count; /* number of values: ranks or seconds */
     double numbers[SUBSYSTEMS_MAX];
 } message;
 
-/* s that ranks which have nothing more to do may take to say so. */
+/* s that idle ranks have to answer. */
 static const double PATIENCE = 2;
 
 /* s between signs of life of a rank that loads its subsystems. */
@@ -37,15 +38,15 @@ enum { SIGN_SECONDS = 1 };
 
 static yk_context *context;
 static yk_ranks *all;
-static bool ended; /* rank 0 has said so */
+static bool ended; /* rank 0 has sent the end */
 static int places[SUBSYSTEMS_MAX];
 static bool fixed[SUBSYSTEMS_MAX]; /* placed by the scenario, or by the scheme */
 static int place_count;
-static double costs[SUBSYSTEMS_MAX]; /* s, as they were measured */
-static int cost_steps;               /* in so many macro steps; 0: they were not */
+static double costs[SUBSYSTEMS_MAX]; /* measured costs (s) */
+static int cost_steps;               /* in this number of macro steps; 0: not measured */
 static bool *ready;                  /* ranks that have loaded their subsystems */
 static double answer_deadline;
-static int visible_errors = -1; /* stderr of ranks that are silent */
+static int visible_errors = -1; /* stderr of silenced ranks */
 
 /* Life ----------------------------------------------------------------------------------------- */
 
@@ -85,7 +86,7 @@ bool ranks_begin(void)
     if (!context)
         return false;
 
-    /* Beside the program, as it is built, or where it is installed. */
+    /* Next to the program in a build, or where it is installed. */
     static const char *const candidates[] = {
         "yoke-mpi.so",
         "../" YOKE_LIBRARY_FOLDER "/yoke/yoke-mpi.so",
@@ -103,11 +104,11 @@ bool ranks_begin(void)
     if (!found || !ready)
         return false;
 
-    /* A launcher kills what has not ended a second after its signal. */
+    /* A launcher kills processes that have not ended a second after its signal. */
     enum { GRACE = 300 };
     set_grace(GRACE);
 
-    /* What others would say, rank 0 says. */
+    /* Rank 0 reports for the others. */
     if (all->rank > 0) {
         int nowhere = open("/dev/null", O_WRONLY | O_CLOEXEC);
         visible_errors = dup(STDERR_FILENO);
@@ -127,7 +128,7 @@ int ranks_end(int code)
 
     message m = {0};
     if (all->rank > 0) {
-        /* Rank 0 says when it is over. */
+        /* Rank 0 decides about the end. */
         while (!ended && take_message(0, &m, INFINITY) == YK_OK)
             continue;
 
@@ -136,7 +137,7 @@ int ranks_end(int code)
         code = EXIT_GOOD;
     }
 
-    /* Every rank must have answered, or leaving together would never end. */
+    /* Every rank must have answered, because otherwise leaving together would never end. */
     bool together = true;
     double deadline = yk_clock_seconds() + PATIENCE;
     for (int rank = 1; all->rank == 0 && rank < all->count; rank++) {
@@ -144,19 +145,19 @@ int ranks_end(int code)
         together = send_message(rank, &m, deadline) == YK_OK && together;
     }
 
-    /* Their last word, after whatever else they have sent. */
+    /* Their last message, after everything else that they have sent. */
     for (int rank = 1; all->rank == 0 && together && rank < all->count; rank++)
         do
             together = take_message(rank, &m, deadline) == YK_OK;
         while (together && m.kind != MESSAGE_GOODBYE);
 
-    /* One that does not answer any more would let all others wait at the end of MPI. */
+    /* A rank that does not answer would let all others wait at the end of MPI. */
     fflush(NULL);
     if (!together)
         all->driver->abort(code);
 
-    /* Messages that nobody needs any more, such as the last question for a run: an MPI wants all of
-     * them to be received before it ends. */
+    /* Unneeded messages, such as the last request for a run: MPI requires that all of them are
+     * received before it ends. */
     bool more = all->rank == 0;
     while (more) {
         int from = YK_ANY;
@@ -218,9 +219,8 @@ const yk_process_group *ranks_team(double deadline)
 
 /* Subsystems on ranks -------------------------------------------------------------------------- */
 
-/* Rank 0: those that the scenario leaves open go, the most costly first, where the least is to be
- * done yet (Graham's rule: no more than 4/3 of the best). Costs that nobody has measured are
- * equal. */
+/* Rank 0: places the free subsystems, the most costly first, on the rank with the least work so far
+ * (Graham's rule: at most 4/3 of the optimum). Unmeasured costs count as equal. */
 static yk_status choose_places(void *user, yk_context *own, const char *const *names, int count,
                                int *ranks)
 {
@@ -248,7 +248,7 @@ static yk_status choose_places(void *user, yk_context *own, const char *const *n
         if (next < 0)
             break;
 
-        /* Of equals the last: rank 0 has the coupling to do as well. */
+        /* Among equal ranks the last, because rank 0 also has to do the coupling. */
         int best = all->count - 1;
         for (int rank = all->count - 2; rank >= 0; rank--)
             if (loads[rank] < loads[best])
@@ -259,7 +259,7 @@ static yk_status choose_places(void *user, yk_context *own, const char *const *n
 
     free(loads);
 
-    /* The others wait for this before they make any. From here on counts what goes between them. */
+    /* The others wait for this before they create any. Traffic is counted from here on. */
     memset(all->traffic, 0, sizeof all->traffic);
     message m = {.kind = MESSAGE_PLACES, .count = count};
     for (int i = 0; i < count; i++) {
@@ -282,7 +282,7 @@ static yk_status ask_rank(void *user, yk_context *own, const char *name, int ind
 {
     (void)user;
 
-    /* Loading may take as long as it likes, if there are signs of life. */
+    /* Loading may take any time, if there are signs of life. */
     message m = {0};
     while (!ready[rank]) {
         double deadline = yk_clock_seconds() + answer_deadline + SIGN_SECONDS;
@@ -344,8 +344,8 @@ void ranks_print_traffic(int64_t steps)
     if (!all)
         return;
 
-    /* What a scheme asks for, what is recorded, whole states; the rest is said once at the
-     * start. */
+    /* Data that a scheme requests, recorded channels, whole states; everything else is sent once at
+     * the start. */
     static const yk_frame_kind recorded[] = {YK_FRAME_CHANNELS, YK_FRAME_SOME_CHANNELS,
                                              YK_FRAME_SCENE, YK_FRAME_POSES,
                                              YK_FRAME_CONTACT_POINTS};
@@ -384,7 +384,7 @@ bool ranks_measure(const loaded *l)
     if (!all)
         return false;
 
-    /* The first steps are made twice, but partners outside of the scenario are met once. */
+    /* The first steps are made twice, but external partners can be connected only once. */
     const yk_scenario_info *info = yk_scenario_get_info(l->scenario);
     if (yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES)
         return false;
@@ -393,8 +393,7 @@ bool ranks_measure(const loaded *l)
             strcmp(info->subsystem_solvers[i], "mbdyn") == 0)
             return false;
 
-    /* Another placement could be better where one that can go elsewhere shares its rank with
-     * others. */
+    /* Another placement could be better if a movable subsystem shares its rank with others. */
     bool shares = false;
     for (int i = 0; i < place_count; i++)
         for (int k = 0; !fixed[i] && k < place_count; k++)
@@ -422,8 +421,8 @@ bool ranks_measure(const loaded *l)
             break;
     }
 
-    /* What they cost here, and what the others say. A step that failed will fail again, in the run
-     * itself, which reports it. */
+    /* Costs here, and reports of the others. A step that failed will fail again in the run itself,
+     * which reports it. */
     double seconds[SUBSYSTEMS_MAX];
     for (int i = 0; i < place_count; i++) {
         yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
@@ -451,11 +450,11 @@ bool ranks_measure(const loaded *l)
 
 /* Other ranks ---------------------------------------------------------------------------------- */
 
-/* Other ranks: as rank 0 has decided. */
+/* Other ranks: as decided by rank 0. */
 static yk_status hear_places(void *user, yk_context *own, const char *const *names, int count,
                              int *ranks)
 {
-    /* Rank 0 may take long to load: particles settle there first. */
+    /* Rank 0 may need long to load, because particles settle there first. */
     (void)user;
     (void)names;
     message m = {0};
@@ -505,33 +504,34 @@ static void *send_signs(void *user)
 
 int ranks_serve(const yk_scenario_def *given)
 {
-    /* Interrupts are for rank 0, which asks for the last step and lets the others go. */
+    /* Interrupts are for rank 0, which requests the last step and releases the others. */
     static const int ignored[] = {SIGINT, SIGTERM, SIGHUP};
     for (size_t i = 0; i < sizeof ignored / sizeof *ignored; i++)
         signal(ignored[i], SIG_IGN);
     dup2(visible_errors, STDERR_FILENO);
 
-    /* Signs of life come also while somebody sets the clock. */
+    /* Signs of life are sent even if the system clock is changed. */
     pthread_condattr_t steady;
     pthread_condattr_init(&steady);
     pthread_condattr_setclock(&steady, CLOCK_MONOTONIC);
     pthread_cond_init(&signs.changed, &steady);
     pthread_condattr_destroy(&steady);
 
-    /* What takes long to load, such as settled particles, is kept for the second time. */
+    /* Results that are expensive to compute, such as settled particles, are kept for the second
+     * load. */
     const yk_subsystem_placement hosts = {all->rank, all->count, hear_places, NULL, NULL};
     yk_scenario_def def = *given;
     def.placement = &hosts;
     def.cache = yk_cache_create();
 
-    /* Again where rank 0 has asked for the costs: it will say anew what is to be here. */
+    /* Load again if rank 0 has requested the costs: it will send a new placement. */
     bool again = true;
     while (again) {
         pthread_t thread;
         signs.over = false;
         bool shows = pthread_create(&thread, NULL, send_signs, NULL) == 0;
 
-        /* The mistakes of a scenario are listed by rank 0. */
+        /* Rank 0 lists the errors of a scenario. */
         place_count = -1;
         yk_scenario *scenario = NULL;
         yk_status status = yk_scenario_load(context, &def, NULL, &scenario);
@@ -546,7 +546,7 @@ int ranks_serve(const yk_scenario_def *given)
         if (shows)
             pthread_join(thread, NULL);
 
-        /* A scenario that could not be read: rank 0 may have been able to. */
+        /* A scenario that could not be read here: rank 0 may have read it. */
         message m = {0};
         while (!ended && place_count < 0 && take_message(0, &m, INFINITY) == YK_OK)
             if (m.kind == MESSAGE_PLACES)
@@ -573,7 +573,7 @@ int ranks_serve(const yk_scenario_def *given)
                 threads = (int)sysconf(_SC_NPROCESSORS_ONLN);
         }
 
-        /* Answers, until rank 0 has something else to say. */
+        /* Answers requests until rank 0 has another task. */
         again = false;
         if (!ended) {
             m = (message){.kind = MESSAGE_READY};

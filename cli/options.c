@@ -119,7 +119,7 @@ static void print_unknown_option(const option_row *rows, const char *argument, s
     snprintf(word, sizeof word, "%.*s", (int)length, name);
     const char *nearest = yk_text_nearest(word, names);
 
-    /* A single letter may be meant as the first letter of an option. */
+    /* A single letter may be the first letter of an option. */
     for (int i = 0; !nearest && length == 1 && i < count; i++)
         if (names[i][0] == word[0])
             nearest = names[i];
@@ -159,7 +159,7 @@ static bool read_option(const option_row *rows, int argc, char **argv, int *inde
     if (name[length] == '=')
         value = name + length + 1;
 
-    /* "--quiet=no" would be taken for the opposite of what it says. */
+    /* "--quiet=no" would mean the opposite. */
     if (row->kind == OPTION_FLAG) {
         if (value)
             print_err("yoke: --%s takes no value\n", row->name);
@@ -175,8 +175,8 @@ static bool read_option(const option_row *rows, int argc, char **argv, int *inde
         return false;
     }
 
-    /* Into the target of its row. All of the text must be the number: "1e-3x" is a slip, not
-     * 1e-3. */
+    /* Stores the value in the target of its row. The whole text must be a number: "1e-3x" is an
+     * error, not 1e-3. */
     char *end;
     errno = 0;
     switch (row->kind) {
@@ -284,7 +284,7 @@ int options_parse(const char *usage, const option_row *rows, int argc, char **ar
     return count;
 }
 
-/* Prints what was expected in the place of an unknown word. */
+/* Prints the expected words in place of an unknown one. */
 static void print_unknown_word(const char *word, const char *const *words)
 {
     const char *nearest = yk_text_nearest(word, words);

@@ -57,7 +57,7 @@ static void name_runs(picture *p)
 
 static bool report_missing(const picture *p, int file, const char *word)
 {
-    /* The nearest name for a slip, all names for who does not know them. */
+    /* Suggest the nearest name for a misspelled one, otherwise list all names. */
     const yk_record_header *header = yk_record_get_header(p->records[file]);
     const char **names = calloc((size_t)header->channel_count + 1, sizeof *names);
     const char *nearest = NULL;
@@ -86,14 +86,14 @@ static bool add_channel(picture *p, int file, const char *word)
     if (channel >= 0)
         return add_curves(p, file, channel, -1);
 
-    /* The component stands behind the last mark. */
+    /* The component is after the last mark. */
     size_t length = strlen(word);
     while (length > 0 && word[length] != ':' && word[length] != '.')
         length--;
     if (length == 0)
         return report_missing(p, file, word);
 
-    /* The channel, then the component of it by its label. */
+    /* The channel, then its component by label. */
     const char *component = word + length + 1;
     char name[256];
     snprintf(name, sizeof name, "%.*s", (int)length, word);
@@ -106,7 +106,7 @@ static bool add_channel(picture *p, int file, const char *word)
         if (strcmp(c->labels[i], component) == 0)
             return add_curves(p, file, channel, i);
 
-    /* The channel is there: the label must be wrong. */
+    /* The channel exists, so the label must be wrong. */
     print_err("yoke: channel '%s' has no component '%s'; it has", name, component);
     for (int i = 0; i < c->component_count; i++)
         print_err("%s %s", i ? "," : "", c->labels[i]);
@@ -118,7 +118,7 @@ static bool add_channel(picture *p, int file, const char *word)
  * tell a reader least. False after a message. */
 static bool add_first_channels(picture *p, int file, int *left_out)
 {
-    /* More panels or curves than these can no longer be told apart. */
+    /* More panels or curves than these cannot be distinguished. */
     enum { PANELS = 4, CURVES = 6 };
     const yk_record_header *header = yk_record_get_header(p->records[file]);
     for (int pass = 0; pass < 2; pass++) {
@@ -193,7 +193,7 @@ int command_plot(int argc, char **argv)
             break;
         }
 
-        /* What is asked for, or what fits into a picture that can be read. */
+        /* The requested channels, or as many as fit into a readable picture. */
         bool good = true;
         if (wanted.count == 0)
             good = add_first_channels(p, file, &left_out);
@@ -217,7 +217,7 @@ int command_plot(int argc, char **argv)
                 left_out, plural(left_out));
     }
 
-    /* Curves point into the records, so these go last. */
+    /* Curves point into the records, so release these last. */
     for (int i = 0; i < p->file_count; i++)
         yk_record_destroy(p->records[i]);
     yk_context_destroy(context);

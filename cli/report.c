@@ -22,7 +22,7 @@ enum { FILES_MAX = 16 };
 
 /* The page ------------------------------------------------------------------------------------- */
 
-/* The file is put into the program by the assembler: a literal of its size would be slow to
+/* The assembler puts the file into the program, because a literal of its size would be slow to
  * compile. CMake defines YOKE_VIEWER_PAGE. */
 __asm__(".section .rodata\n"
         ".global yoke_viewer_begin\n"
@@ -61,7 +61,7 @@ static char *read_file(const char *path, size_t *length)
         return NULL;
     }
 
-    /* Its size may not be known before: it may be a pipe. */
+    /* Its size is unknown if it is a pipe. */
     char *text = NULL;
     size_t count = 0;
     size_t capacity = 0;
@@ -91,13 +91,12 @@ static char *read_file(const char *path, size_t *length)
     return text;
 }
 
-/* The page with the data in the place of its mark, as a script of this id. It says beforehand
- * whether something is drawn in 3D, so that the page prepares for that while it unpacks the
- * data. */
+/* The page with the data in place of its mark, as a script with this id. It states in advance
+ * whether something is drawn in 3D, so that the page prepares for that while it unpacks the data. */
 static bool write_report(const char *file, const char *page, size_t length, const char *id,
                          bool drawn, const unsigned char *packed, size_t bytes)
 {
-    /* A page has one mark, which the build of the viewer puts there. */
+    /* A page has one mark, which the build of the viewer inserts. */
     const char *at = viewer_mark(page, length);
     if (!at) {
         print_err("yoke: the viewer has no place for data: it is not one of `yoke report`\n");
@@ -109,7 +108,7 @@ static bool write_report(const char *file, const char *page, size_t length, cons
     if (!out)
         return close_written(&output, file);
 
-    /* The data in base 64, three bytes as four letters: a page may hold text alone. */
+    /* The data in base 64, three bytes as four letters, because a page may contain text only. */
     static const char digits[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
     fwrite(page, 1, (size_t)(at - page), out);
     fprintf(out, "<script id=\"%s\" type=\"text/plain\"%s>", id, drawn ? " data-drawn" : "");
@@ -143,7 +142,7 @@ static bool is_table(const char *path)
     if (!ends_in(path, ".csv"))
         return false;
 
-    /* A file that cannot be read is refused where it is loaded. */
+    /* A file that cannot be read is rejected when it is loaded. */
     char title[8] = "";
     FILE *stream = yk_regular_open(NULL, path, YK_ERROR_FILE);
     if (!stream)
@@ -208,7 +207,7 @@ int command_report(int argc, char **argv)
         return EXIT_FAILED;
     }
 
-    /* The data: of runs, or of analyses. One table says that all must be. */
+    /* The data: of runs, or of analyses, but not of both. */
     bool tables = false;
     for (int i = 0; i < count; i++)
         tables = tables || is_table(files[i]);
@@ -234,7 +233,7 @@ int command_report(int argc, char **argv)
             code = EXIT_MISUSE;
         }
 
-        /* Whether there is something to be seen in 3D. */
+        /* Whether there is something to show in 3D. */
         const yk_record_scene *scene = NULL;
         if (source->record)
             scene = yk_record_get_header(source->record)->scene;
@@ -242,7 +241,7 @@ int command_report(int argc, char **argv)
             drawn = true;
     }
 
-    /* Packing fails for want of memory alone. */
+    /* Packing fails only if memory is missing. */
     unsigned char *packed = NULL;
     size_t bytes = 0;
     if (code == EXIT_GOOD && tables)

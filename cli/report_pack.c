@@ -22,7 +22,7 @@ static const float CONTACT_LEAST = 0.005F;
 typedef struct buffer {
     unsigned char *data;
     size_t count, capacity;
-    bool failed; /* out of memory: what follows is left out */
+    bool failed; /* memory is missing: the rest is left out */
 } buffer;
 
 static unsigned char *extend(buffer *b, size_t bytes)
@@ -130,7 +130,7 @@ static void put_quaternion(buffer *b, yk_quat q)
     put_numbers(b, (const double[]){q.w, q.x, q.y, q.z}, 4);
 }
 
-/* Numbers of `width` bytes, in the order of this machine, as planes; and where they are. */
+/* Numbers of `width` bytes, in the byte order of this machine, stored in planes; and their place. */
 static void put_array(buffer *json, buffer *arrays, const void *values, size_t count, size_t width)
 {
     put_format(json, "[%zu,%zu]", arrays->count, count * width);
@@ -166,7 +166,7 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record, 
     if (most > ROWS_MAX)
         most = ROWS_MAX;
 
-    /* All rows are kept, or two stand for a piece, and the last one for itself. */
+    /* All rows are kept, or two represent a piece, and the last one itself. */
     size_t rows = 0;
     if (!bare)
         rows = yk_record_row_count(record);
@@ -186,8 +186,8 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record, 
         return;
     }
 
-    /* One column of times for all channels. Those of a piece are its first and its middle: which
-     * of its rows has the least value differs from channel to channel. */
+    /* One column of times for all channels. Those of a piece are its first and its middle, because
+     * the rows with the extremes differ from channel to channel. */
     const double *times = yk_record_times(record);
     double *next = time;
     for (size_t from = 0; from < rows; from += piece) {
@@ -220,14 +220,13 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record, 
 
         put(json, ",\"columns\":[");
         for (int k = 0; k < channel->component_count; k++) {
-            /* Differences from a first value that is kept whole: single precision is enough for
-             * them. */
+            /* Differences from an exact first value, for which single precision is sufficient. */
             const double *values = yk_record_column(record, i, k);
             double base = 0;
             if (rows > 0 && isfinite(values[0]))
                 base = values[0];
 
-            /* The least and the largest value of each piece, so that no peak is lost. */
+            /* The smallest and the largest value of each piece, so that no peak is lost. */
             float *to = column;
             for (size_t from = 0; from < rows; from += piece) {
                 size_t ends[2];
@@ -339,8 +338,8 @@ static void put_words(buffer *json, buffer *arrays, uint16_t *words, size_t fram
 
 enum { LAST_POSITION = 65534, NO_POSITION = 65535 };
 
-/* Positions between the least and the largest of each coordinate; the last word says that there is
- * no position in that frame. */
+/* Positions between the smallest and the largest of each coordinate; the last value means that
+ * there is no position in that frame. */
 static void put_positions(buffer *json, buffer *arrays, const float *const *frames, size_t count,
                           size_t size, uint16_t *words)
 {
@@ -382,7 +381,7 @@ static void put_positions(buffer *json, buffer *arrays, const float *const *fram
         }
     }
 
-    /* What a reader needs to get the positions back. */
+    /* Data for the reader to restore the positions. */
     put(json, ",\"low\":");
     put_array(json, arrays, low, size, sizeof *low);
     put(json, ",\"scale\":");
@@ -409,7 +408,7 @@ static int compare_descending(const void *a, const void *b)
     return (left < right) - (left > right);
 }
 
-/* The size of a contact's force; 0 of one that is not there or not finite. */
+/* The size of a contact's force; 0 if it is absent or not finite. */
 static float contact_force(const float *contact)
 {
     float size = sqrtf(contact[6] * contact[6] + contact[7] * contact[7] + contact[8] * contact[8]);
@@ -417,12 +416,12 @@ static float contact_force(const float *contact)
     return finite ? size : 0;
 }
 
-/* Contacts frame by frame, each frame as many as it has: points between the least and the largest
- * of each coordinate, normals in bytes, forces as parts of the largest of their frame. */
+/* Contacts frame by frame, each frame with its own number: points between the smallest and the
+ * largest of each coordinate, normals in bytes, forces as fractions of the largest of their frame. */
 static void put_contacts(buffer *json, buffer *arrays, const float *const *frames, size_t count,
                          size_t from, size_t size)
 {
-    /* As many in each frame as fit into the page, if all frames had so many. */
+    /* As many in each frame as fit into the page if all frames had as many. */
     size_t all = size / CONTACT_COLUMNS;
     size_t most = CONTACTS_MAX / count;
     if (most > UINT16_MAX)
@@ -441,7 +440,7 @@ static void put_contacts(buffer *json, buffer *arrays, const float *const *frame
     if (!ready)
         json->failed = true;
 
-    /* Of each frame the strongest, and none that could not be seen beside the strongest. */
+    /* Of each frame the largest forces, and none that would be invisible next to the largest. */
     size_t total = 0;
     double low[3] = {INFINITY, INFINITY, INFINITY};
     double high[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -470,7 +469,7 @@ static void put_contacts(buffer *json, buffer *arrays, const float *const *frame
     }
 
     if (ready) {
-        /* How many each frame has, and the scales of what follows. */
+        /* The number in each frame, and the scales of the following data. */
         size_t numbers = 3 * total;
         double scale[3] = {0, 0, 0};
         for (int c = 0; c < 3 && numbers > 0; c++)
@@ -526,8 +525,7 @@ static void put_contacts(buffer *json, buffer *arrays, const float *const *frame
 
 static void put_frames(buffer *json, buffer *arrays, const yk_record *record, int wanted)
 {
-    /* As many frames as are asked for, or as fit into the memory; the first and the last in any
-     * case. */
+    /* As many frames as requested, or as fit into the memory; always the first and the last. */
     const yk_record_scene *scene = yk_record_get_header(record)->scene;
     size_t all = yk_record_frame_count(record);
     size_t most = (size_t)wanted;
@@ -580,8 +578,8 @@ static void put_frames(buffer *json, buffer *arrays, const yk_record *record, in
     uint16_t *words = (uint16_t *)scratch;
     put_positions(json, arrays, frames, count, size[YK_FRAME_POSITION], words);
 
-    /* Orientations: both q and -q are one, and a jump between them would not compress, so the one
-     * is taken that is nearer to that of the frame before. */
+    /* Orientations: q and -q are equal, and a jump between them would not compress, so use the one
+     * that is nearer to that of the previous frame. */
     size_t width = size[YK_FRAME_ORIENTATION];
     for (size_t i = 0; i < count; i++) {
         const float *values = frames[i] + from[YK_FRAME_ORIENTATION];
@@ -605,7 +603,7 @@ static void put_frames(buffer *json, buffer *arrays, const yk_record *record, in
     put(json, ",\"orientation\":");
     put_words(json, arrays, words, count, width);
 
-    /* The others are few, and stay as they are. */
+    /* The other tables are small, and stored unchanged. */
     put(json, ",\"strain\":");
     put_floats(json, arrays, frames, count, from[YK_FRAME_STRAIN], size[YK_FRAME_STRAIN], scratch);
     put(json, ",\"wrench\":");
@@ -653,7 +651,7 @@ unsigned char *report_pack(const report_source *runs, int count, bool bare, int 
         const yk_record_header *header = yk_record_get_header(record);
         const yk_record_summary *summary = yk_record_get_summary(record);
 
-        /* Where the run comes from, and its channels. */
+        /* The source of the run, and its channels. */
         put(&json, i ? ",{\"file\":" : "{\"file\":");
         put_text(&json, runs[i].file);
         put(&json, ",\"title\":");
@@ -665,7 +663,7 @@ unsigned char *report_pack(const report_source *runs, int count, bool bare, int 
         put_format(&json, ",\"complete\":%s", yk_record_is_complete(record) ? "true" : "false");
         put_channels(&json, &arrays, record, bare);
 
-        /* The figures of the run, as the summary printed them. */
+        /* The statistics of the run, as in the printed summary. */
         put(&json, ",\"summary\":[");
         for (int k = 0; k < summary->count; k++) {
             const yk_record_value *value = &summary->values[k];
@@ -679,8 +677,7 @@ unsigned char *report_pack(const report_source *runs, int count, bool bare, int 
             put(&json, "}");
         }
 
-        /* What it looked like, where the subsystems can be drawn; a page that is live gets frames
-         * later. */
+        /* The scene, if the subsystems can be drawn; a live page gets frames later. */
         put(&json, "],\"scene\":");
         if (header->scene)
             put_scene(&json, header->scene);
@@ -696,7 +693,7 @@ unsigned char *report_pack(const report_source *runs, int count, bool bare, int 
     }
     put(&json, "]}");
 
-    /* Head, JSON and arrays side by side. */
+    /* Header, JSON and arrays. */
     size_t start = (8 + json.count + 7) / 8 * 8;
     unsigned char *whole = calloc(start + arrays.count + 1, 1);
     unsigned char *packed = NULL;

@@ -1,4 +1,5 @@
-/* yoke reproduce: a recorded run again, from what its record holds, compared bit by bit. */
+/* yoke reproduce: repeats a recorded run from the contents of its record, and compares it bit by
+ * bit. */
 #include <inttypes.h>
 #include <string.h>
 
@@ -14,7 +15,7 @@ static const char usage[] =
     "by bit. The command stops at the first difference and names it. Exit code 0: "
     "identical, 1: different, 2: invalid input.";
 
-/* A recorder that compares what it is given with a record, and fails at the first difference. */
+/* A recorder that compares its data with a record, and fails at the first difference. */
 typedef struct replayer {
     yk_recorder base;
     const yk_record *was;
@@ -31,7 +32,7 @@ static yk_status begin(yk_recorder *recorder, const yk_record_header *header)
     replayer *self = (replayer *)recorder;
     const yk_record_header *was = yk_record_get_header(self->was);
 
-    /* Rows can be compared only where their columns mean the same. */
+    /* Rows can be compared only if their columns have the same meaning. */
     self->other_channels = header->channel_count != was->channel_count;
     for (int i = 0; !self->other_channels && i < was->channel_count; i++)
         self->other_channels =
@@ -48,7 +49,7 @@ static yk_status sample(yk_recorder *recorder, double time, const double *row)
     if (at >= yk_record_row_count(self->was))
         return YK_OK; /* the record ends before the run */
 
-    /* Bits are compared, not values: NaN is itself, and -0 is not 0. */
+    /* Bits are compared, not values: NaN equals itself, and -0 differs from 0. */
     self->channel = -1;
     self->then = yk_record_times(self->was)[at];
     self->now = time;
@@ -98,7 +99,7 @@ static const char *find_text(const yk_record *record, const char *name)
     return NULL;
 }
 
-/* What came of it, in words; the exit code. */
+/* The result as text; the exit code. */
 static int print_outcome(const loaded *l, const replayer *r, yk_status status,
                          const yk_run_report *report, bool quiet)
 {
@@ -109,7 +110,7 @@ static int print_outcome(const loaded *l, const replayer *r, yk_status status,
         return EXIT_FAILED;
     }
 
-    /* Where they part, and by how much: the first sample that differs says most. */
+    /* The first difference, and its size: the first sample that differs is the most informative. */
     if (r->differs) {
         size_t at = r->row - 1;
         int64_t step = (int64_t)at * info->record_interval;
@@ -127,7 +128,7 @@ static int print_outcome(const loaded *l, const replayer *r, yk_status status,
         return EXIT_FAILED;
     }
 
-    /* A run that failed then may fail now, in the same step. */
+    /* A run that failed may fail again in the same step. */
     if (status != YK_OK && status != YK_NOT_CONVERGED && !find_text(r->was, "outcome"))
         return print_refusal(l->context, NULL, status);
 
@@ -170,7 +171,7 @@ int command_reproduce(int argc, char **argv)
     if (!context)
         return EXIT_FAILED;
 
-    /* The record has its scenario in it, as it was then. */
+    /* The record contains its scenario as it was. */
     yk_record *record = NULL;
     if (yk_record_load(context, path, &record) != YK_OK) {
         print_failure(context);
@@ -178,8 +179,7 @@ int command_reproduce(int argc, char **argv)
         return EXIT_MISUSE;
     }
 
-    /* "# scenario PATH" among the inputs before the scenario: files that it names are found from
-     * there. */
+    /* "# scenario PATH" among the inputs before the scenario: its files are found relative to it. */
     static const char lead[] = "\n# scenario ";
     const yk_record_header *header = yk_record_get_header(record);
     const char *line = strstr(header->scenario_text, lead);
@@ -204,8 +204,8 @@ int command_reproduce(int argc, char **argv)
     }
 
     if (ready) {
-        /* What the run was made of stands in lines before its scenario: each that is not there
-         * today is named. */
+        /* Lines before the scenario list the inputs of the run: report each that is missing or
+         * changed today. */
         char *inputs = yk_scenario_inputs(l.scenario);
         line = header->scenario_text;
         while (inputs && line[0] == '#' && line[1] == ' ') {
@@ -239,7 +239,7 @@ int command_reproduce(int argc, char **argv)
             for (int c = 0; c < header->channels[i].component_count; c++)
                 r.columns[k++] = yk_record_column(record, i, c);
 
-        /* The run ends where the first number differs. */
+        /* The run ends at the first number that differs. */
         yk_system *system;
         if (r.columns && yk_scenario_system(l.scenario, &system) == YK_OK) {
             catch_interrupts();
