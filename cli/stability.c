@@ -102,6 +102,14 @@ static void print_explanation(const yk_scenario_info *info, const yk_stability_r
     const yk_stability_rate *rate = &r->rates[0];
     switch (r->verdict) {
     case YK_VERDICT_STABLE:
+        /* Growth at one instant, of a motion whose neighbours stay near it. */
+        if (isfinite(r->run_growth)) {
+            print_out("  Deviations grow by %.4g 1/s at t = %g s, but do not go on growing: by a "
+                      "factor of %.3g in three time constants.\n",
+                      rate->rate, r->time, r->run_growth);
+            break;
+        }
+
         /* A growth that the run is too short to show does not count. */
         if (r->rate_count > 0 && rate->rate > rate->error &&
             r->spectral_radius - r->spectral_radius_error > 1)
@@ -143,7 +151,7 @@ static void print_explanation(const yk_scenario_info *info, const yk_stability_r
 }
 
 /* The numbers that the verdict rests on. */
-static void print_numbers(const yk_stability_report *r)
+static void print_numbers(const yk_scenario_info *info, const yk_stability_report *r)
 {
     print_out("\n  spectral radius   %.12g +- %.2g at t = %g s\n", r->spectral_radius,
               r->spectral_radius_error, r->time);
@@ -151,9 +159,8 @@ static void print_numbers(const yk_stability_report *r)
         print_out("  growth in the run %.9g per step\n", r->tracked_growth);
     if (isfinite(r->tracked_growth) && r->tracked_growth <= 1 &&
         r->spectral_radius - r->spectral_radius_error > 1)
-        print_out(
-            "                    the linearization grows at this instant, the run does not: its "
-            "contacts change\n");
+        print_out("                    the linearization grows at this instant, the run does not%s\n",
+                  info->has_impacts ? ": its contacts change" : "");
 
     if (r->rate_count > 1 || *r->reference) {
         print_out("  growth per second");
@@ -327,7 +334,7 @@ static int look_at(const request *q)
     }
 
     print_explanation(info, r);
-    print_numbers(r);
+    print_numbers(info, r);
     for (int i = 0; i < r->mode_count; i++)
         if (q->all || i == r->critical_mode)
             print_mode(info, &r->modes[i], i == r->critical_mode ? "critical mode" : "mode");

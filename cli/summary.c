@@ -302,8 +302,12 @@ static void print_remedy(FILE *stream, const char *path, const yk_remedy *remedy
         break;
     }
 
-    if (remedy->verified_until > 0)
-        print_styled(stream, STYLE_DIM, "  (verified up to t = %.4g s)", remedy->verified_until);
+    if (remedy->verified_until > 0 && isfinite(remedy->estimated_error))
+        print_styled(stream, STYLE_DIM, "  (tried up to t = %.4g s: estimated error %.2g %%)",
+                     remedy->verified_until, 100 * remedy->estimated_error);
+    else if (remedy->verified_until > 0)
+        print_styled(stream, STYLE_DIM, "  (tried up to t = %.4g s: no serious finding)",
+                     remedy->verified_until);
 }
 
 /* The remedies of a finding, without those that earlier findings have. */

@@ -535,6 +535,8 @@ typedef struct yk_stability_report {
         spectral_radius_error; /* spectral radius and its error; infinite if the run broke down */
     /* growth per step of the first mode along the run itself; NaN if not asked for */
     double tracked_growth;
+    /* Factor by which a deviation grew along three time constants of its growth; NaN: not asked. */
+    double run_growth;
     /* Growth per macro step of the mode that the coupling or a solver drives; where there is
      * none, at most 1; undecided: NaN. */
     double coupling_growth;

@@ -136,6 +136,13 @@ yk_status yk_growth_find(yk_step_map *map, const yk_scenario_info *info, const y
 yk_status yk_growth_follow(yk_step_map *map, const yk_growth_def *def, const yk_spectrum *spectrum,
                            yk_growth *growth);
 
+/* Follows a deviation from the present state along the run for so many macro steps, three time
+ * constants of its growth: the logarithm of its largest growth in the last quarter, NaN if it is
+ * not known, and whether it grows exponentially. Deviations of a regular motion grow in proportion to the time, although an
+ * eigenvalue at one instant may be large. */
+yk_status yk_growth_along_run(yk_step_map *map, double amplitude, int64_t steps, double *logarithm,
+                              bool *exponential);
+
 /* Statuses of a step that mean "this run breaks down" and not "this cannot be analyzed". */
 bool yk_growth_broke_down(yk_status status);
 
@@ -189,6 +196,9 @@ typedef struct yk_comparison {
      * of growth */
     double follow;
     double at_step;    /* 1/s, growth of the reference at the step of the scheme, for remedies */
+    /* Of the growth along the whole run, once it is known: see yk_growth_along_run. */
+    double amplitude, witnessed, run_growth;
+    bool along_run_known, grows_along_run;
     bool first_sample; /* near the start all schemes agree on the state */
     /* Largest growth of the motion at any state so far, and its reference: for states that other
      * schemes do not reach. */

@@ -54,6 +54,14 @@ static bool has_time(const yk_comparison *c)
     return yk_processor_seconds() < c->deadline;
 }
 
+/* Time for which a deviation is followed to see whether it grows exponentially: in time constants
+ * of its growth, at most in lengths of the run, and at least in macro steps. */
+static const double TIME_CONSTANTS = 3;
+static const double LONGER_RUN = 10;
+static const double LEAST_STEPS = 32;
+/* Logarithm of the growth of the least stable mode along the run that leaves no doubt. */
+static const double WITNESSED = 2;
+
 static void report_progress(const yk_comparison *c, const char *format, ...) YK_PRINTF(2, 3);
 static void report_progress(const yk_comparison *c, const char *format, ...)
 {
@@ -419,15 +427,58 @@ static void attribute_to_coupling(yk_comparison *c, const yk_growth *growth)
         r->verdict = YK_VERDICT_UNSTABLE_SOLVER;
 }
 
-/* Growth of the motion is reported unless a deviation grows by less than a percent within the run,
- * because the verdict must be consistent with the printed radius. */
+/* Whether deviations of the motion go on growing exponentially, as far as is known. */
+static bool grows_along_run(yk_comparison *c)
+{
+    if (c->along_run_known)
+        return c->grows_along_run;
+
+    report_progress(c, "the growth along the run");
+    c->along_run_known = true;
+    c->grows_along_run = true;
+    c->run_growth = NAN;
+    if (c->witnessed > WITNESSED)
+        return true;
+
+    double logarithm = NAN;
+    yk_changes none = {0};
+    yk_rerun rerun;
+    yk_status status = yk_rerun_open(&c->source, &none, &rerun);
+    if (!YK_FAILED(status)) {
+        yk_step_map map;
+        bool exponential;
+        status = yk_step_map_open(rerun.context, rerun.system, &map);
+        map.deadline = c->deadline;
+
+        double h = rerun.info->step;
+        double most = LONGER_RUN * (double)rerun.info->step_count;
+        double steps = fmin(TIME_CONSTANTS / (c->report->rates[0].rate * h), most);
+        if (status == YK_OK)
+            status = yk_step_map_run(
+                &map, (int64_t)fmax(0, (c->report->time - rerun.info->start) / h - YK_PASSAGE));
+        if (status == YK_OK)
+            status = yk_growth_along_run(&map, c->amplitude, (int64_t)fmax(steps, LEAST_STEPS),
+                                         &logarithm, &exponential);
+        if (status == YK_OK && isfinite(logarithm))
+            c->grows_along_run = exponential;
+        c->report->step_count += map.steps;
+        yk_step_map_close(&map);
+    }
+    yk_rerun_close(&rerun);
+    c->run_growth = exp(logarithm);
+    return c->grows_along_run;
+}
+
+/* An eigenvalue at one instant is that of the motion: whether it is unstable shows along the run. */
 static void attribute_to_motion(yk_comparison *c)
 {
     yk_stability_report *r = c->report;
     bool notable = r->rates[0].rate * duration(c) > log(1.01);
+    bool at_rest = c->def->find_equilibrium;
     r->verdict = YK_VERDICT_STABLE;
-    if (notable)
+    if (notable && (at_rest || grows_along_run(c)))
         r->verdict = YK_VERDICT_UNSTABLE_MOTION;
+    r->run_growth = c->along_run_known ? c->run_growth : NAN;
 }
 
 /* One subsystem, or several merged ones: the cause is its motion or its solver. */
@@ -566,6 +617,10 @@ yk_status yk_compare(yk_comparison *c, const yk_growth *growth)
     yk_stability_report *r = c->report;
     const yk_scenario_info *info = c->source.info;
     double limit = growth_limit(info);
+
+    c->amplitude = growth->amplitude > 0 ? growth->amplitude : 1;
+    c->witnessed = growth->witnessed;
+    r->run_growth = NAN;
 
     /* Stable by default. */
     r->rates[0] = (yk_stability_rate){growth->step, growth->rate, growth->rate_error};

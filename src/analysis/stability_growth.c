@@ -18,6 +18,8 @@ enum { REST_WORDS = 600 };
 /* Relative error of the growth per step below which a derivative needs no confirmation: contacts
  * that change cause larger errors. */
 static const double RESOLVED = 1e-4;
+/* Growth of a deviation from one quarter of the steps to the next that is exponential. */
+static const double GROWTH_OF_QUARTERS = 1.7;
 /* Factor of the number of macro steps if the followed ones are not sufficient. */
 enum { LONGER = 5 };
 
@@ -184,6 +186,56 @@ static yk_status track(yk_step_map *map, const yk_spectrum *spectrum, int steps,
     }
 
     return status;
+}
+
+yk_status yk_growth_along_run(yk_step_map *map, double amplitude, int64_t steps, double *logarithm,
+                              bool *exponential)
+{
+    enum { QUARTERS = 4 };
+    const size_t n = map->n;
+    *logarithm = NAN;
+    *exponential = true;
+    double *deviation = yk_allocate(map->context, n + 1, sizeof *deviation);
+    if (!deviation)
+        return YK_ERROR_MEMORY;
+
+    /* The largest deviation of each quarter of the run, which is cut back to its size after every
+     * step. */
+    double largest[QUARTERS] = {-INFINITY, -INFINITY, -INFINITY, -INFINITY};
+    double grown = 0;
+    yk_status status = yk_step_map_set_base(map, deviation);
+    for (int64_t i = 0; status == YK_OK && i < steps; i++) {
+        double size = yk_dense_norm(n, deviation);
+        if (!(size > 0))
+            break;
+        for (size_t k = 0; k < n; k++)
+            deviation[k] /= size;
+        grown += log(size);
+
+        memcpy(map->minus, map->base, map->words * sizeof *map->base);
+        status = yk_step_map_step(map, map->minus);
+        if (status == YK_OK)
+            status = carry(map, amplitude, deviation);
+        memcpy(map->base, map->minus, map->words * sizeof *map->base);
+        int quarter = (int)((double)i * QUARTERS / (double)steps);
+        largest[quarter] = fmax(largest[quarter], grown);
+    }
+    yk_free(map->context, deviation);
+    if (status != YK_OK || !isfinite(largest[QUARTERS - 1]))
+        return status;
+
+    /* Neighbours on a regular motion move apart in proportion to the time: twice as far in the
+     * second quarter, and 1.5 times as far in the third. The first quarter may be a transient, and
+     * what grows exponentially may have reached its limits in the last. */
+    *logarithm = largest[QUARTERS - 1];
+    *exponential = false;
+    int in_a_row = 0;
+    for (int i = 1; i < QUARTERS; i++) {
+        bool grows = largest[i] - largest[i - 1] > log(GROWTH_OF_QUARTERS);
+        in_a_row = grows ? in_a_row + 1 : 0;
+        *exponential = *exponential || in_a_row == 2;
+    }
+    return YK_OK;
 }
 
 yk_status yk_growth_follow(yk_step_map *map, const yk_growth_def *def, const yk_spectrum *spectrum,

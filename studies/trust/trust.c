@@ -52,7 +52,7 @@ enum { LONG_RUN_STEPS = 4000 };
 static const double RUN_SECONDS = 60, ADVICE_SECONDS = 15;
 enum { CASE_SECONDS = 7200 };
 
-/* Macro steps by that of the scenario; samples fall on multiples of the largest. */
+/* Macro steps by that of the scenario. The truth has samples at multiples of the smallest. */
 static const double step_factors[] = {4, 1, 0.25};
 enum { STEP_COUNT = 3, FINE_PARTS = 16, COARSE_FACTOR = 4 };
 
@@ -82,8 +82,8 @@ enum { VARIANT_COUNT = sizeof variants / sizeof *variants };
 static const variant references[] = {
     {"monolithic", {"coupling={scheme: monolithic}"}},
     {"tight",
-     {"coupling={scheme: tight, acceleration: quasi-newton, iterations: 60, tolerance: 0, "
-      "relative_tolerance: 1e-9}"}},
+     {"coupling={scheme: tight, acceleration: quasi-newton, max_iterations: 60, "
+      "absolute_tolerance: 0, relative_tolerance: 1e-9}"}},
     {"index1", {"coupling={scheme: index1, absolute_tolerance: 0, relative_tolerance: 1e-9}"}},
 };
 enum { REFERENCE_COUNT = sizeof references / sizeof *references };
@@ -463,7 +463,7 @@ static bool find_reference(work *w)
 
     for (w->reference = 0; w->reference < REFERENCE_COUNT; w->reference++) {
         const variant *v = &references[w->reference];
-        int every = COARSE_FACTOR * FINE_PARTS;
+        int every = FINE_PARTS / COARSE_FACTOR;
         bool accepted = run(w->asked, w->c, v, w->step / FINE_PARTS, 0, every, &w->fine);
         if (accepted && !YK_FAILED(w->fine.status) && w->fine.status != YK_INTERRUPTED)
             return true;
@@ -533,7 +533,7 @@ static void judge_runs(work *w)
 static void judge_verdicts(work *w)
 {
     outcome coarser;
-    int every = COARSE_FACTOR * FINE_PARTS / 4;
+    int every = 1;
     w->reference_error = INFINITY;
     if (run(w->asked, w->c, &references[w->reference], 4 * w->step / FINE_PARTS, 0, every,
             &coarser) &&
@@ -547,8 +547,7 @@ static void judge_verdicts(work *w)
             outcome o;
             case_source from;
             double step = w->step * step_factors[i];
-            describe(w->asked, w->c, &variants[v], step, 0,
-                     (int)lround(COARSE_FACTOR / step_factors[i]), &from);
+            describe(w->asked, w->c, &variants[v], step, 0, 1, &from);
             row r = {.question = ASK_VERDICT, .variant = v, .step = step, .estimate = NAN};
             if (!run_source(&from, RUN_WITH_VERDICT, &o)) {
                 release(&o);
