@@ -14,7 +14,8 @@ struct yk_context {
     yk_context_def def;
     char message[MESSAGE_CAPACITY];
     yk_status status; /* Of the message. */
-    int quiet_depth;  /* Number of open quiet sections. */
+    yk_failure_subject subject;
+    int quiet_depth; /* Number of open quiet sections. */
 };
 
 static void *allocate_from_heap(void *user, void *block, size_t bytes)
@@ -109,22 +110,44 @@ int yk_context_threads(const yk_context *context)
     return context->def.thread_count;
 }
 
-yk_status yk_fail(yk_context *context, yk_status status, const char *format, ...)
+static yk_status fail(yk_context *context, yk_status status, const yk_failure_subject *subject,
+                      const char *format, va_list arguments)
 {
     if (!context || context->quiet_depth > 0)
         return status;
 
     /* A second buffer lets callers quote yk_last_message() in the new message. */
     char text[MESSAGE_CAPACITY];
-    va_list arguments;
-    va_start(arguments, format);
     yk_format_list(text, sizeof text, format, arguments);
-    va_end(arguments);
-
     memcpy(context->message, text, sizeof text);
     context->status = status;
+    context->subject = *subject;
 
     return status;
+}
+
+yk_status yk_fail(yk_context *context, yk_status status, const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fail(context, status, &(yk_failure_subject){.part = ""}, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+yk_status yk_fail_about(yk_context *context, yk_status status, const yk_failure_subject *subject,
+                        const char *format, ...)
+{
+    va_list arguments;
+    va_start(arguments, format);
+    fail(context, status, subject, format, arguments);
+    va_end(arguments);
+    return status;
+}
+
+yk_failure_subject yk_last_subject(const yk_context *context)
+{
+    return context->subject;
 }
 
 void yk_quiet_begin(yk_context *context)

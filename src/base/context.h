@@ -18,6 +18,17 @@ void yk_context_inherit_stop(yk_context_def *def, const yk_context *parent);
 /* Fails because a required argument is NULL: "yk_system_create: 'system' is NULL". */
 yk_status yk_refuse_null(yk_context *context, const char *function, const char *argument);
 
+/* Names of what a failure is about, "" if it names none, so that callers need not read the message. */
+typedef struct yk_failure_subject {
+    char part[96]; /* Such as the force of a multibody system. */
+    char item[96]; /* Such as one input of the force. */
+} yk_failure_subject;
+
+/* Like yk_fail(), and states the subject. The next failure replaces both. */
+yk_status yk_fail_about(yk_context *context, yk_status status, const yk_failure_subject *subject,
+                        const char *format, ...) YK_PRINTF(4, 5);
+yk_failure_subject yk_last_subject(const yk_context *context);
+
 /* Message of an object's last call that did not return YK_OK. Several objects share a context, which keeps only the
  * last message of all. */
 typedef struct yk_own_message {

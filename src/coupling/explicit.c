@@ -245,8 +245,8 @@ static const yk_option options[] = {
          .has_derived_default = true, .choices = yk_extrapolation_words,
          .description = "motion that is prescribed to a side before its partner has stepped"},
     {"threads", ROW(INTEGER, thread_count), .default_text = "1", .range = YK_BETWEEN(0, 1024),
-     .description =
-         "with sequence jacobi: subsystems that advance at the same time; 0 is one per core"},
+     .only_with = {"sequence", {"jacobi"}},
+     .description = "subsystems that advance at the same time; 0 is one per core"},
     {0},
 };
 

@@ -457,8 +457,8 @@ static const yk_option options[] = {
     {"max_sweeps", ROW(INTEGER, max_sweeps), .default_text = "200", .range = YK_AT_LEAST(1),
      .description = "largest number of sweeps over the subsystems in a macro step"},
     {"threads", ROW(INTEGER, thread_count), .default_text = "1", .range = YK_BETWEEN(0, 1024),
-     .description =
-         "with sequence jacobi: subsystems that are solved at the same time; 0 is one per core"},
+     .only_with = {"sequence", {"jacobi"}},
+     .description = "subsystems that are solved at the same time; 0 is one per core"},
     {0},
 };
 

@@ -34,6 +34,13 @@ const yk_scheme_ops *yk_schemes_find(const yk_extensions *extensions, const char
 
 /* The section ---------------------------------------------------------------------------------- */
 
+/* Whether two schemes describe a key in the same way. */
+static bool same_meaning(const yk_option *a, const yk_option *b)
+{
+    bool same_condition = !a->only_with.key == !b->only_with.key;
+    return same_condition && strcmp(a->description, b->description) == 0;
+}
+
 /* The meaning of a key in every scheme: "tight, index1: ...; relaxed: ...". */
 static const char *describe_key(yk_store *store, const yk_extensions *extensions, const char *key,
                                 bool with_defaults)
@@ -51,7 +58,7 @@ static const char *describe_key(yk_store *store, const yk_extensions *extensions
         bool said = false;
         for (int k = 0; k < i; k++) {
             const yk_option *earlier = yk_scheme_find_option(yk_schemes_at(extensions, k), key);
-            said = said || (earlier && strcmp(earlier->description, row->description) == 0);
+            said = said || (earlier && same_meaning(earlier, row));
         }
 
         if (said)
@@ -65,11 +72,14 @@ static const char *describe_key(yk_store *store, const yk_extensions *extensions
         const yk_scheme_ops *other;
         for (int k = i + 1; (other = yk_schemes_at(extensions, k)); k++) {
             const yk_option *later = yk_scheme_find_option(other, key);
-            if (later && strcmp(later->description, row->description) == 0)
+            if (later && same_meaning(later, row))
                 yk_text_add(context, &text, ", `%s`", other->name);
         }
 
         yk_text_add(context, &text, ": %s", row->description);
+        if (row->only_with.key && row->only_with.words[0])
+            yk_text_add(context, &text, ", only with `%s: %s`", row->only_with.key,
+                        row->only_with.words[0]);
         if (row->default_text && !row->has_derived_default && with_defaults)
             yk_text_add(context, &text, " (`%s`)", row->default_text);
     }
@@ -124,6 +134,8 @@ static int add_option_fields(yk_store *store, const yk_extensions *extensions,
             yk_option *field = &fields[count++];
             *field = own ? *own : *row;
             field->default_text = NULL;
+            if (!own)
+                field->only_with = (yk_option_condition){0};
             if (own && !own->has_derived_default)
                 field->default_text = own->default_text;
             if (chosen)

@@ -29,13 +29,6 @@ static const yk_option attached_fields[] = {
 };
 const yk_option_section yk_marker_keys = {"marker", NULL, attached_fields};
 
-static const yk_option gravity_fields[] = {
-    {"gravity", YK_OPTION_NUMBERS, "m/s²", "[0, 0, -9.81]", YK_VECTOR,
-     .description = "acceleration of gravity, global axes"},
-    {0},
-};
-const yk_option_section yk_gravity_keys = {"gravity", NULL, gravity_fields};
-
 /* Two markers. */
 static const yk_option end_item = {"bodies or nodes", YK_OPTION_TEXT,
                                    .description = "a body, a node, or `ground`"};

@@ -298,6 +298,8 @@ static void add_row(yk_reference *r, const yk_option *field)
         add(r, "`%s`", field->default_text);
     add(r, " | %s", field->description);
     const yk_option_condition *condition = &field->only_with;
+    if (condition->key && !condition->words[0])
+        add(r, ". Only with `%s`", condition->key);
     for (int i = 0; condition->key && i < YK_CONDITION_WORDS_MAX && condition->words[i]; i++) {
         if (i == 0)
             add(r, ". Only with `%s: %s`", condition->key, condition->words[i]);

@@ -95,10 +95,8 @@ extern const yk_option yk_joint_item;
 extern const yk_option yk_force_item;
 extern const yk_option yk_port_item;
 
-/* To be included: `body`, `offset` and `orientation` of one marker; and `gravity`, with the
- * defaults of yk_multibody_default() and yk_nonsmooth_default(). */
+/* To be included: `body`, `offset` and `orientation` of one marker. */
 extern const yk_option_section yk_marker_keys;
-extern const yk_option_section yk_gravity_keys;
 
 /* Variants of shapes, particles and sinks of the nonsmooth solver. The name of a variant is that of
  * its kind of solid (yk_solid_kind_named), except for clumps of particles. */

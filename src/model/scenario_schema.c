@@ -18,12 +18,13 @@ static const yk_option time_fields[] = {
                     "for which the size of steps is chosen; "
                     "0: all are as long as `step`. "
                     "Results stay at multiples of `step`"},
-    {"min_step", YK_OPTION_NUMBER, "s", .range = YK_POSITIVE, .refinement_exponent = 1,
-     .description =
-         "with a tolerance: the macro step that is taken whatever its error, as at impacts; "
-         "a ten-thousandth of the largest where it is absent"},
-    {"max_step", YK_OPTION_NUMBER, "s", .range = YK_POSITIVE, .refinement_exponent = 1,
-     .description = "with a tolerance: the macro step that is taken however small its error; "
+    {"min_step", YK_OPTION_NUMBER, "s", .only_with = {"step_tolerance"}, .range = YK_POSITIVE,
+     .refinement_exponent = 1,
+     .description = "the macro step that is taken whatever its error, as at impacts; "
+                    "a ten-thousandth of the largest where it is absent"},
+    {"max_step", YK_OPTION_NUMBER, "s", .only_with = {"step_tolerance"}, .range = YK_POSITIVE,
+     .refinement_exponent = 1,
+     .description = "the macro step that is taken however small its error; "
                     "`step` where it is absent"},
     {"events", YK_OPTION_NUMBERS, "s", .min_count = 0, .max_count = YK_EVENTS_MAX,
      .description = "times at which forces or inputs jump, in ascending order: "

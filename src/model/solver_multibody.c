@@ -1,5 +1,6 @@
 /* solver: multibody, the schema of its section. solver_multibody_build.c builds the model. */
 #include "model/registry.h"
+#include "multibody/options.h"
 #include "yoke/subsystem.h"
 
 /* Nodes and bodies ----------------------------------------------------------------------------- */
@@ -308,88 +309,8 @@ static const yk_option shape_item = {"shapes", YK_OPTION_VARIANT, .variants = sh
 
 /* The solver ----------------------------------------------------------------------------------- */
 
-static const char rho_text[] =
-    "spectral radius at infinite frequency: 1 no numerical damping, 0 most; "
-    "with joints 0.9 at most (except formulation stabilized-ode), "
-    "for errors of their reactions grow where nothing damps them";
-static const yk_option newton_fields[] = {
-    {"newton_relative_tolerance", YK_OPTION_NUMBER, .default_text = "1e-4", .range = YK_POSITIVE,
-     .refinement_exponent = 1,
-     .description = "iterations stop when what remains is this fraction of the step's local error; "
-                    "at most 1e-8 where steps are repeated and compared: "
-                    "schemes tight and index1, and time.step_tolerance"},
-    {"newton_absolute_tolerance", YK_OPTION_NUMBER, "m, rad", "1e-8", .range = YK_POSITIVE,
-     .refinement_exponent = 3, .description = "and below this"},
-    {"max_newton_iterations", YK_OPTION_INTEGER, .default_text = "30", .range = YK_AT_LEAST(1),
-     .description = "largest number in a step"},
-    {0},
-};
-static const yk_option_section newton_keys = {"newton", NULL, newton_fields};
-static const yk_option two_step_fields[] = {
-    {"rho_inf", YK_OPTION_NUMBER, .default_text = "0.6", .range = YK_BETWEEN(0, 1),
-     .description = rho_text},
-    {"step_tolerance", YK_OPTION_NUMBER, "m, rad", "0", .range = YK_NOT_NEGATIVE,
-     .refinement_exponent = 3,
-     .description = "local error of an internal step, "
-                    "of nodes and of what flexible bodies deform, which then has variable size; "
-                    "0: the macro step is the step"},
-    YK_INCLUDE(newton_keys),
-    {0},
-};
-static const yk_option runge_kutta_fields[] = {
-    {"step_tolerance", YK_OPTION_NUMBER, .default_text = "1e-12", .range = YK_NOT_NEGATIVE,
-     .refinement_exponent = 3,
-     .description = "local error of an internal step, "
-                    "relative to the model's length and its typical speed; "
-                    "0: the macro step is the step"},
-    {0},
-};
-static const yk_option_choice form_words[] = {
-    {"index-3", "the constraints as they are, at the end of the step: index 3"},
-    {"stabilized-ode", "the constraints stabilised, the multipliers eliminated: paper relaxed"},
-    {NULL, NULL}};
-static const yk_option generalized_alpha_fields[] = {
-    {"formulation", YK_OPTION_CHOICE, .default_text = "index-3", .choices = form_words,
-     .description = "how the constraints are met"},
-    {"rho_inf", YK_OPTION_NUMBER, .default_text = "0.6", .range = YK_BETWEEN(0, 1),
-     .description = rho_text},
-    {"stabilization_rate", YK_OPTION_NUMBER, "1/s", "auto", .accepts_auto = true,
-     .range = YK_NOT_NEGATIVE,
-     .description =
-         "beta of the formulation stabilized-ode, the rate at which gaps of joints close; 0: "
-         "one over the step"},
-    YK_INCLUDE(newton_keys),
-    {0},
-};
-static const yk_option_section generalized_alpha = {
-    "generalized-alpha", "Implicit, of second order, on accelerations, with numerical damping.",
-    generalized_alpha_fields};
-static const yk_option_section two_step = {
-    "two-step", "Implicit, of second order, with numerical damping.", two_step_fields};
-static const yk_option_section runge_kutta = {
-    "runge-kutta",
-    "Explicit, of order 8, with steps of variable size inside the macro step "
-    "and projection onto the joints: "
-    "many digits for models without beams or stiff springs.",
-    runge_kutta_fields};
-/* In the order of yk_multibody_integrator. */
-static const yk_option_section *const integrators[] = {&two_step, &runge_kutta, &generalized_alpha,
-                                                       NULL};
-static const yk_option damping_fields[] = {
-    {"rate", YK_OPTION_NUMBER, "1/s", .required = true, .range = YK_NOT_NEGATIVE,
-     .description = "force per momentum"},
-    {"full_until", YK_OPTION_NUMBER, "s", "0", .description = "until when it is full"},
-    {"end", YK_OPTION_NUMBER, "s", .required = true,
-     .description = "when it has gone, falling linearly"},
-    {0},
-};
-static const yk_option_section damping_section = {
-    "startup_damping",
-    "Artificial damping of all motion that is gradually removed, to settle under gravity.",
-    damping_fields};
-
 static const yk_option fields[] = {
-    YK_INCLUDE(yk_gravity_keys),
+    YK_INCLUDE(yk_multibody_gravity),
     {"nodes", YK_OPTION_NAMED, .item = &node_item,
      .description = "massless or shared nodes; bodies have their own"},
     {"bodies", YK_OPTION_NAMED, .item = &body_item, .description = "rigid bodies"},
@@ -404,12 +325,7 @@ static const yk_option fields[] = {
     {"ports", YK_OPTION_NAMED, .item = &yk_port_item,
      .description = "where other subsystems are joined"},
     {"shapes", YK_OPTION_LIST, .item = &shape_item, .description = "what the viewer draws"},
-    {"integrator", YK_OPTION_VARIANT, .default_text = "{}", .variants = integrators,
-     .selector = "type", .default_variant = "two-step", .description = "Time integration"},
-    {"start_in_equilibrium", YK_OPTION_BOOLEAN, .default_text = "false",
-     .description = "begin in static equilibrium"},
-    {"startup_damping", YK_OPTION_SECTION, .section = &damping_section,
-     .description = "artificial damping at the beginning"},
+    YK_INCLUDE(yk_multibody_options_rows),
     {0},
 };
 

@@ -9,6 +9,7 @@
 #include "model/scenario.h"
 #include "multibody/def.h"
 #include "multibody/flexible.h"
+#include "multibody/options.h"
 
 /* A multibody model under construction. */
 typedef struct maker {
@@ -698,34 +699,16 @@ static void add_shape(maker *m, const yk_node *item)
  * an error that does not depend on the step size. */
 static const double REPEATED_NEWTON = 1e-8;
 
-static yk_multibody_def read_def(const yk_builder *builder, const yk_node *section)
+static yk_status read_def(yk_builder *builder, const yk_node *section, yk_multibody_def *def)
 {
-    yk_multibody_def def = yk_multibody_default();
-    def.name = yk_node_name(section);
-    def.gravity = yk_node_vector(section, "gravity");
-
-    /* The integrator; each has some of these options. */
-    yk_multibody_options *options = &def.options;
-    const yk_node *integrator = yk_node_get(section, "integrator");
-    options->integrator = (yk_multibody_integrator)integrator->choice;
-    const struct {
-        const char *key;
-        double *value;
-    } numbers[] = {
-        {"rho_inf", &options->rho_inf},
-        {"newton_relative_tolerance", &options->newton_relative_tolerance},
-        {"newton_absolute_tolerance", &options->newton_absolute_tolerance},
-        {"step_tolerance", &options->error_tolerance},
-        {"stabilization_rate", &options->stabilization_rate},
-    };
-
-    for (size_t i = 0; i < sizeof numbers / sizeof *numbers; i++)
-        if (yk_node_get(integrator, numbers[i].key))
-            *numbers[i].value = yk_node_number(integrator, numbers[i].key);
-    if (yk_node_get(integrator, "formulation"))
-        options->formulation = (yk_multibody_formulation)yk_node_choice(integrator, "formulation");
-    if (yk_node_get(integrator, "max_newton_iterations"))
-        options->max_newton_iterations = yk_node_integer(integrator, "max_newton_iterations");
+    *def = yk_multibody_default();
+    def->name = yk_node_name(section);
+    yk_multibody_options *options = &def->options;
+    yk_status status = yk_option_read_all(builder, yk_multibody_gravity.options, section, def);
+    if (status == YK_OK)
+        status = yk_option_read_all(builder, yk_multibody_options_rows.options, section, def);
+    if (status != YK_OK)
+        return status;
 
     /* If steps are repeated and compared, or rounding accuracy is requested, iterate further. */
     if (builder->repeats)
@@ -736,39 +719,24 @@ static yk_multibody_def read_def(const yk_builder *builder, const yk_node *secti
         options->newton_absolute_tolerance = 1e-14;
     }
 
-    /* The start of the run. */
-    options->start_in_equilibrium = yk_node_boolean(section, "start_in_equilibrium");
-    const yk_node *damping = yk_node_get(section, "startup_damping");
-    if (damping) {
-        options->startup_damping = yk_node_number(damping, "rate");
-        options->startup_damping_full_until = yk_node_number(damping, "full_until");
-        options->startup_damping_end = yk_node_number(damping, "end");
-    }
-
-    return def;
+    return YK_OK;
 }
 
 /* Channels exist only in the model, so the solver detects an unknown input of a feedback: report
  * its message at the input. */
 static yk_status report_input(maker *m, yk_status status)
 {
-    const char *message = yk_last_message(yk_builder_context(m->builder));
-    if (!strstr(message, "the feedback of"))
-        return status;
-
+    yk_context *context = yk_builder_context(m->builder);
+    const yk_failure_subject subject = yk_last_subject(context);
     for (const yk_node *force = yk_node_items(m->section, "forces"); force; force = force->next) {
         const yk_node *feedback = yk_node_get(force, "feedback");
-        if (!feedback)
+        if (!feedback || strncmp(yk_node_name(force), subject.part, sizeof subject.part - 1) != 0)
             continue;
 
-        /* The message quotes the input. */
         const yk_node *input = yk_node_items(feedback, "inputs");
-        for (; input; input = input->next) {
-            char quoted[96];
-            snprintf(quoted, sizeof quoted, "'%.80s'", input->text);
-            if (strstr(message, quoted))
-                return yk_builder_error(m->builder, input, "%s", message);
-        }
+        for (; input; input = input->next)
+            if (strncmp(input->text, subject.item, sizeof subject.item - 1) == 0)
+                return yk_builder_error(m->builder, input, "%s", yk_last_message(context));
     }
 
     return status;
@@ -778,7 +746,11 @@ static yk_status build_multibody(yk_builder *builder, const yk_node *section,
                                  yk_subsystem **subsystem)
 {
     yk_context *context = yk_builder_context(builder);
-    yk_multibody_def def = read_def(builder, section);
+    yk_multibody_def def;
+    yk_status status = read_def(builder, section, &def);
+    if (status != YK_OK)
+        return status;
+
     maker m = {.builder = builder, .section = section};
     m.model = yk_multibody_begin(context, &def);
     if (!m.model)

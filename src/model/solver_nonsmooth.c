@@ -1,5 +1,6 @@
 /* solver: nonsmooth, the schema of its section. solver_nonsmooth_build.c builds the model. */
 #include "model/registry.h"
+#include "nonsmooth/options.h"
 #include "yoke/nonsmooth.h"
 
 /* Surfaces ------------------------------------------------------------------------------------- */
@@ -338,7 +339,8 @@ static const yk_option size_fields[] = {
      .description = "of radii, by number"},
     {"size_spread", YK_OPTION_NUMBER, .default_text = "0", .range = YK_BETWEEN(0, 0.99),
      .description = "width of the distribution; 0: all radii are equal"},
-    {"size_cutoff", YK_OPTION_NUMBER, .default_text = "3", .range = YK_BETWEEN(0.1, 8),
+    {"size_cutoff", YK_OPTION_NUMBER, .default_text = "3",
+     .only_with = {"size_distribution", {"normal", "lognormal"}}, .range = YK_BETWEEN(0.1, 8),
      .description = "standard deviations at which normal and lognormal radii end on either side"},
     {"sieve_curve", YK_OPTION_LIST, .min_count = 2, .item = &sieve_item,
      .description =
@@ -466,81 +468,6 @@ static const yk_option sink_item = {
 
 /* The solver ----------------------------------------------------------------------------------- */
 
-/* In the order of yk_contact_method without its last, and of yk_friction_model. */
-static const yk_option_choice method_words[] = {
-    {"auto",
-     "gauss-seidel; "
-     "without `max_iterations` more of it, and islands that it leaves unsolved by interior-point"},
-    {"gauss-seidel", "cheapest for many bodies"},
-    {"projected-gradient", "accelerated projected gradient"},
-    {"interior-point", "to rounding, for small hard problems"},
-    {NULL, NULL}};
-static const yk_option_choice friction_words[] = {
-    {"convex-cone", "convex cone complementarity: the papers' law"},
-    {"coulomb", "true Coulomb friction"},
-    {"pyramid", "two directions on their own"},
-    {NULL, NULL}};
-static const yk_option_choice impact_words[] = {
-    {"newton", "each contact rebounds with its own approach; "
-               "all of a chain at once"},
-    {"poisson", "each contact gives back its own impulse; creates no energy"},
-    {"sequential", "contacts that approach rebound in turn, "
-                   "so that shocks run through bodies that touch; "
-                   "creates no energy"},
-    {NULL, NULL}};
-static const yk_option contact_fields[] = {
-    {"method", YK_OPTION_CHOICE, .default_text = "auto", .choices = method_words,
-     .description = "how contacts are solved"},
-    {"friction_model", YK_OPTION_CHOICE, .default_text = "convex-cone", .choices = friction_words,
-     .description = "law of friction"},
-    {"max_iterations", YK_OPTION_INTEGER, .default_text = "auto", .accepts_auto = true,
-     .range = YK_AT_LEAST(0),
-     .description = "sweeps or steps at most; "
-                    "0: auto as many as the step's accuracy asks for, "
-                    "gauss-seidel 50, projected-gradient 200, interior-point 2500"},
-    {"tolerance", YK_OPTION_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE, .refinement_exponent = 1,
-     .description = "largest violation that ends the iterations; "
-                    "0: all of them are done, of interior-point 1e-8 of all velocities together"},
-    {"relaxation_factor", YK_OPTION_NUMBER, .default_text = "1", .range = YK_BETWEEN(0.01, 1.99),
-     .description = "factor on each change"},
-    {"envelope", YK_OPTION_NUMBER, "m", "auto", .accepts_auto = true, .range = YK_NOT_NEGATIVE,
-     .description = "gap from which contacts are seen; 0: 3 % of the smallest radius"},
-    {"max_recovery_speed", YK_OPTION_NUMBER, "m/s", "auto", .accepts_auto = true,
-     .range = YK_NOT_NEGATIVE,
-     .description =
-         "overlaps are undone no faster; "
-         "0: as fast as a fall through one envelope ends, with meshes gravity times step"},
-    {"min_bounce_speed", YK_OPTION_NUMBER, "m/s", "auto", .accepts_auto = true,
-     .range = YK_NOT_NEGATIVE,
-     .description = "slower impacts do not rebound; 0: gravity times step"},
-    {"impact_law", YK_OPTION_CHOICE, .default_text = "newton", .choices = impact_words,
-     .description = "what restitution does where several contacts meet an impact"},
-    {"max_contacts", YK_OPTION_INTEGER, .default_text = "auto", .accepts_auto = true,
-     .range = YK_AT_LEAST(0),
-     .description = "contact points that memory is reserved for; 0: chosen"},
-    {0},
-};
-static const yk_option_section contact_section = {"contact", "How contacts are found and solved.",
-                                                  contact_fields};
-
-static const yk_option sleeping_fields[] = {
-    {"speed_threshold", YK_OPTION_NUMBER, "m/s", "0", .range = YK_NOT_NEGATIVE,
-     .description = "bodies slower than this rest; 0: no body ever sleeps"},
-    {"angular_speed_threshold", YK_OPTION_NUMBER, "rad/s", "auto", .accepts_auto = true,
-     .range = YK_NOT_NEGATIVE,
-     .description = "and turning slower than this; "
-                    "0: the speed over the smallest radius that moves"},
-    {"delay", YK_OPTION_NUMBER, "s", "0.5", .range = YK_NOT_NEGATIVE,
-     .description = "for so long, with everything that they touch or are joined to"},
-    {0},
-};
-static const yk_option_section sleeping_section = {
-    "sleeping",
-    "Bodies that have come to rest with all their neighbours cost next to nothing "
-    "until contact with a body that is awake, a moving partner, "
-    "a changing load or drive, or a port disturbs them.",
-    sleeping_fields};
-
 #define PERIOD(axis)                                                                  \
     {                                                                                 \
         axis, YK_OPTION_NUMBERS, "m", .min_count = 2, .max_count = 2,                 \
@@ -558,7 +485,7 @@ static const yk_option_section periodic_section = {
     periodic_fields};
 
 static const yk_option fields[] = {
-    YK_INCLUDE(yk_gravity_keys),
+    YK_INCLUDE(yk_nonsmooth_gravity),
     {"periodic", YK_OPTION_SECTION, .section = &periodic_section,
      .description = "directions in which space repeats itself"},
     {"materials", YK_OPTION_NAMED, .item = &material_item, .description = "surfaces"},
@@ -579,14 +506,7 @@ static const yk_option fields[] = {
      .description = "forces between bodies and on them, without `feedback`"},
     {"ports", YK_OPTION_NAMED, .item = &yk_port_item,
      .description = "where other subsystems are joined"},
-    {"contact", YK_OPTION_SECTION, .default_text = "{}", .section = &contact_section,
-     .description = "contact and its solution"},
-    {"sleeping", YK_OPTION_SECTION, .default_text = "{}", .section = &sleeping_section,
-     .description = "bodies at rest"},
-    {"threads", YK_OPTION_INTEGER, .default_text = "auto", .accepts_auto = true,
-     .range = YK_BETWEEN(0, 1024),
-     .description =
-         "that step this subsystem; 0: as many as the run has. Results are the same to the bit"},
+    YK_INCLUDE(yk_nonsmooth_options),
     {0},
 };
 

@@ -8,6 +8,7 @@
 #include "model/files.h"
 #include "model/registry.h"
 #include "nonsmooth/nonsmooth.h"
+#include "nonsmooth/options.h"
 #include "nonsmooth/packing.h"
 
 /* Bits of yk_nonsmooth_shape_def; the first one is for shapes without a group, and for particles. */
@@ -794,26 +795,12 @@ static const yk_mechanism_ops mechanism_ops = {
 static yk_status build_nonsmooth(yk_builder *builder, const yk_node *section,
                                  yk_subsystem **subsystem)
 {
-    /* Options of the solver. */
-    const yk_node *contact = yk_node_get(section, "contact");
-    const yk_node *sleeping = yk_node_get(section, "sleeping");
     yk_nonsmooth_def def = yk_nonsmooth_default();
-    def.gravity = yk_node_vector(section, "gravity");
-    def.contact_options.method = (yk_contact_method)yk_node_choice(contact, "method");
-    def.contact_options.friction_model =
-        (yk_friction_model)yk_node_choice(contact, "friction_model");
-    def.contact_options.max_iterations = yk_node_integer(contact, "max_iterations");
-    def.contact_options.tolerance = yk_node_number(contact, "tolerance");
-    def.contact_options.relaxation_factor = yk_node_number(contact, "relaxation_factor");
-    def.envelope = yk_node_number(contact, "envelope");
-    def.max_recovery_speed = yk_node_number(contact, "max_recovery_speed");
-    def.min_bounce_speed = yk_node_number(contact, "min_bounce_speed");
-    def.impact_law = (yk_impact_law)yk_node_choice(contact, "impact_law");
-    def.contact_capacity = yk_node_integer(contact, "max_contacts");
-    def.thread_count = yk_node_integer(section, "threads");
-    def.sleeping.speed_threshold = yk_node_number(sleeping, "speed_threshold");
-    def.sleeping.angular_speed_threshold = yk_node_number(sleeping, "angular_speed_threshold");
-    def.sleeping.delay = yk_node_number(sleeping, "delay");
+    yk_status status = yk_option_read_all(builder, yk_nonsmooth_gravity.options, section, &def);
+    if (status == YK_OK)
+        status = yk_option_read_all(builder, yk_nonsmooth_options.options, section, &def);
+    if (status != YK_OK)
+        return status;
 
     /* Along each periodic axis. */
     const yk_node *periodic = yk_node_get(section, "periodic");
@@ -869,7 +856,7 @@ static yk_status build_nonsmooth(yk_builder *builder, const yk_node *section,
         return m.status;
     }
 
-    yk_status status = yk_nonsmooth_create(m.model, subsystem);
+    status = yk_nonsmooth_create(m.model, subsystem);
     if (YK_FAILED(status))
         return status;
 

@@ -430,6 +430,43 @@ static yk_node *make_default_in_units(yk_resolver *r, const yk_option *field)
     return node;
 }
 
+/* Whether the value of a key meets the condition of another key of the same section. Without words, the key must be given. */
+static bool meets_condition(const yk_node *node, const yk_option_condition *condition)
+{
+    const yk_node *other = yk_node_get(node, condition->key);
+    if (!condition->words[0])
+        return other && other->from != &defaults;
+    if (!other || !other->text)
+        return true; /* the scheme chooses the value */
+
+    for (int i = 0; i < YK_CONDITION_WORDS_MAX && condition->words[i]; i++)
+        if (strcmp(other->text, condition->words[i]) == 0)
+            return true;
+    return false;
+}
+
+/* Warns of keys that are given but have no effect. */
+static void report_ineffective(yk_resolver *r, const yk_node *node,
+                               const yk_option_section *section)
+{
+    for (const yk_option *row = section->options; row->key; row++) {
+        const yk_option_condition *condition = &row->only_with;
+        const yk_node *child = condition->key ? yk_node_get(node, row->key) : NULL;
+        if (!child || child->from == &defaults || meets_condition(node, condition))
+            continue;
+
+        char words[120] = "";
+        size_t used = 0;
+        for (int i = 0; i < YK_CONDITION_WORDS_MAX && condition->words[i]; i++)
+            used += (size_t)yk_format(words + used, sizeof words - used, "%s%.30s",
+                                      i > 0 ? " or " : ": ", condition->words[i]);
+        yk_report(r->diagnostics, YK_SEVERITY_WARNING, yk_node_key_location(child),
+                  yk_node_path(child, (char[YK_PATH_MAX]){0}),
+                  "the key '%s' has no effect; it is used only with '%s%s'", row->key,
+                  condition->key, words);
+    }
+}
+
 /* The values of a section's keys, or their defaults; false if one is missing or not valid. */
 static bool resolve_values(yk_resolver *r, yk_node *node, const yk_option_section *section)
 {
@@ -465,6 +502,8 @@ static bool resolve_values(yk_resolver *r, yk_node *node, const yk_option_sectio
         valid = valid && child->valid;
     }
 
+    if (valid)
+        report_ineffective(r, node, section);
     return valid;
 }
 

@@ -1,6 +1,7 @@
 /* The builder of yoke/multibody.h. It collects the parts in the arrays of one description, from
  * which the model is created. */
 #include "multibody/def.h"
+#include "multibody/options.h"
 
 #include "base/context.h"
 #include "math/so3.h"
@@ -9,24 +10,21 @@
 
 yk_multibody_options yk_multibody_options_default(void)
 {
-    return (yk_multibody_options){
-        .rho_inf = 0.6,
-        .newton_relative_tolerance = 1e-4,
-        .newton_absolute_tolerance = 1e-8,
-        .max_newton_iterations = 30,
-        .assembly_tolerance = 1e-10,
-    };
+    return yk_multibody_default().options;
 }
 
 yk_multibody_def yk_multibody_default(void)
 {
-    return (yk_multibody_def){
-        .name = "smooth", .gravity = {0, 0, -9.81}, .options = yk_multibody_options_default()};
+    yk_multibody_def def = {.name = "multibody", .options.assembly_tolerance = 1e-10};
+    yk_option_set_defaults(yk_multibody_gravity.options, &def);
+    yk_option_set_defaults(yk_multibody_options_rows.options, &def);
+    return def;
 }
 
 yk_multibody_description yk_multibody_description_empty(void)
 {
-    return (yk_multibody_description){.name = "smooth", .options = yk_multibody_options_default()};
+    return (yk_multibody_description){.name = "multibody",
+                                      .options = yk_multibody_options_default()};
 }
 
 yk_multibody_node_def yk_multibody_node_default(void)

@@ -1,5 +1,6 @@
 /* Validation and copy of a description. All errors within a model are found here, and reported with
  * name and unit. */
+#include <stdio.h>
 #include <string.h>
 
 #include "multibody/multibody.h"
@@ -528,13 +529,17 @@ static yk_status check_feedbacks(const yk_multibody_model *model)
             if (component >= 0)
                 continue;
 
+            yk_failure_subject subject;
+            snprintf(subject.part, sizeof subject.part, "%s", force->name);
+            snprintf(subject.item, sizeof subject.item, "%s", input);
             if (channel < 0)
-                return yk_fail(model->context, YK_ERROR_ARGUMENT,
-                               "%s: the feedback of '%s': there is no channel '%.80s', such as "
-                               "'BODY.velocity.x'",
-                               def->name, force->name, input);
-            return yk_fail(
-                model->context, YK_ERROR_ARGUMENT,
+                return yk_fail_about(
+                    model->context, YK_ERROR_ARGUMENT, &subject,
+                    "%s: the feedback of '%s': there is no channel '%.80s', such as "
+                    "'BODY.velocity.x'",
+                    def->name, force->name, input);
+            return yk_fail_about(
+                model->context, YK_ERROR_ARGUMENT, &subject,
                 "%s: the feedback of '%s' reads '%.80s': name one component, such as '%.80s.x'",
                 def->name, force->name, input, model->channels[channel].name);
         }

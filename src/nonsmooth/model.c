@@ -3,19 +3,18 @@
 
 #include "base/text.h"
 #include "mechanics/body.h"
+#include "nonsmooth/options.h"
 #include "nonsmooth/world.h"
 
 yk_nonsmooth_def yk_nonsmooth_default(void)
 {
     /* No tolerance given: the speed that the step resolves determines the accuracy of the contact
      * problem. */
-    yk_contact_options solver = yk_contact_options_default();
-    solver.method = YK_CONTACT_AUTO;
-    solver.friction_model = YK_FRICTION_CONVEX_CONE;
-    solver.tolerance = 0;
-    solver.warm_start = true;
-    return (yk_nonsmooth_def){
-        .gravity = {0, 0, -9.81}, .contact_options = solver, .sleeping = {.delay = 0.5}};
+    yk_nonsmooth_def def = {.contact_options = yk_contact_options_default()};
+    def.contact_options.warm_start = true;
+    yk_option_set_defaults(yk_nonsmooth_gravity.options, &def);
+    yk_option_set_defaults(yk_nonsmooth_options.options, &def);
+    return def;
 }
 
 yk_nonsmooth_body_def yk_nonsmooth_body_default(void)

@@ -543,7 +543,8 @@ static const yk_option tight_rows[] = {
                     "`prescribed_velocity`"},
     EXTRAPOLATION_ROW,
     {"threads", ROW(INTEGER, thread_count), .default_text = "1", .range = YK_BETWEEN(0, 1024),
-     .description = "with sequence jacobi: subsystems that advance at the same time; 0 is one per "
+     .only_with = {"sequence", {"jacobi"}},
+     .description = "subsystems that advance at the same time; 0 is one per "
                     "core"},
     {0},
 };
