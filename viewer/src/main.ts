@@ -164,7 +164,11 @@ class App {
     const views = el("div", { class: "overlay views" });
     (["iso", "x", "y", "z"] as const).forEach((name, i) => views.append(button(name, `view ${name} (${i + 1})`, () => view.view(name))));
     this.measure.addEventListener("click", () => view.setMeasuring(this.measure.classList.toggle("on")));
-    views.append(this.measure);
+    views.append(
+      button("fit", "see the whole model (0)", () => view.fitAll()),
+      button("full", "full screen (g)", () => this.toggleFullScreen()),
+      this.measure,
+    );
     this.viewport.append(el("div", { class: "corner" }, [this.names, this.pickedBox]), views, this.triad, this.tools, this.message);
     view.onTurn = () => this.drawTriad(view.axes);
     this.describe(view, run);
@@ -388,9 +392,9 @@ class App {
       for (const name of names.filter((one) => test.test(one)).slice(0, most)) if (!wanted.includes(name)) wanted.push(name);
     };
     const recorded = (name: string) => this.run.channels.some((channel) => channel.name === name);
-    for (const link of this.run.scene?.connections ?? []) if (wanted.length < 1 && recorded(`${link.name}.gap_position`)) wanted.push(`${link.name}.gap_position`);
-    take(/\.(position|angle|displacement)$/, 2);
+    take(/\.(position|angle|displacement)(\.[xyz])?$/, 2);
     take(/\.(force|wrench)$/, 1);
+    for (const link of this.run.scene?.connections ?? []) if (wanted.length < 4 && recorded(`${link.name}.gap_position`)) wanted.push(`${link.name}.gap_position`);
     if (names.includes("energy balance")) wanted.push("energy balance");
     take(/./, names.length);
     wanted.slice(0, 4).forEach((name) => this.plots.open(name));
@@ -582,6 +586,8 @@ class App {
         l: () => this.setLoop(!this.loop),
         t: () => this.setTheme(document.documentElement.dataset.theme !== "dark"),
         f: () => (this.pickedBox.querySelector('button[title^="keep"]') as HTMLButtonElement | null)?.click(),
+        "0": () => this.view?.fitAll(),
+        g: () => this.toggleFullScreen(),
         "1": () => this.view?.view("iso"),
         "2": () => this.view?.view("x"),
         "3": () => this.view?.view("y"),
@@ -615,12 +621,19 @@ class App {
       ["+ −", "faster, slower"],
       ["l", "loop"],
       ["1 2 3 4", "views"],
+      ["0", "whole model"],
+      ["g", "full screen"],
       ["f", "follow what is picked"],
       ["t", "light or dark"],
       ["Esc", "let go"],
     ];
     this.keyBox = el("div", { class: "overlay keys" }, lines.map(([key, does]) => el("span", {}, [el("b", { text: key }), does])));
     this.viewport.append(this.keyBox);
+  }
+
+  private toggleFullScreen(): void {
+    if (document.fullscreenElement) void document.exitFullscreen();
+    else void document.documentElement.requestFullscreen().catch(() => undefined);
   }
 
   private setTheme(dark: boolean): void {

@@ -3,7 +3,7 @@
 import uPlot from "uplot";
 import { Channel, channelNames, channelOf, Run, valueAt } from "./data";
 import { Drawing, drawLines, DrawnLine } from "./drawing";
-import { button, colourOf, download, el, number, svg, unitText } from "./ui";
+import { button, colourOf, displayUnit, download, el, number, svg, unitText } from "./ui";
 
 interface Curve {
   run: number;
@@ -140,6 +140,8 @@ class Card {
   private mode: Mode = "time";
   private values: HTMLElement[] = [];
   private largest = 0;
+  private factor = 1; // of the unit that values are shown in, to the SI unit
+  private readonly unitBox = el("span", { class: "unit" });
   private readonly against = el("select", { class: "against", title: "what it is drawn against", attrs: { "aria-label": "other axis of the phase plot", hidden: "" } });
   private phase: { drawing: Drawing; dots: SVGElement[]; lines: PhaseLine[] } | null = null;
 
@@ -149,6 +151,7 @@ class Card {
     private readonly owner: Plots,
   ) {
     this.collect();
+    this.hideConstant();
     const hasPhase = this.fillAgainst();
     const modes = el("select", { class: "mode", title: "what is drawn", attrs: { "aria-label": `kind of plot of ${name}` } });
     const options: [Mode, string][] = [
@@ -164,7 +167,7 @@ class Card {
       this.draw();
     });
     this.against.addEventListener("change", () => this.draw());
-    const heading = el("h3", {}, [this.title, unitText(this.unit) ? el("span", { class: "unit", text: unitText(this.unit) }) : null]);
+    const heading = el("h3", {}, [this.title, this.unitBox]);
     const tools = el("div", { class: "tools" }, [
       modes,
       this.against,
@@ -190,6 +193,42 @@ class Card {
         for (const value of values) if (Math.abs(value) > this.largest) this.largest = Math.abs(value);
       });
     });
+  }
+
+  /** Components that hardly move leave the picture to those that do; their entries in the legend show them again. */
+  private hideConstant(): void {
+    const range = (curve: Curve): [number, number] => {
+      let low = Infinity;
+      let high = -Infinity;
+      for (const value of curve.values) {
+        if (value < low) low = value;
+        if (value > high) high = value;
+      }
+      return [low, high];
+    };
+    const ranges = this.curves.map(range);
+    const widths = ranges.map(([low, high]) => (high > low ? high - low : 0));
+    const widest = Math.max(0, ...widths);
+    if (!(widest > 0) || this.name === "energy balance") return;
+    const moving = ranges.filter((_, i) => widths[i] > 0.05 * widest);
+    const low = Math.min(...moving.map((one) => one[0]));
+    const high = Math.max(...moving.map((one) => one[1]));
+    for (const component of new Set(this.curves.map((curve) => curve.component))) {
+      const own = this.curves.flatMap((curve, i) => (curve.component === component ? [i] : []));
+      const constant = own.every((i) => widths[i] <= 1e-6 * widest);
+      const small = own.every((i) => widths[i] <= 0.05 * widest);
+      const stretches = own.some((i) => Math.max(high, ranges[i][1]) - Math.min(low, ranges[i][0]) > 2 * (high - low));
+      if (constant || (small && stretches)) for (const i of own) this.hidden.add(this.curves[i].label);
+    }
+  }
+
+  /** Chooses the unit that keeps the numbers of these curves short. */
+  private chooseUnit(curves: Curve[]): void {
+    let largest = 0;
+    for (const curve of curves) if (!this.hidden.has(curve.label)) for (const value of curve.values) if (Math.abs(value) > largest) largest = Math.abs(value);
+    const display = this.mode === "phase" ? { factor: 1, text: unitText(this.unit) } : displayUnit(this.unit, largest);
+    this.factor = display.factor;
+    this.unitBox.textContent = display.text;
   }
 
   /** Of a curve by its component, or by its run where there is one component. */
@@ -247,10 +286,12 @@ class Card {
     this.body.replaceChildren();
     if (this.curves.length === 0) return;
     if (this.mode === "phase") {
+      this.chooseUnit([]);
       this.drawPhase();
       return;
     }
     const { data, curves, timed } = this.shown();
+    this.chooseUnit(curves);
     const style = getComputedStyle(document.documentElement);
     const text = style.getPropertyValue("--muted").trim();
     const line = style.getPropertyValue("--line").trim();
@@ -276,7 +317,7 @@ class Card {
       series: [{}, ...curves.map((curve) => this.series(curve))],
       axes: [
         axis({ size: 34, values: (_u, ticks) => tickTexts(ticks).map((text, i) => (i === ticks.length - 1 ? `${text} ${timed ? "s" : "Hz"}` : text)) }),
-        axis({ size: 62, values: (_u, ticks) => tickTexts(ticks) }),
+        axis({ size: 62, values: (_u, ticks) => tickTexts(ticks.map((tick) => tick / this.factor)) }),
       ],
       hooks: {
         setCursor: [(u) => this.readout(u)],
@@ -378,6 +419,7 @@ class Card {
   grow(): void {
     this.collect();
     if (!this.plot || this.mode !== "time") return;
+    this.chooseUnit(this.curves);
     this.plot.setData(this.table(this.curves), !this.owner.isZoomed);
     this.setTime(this.owner.time);
   }
@@ -408,7 +450,7 @@ class Card {
       this.setTime(this.owner.time);
       return;
     }
-    this.values.forEach((value, k) => (value.textContent = number(this.quiet(u.data[k + 1][i] as number), 6)));
+    this.values.forEach((value, k) => (value.textContent = number(this.quiet(u.data[k + 1][i] as number) / this.factor, 6)));
   }
 
   /** Rounding errors beside the other curves are zero. */
@@ -438,7 +480,7 @@ class Card {
     const curves = this.mode === "difference" ? this.shown().curves : this.curves;
     this.values.forEach((value, k) => {
       const curve = curves[k];
-      if (curve) value.textContent = number(this.quiet(valueAt(curve.time, curve.values, t)), 6);
+      if (curve) value.textContent = number(this.quiet(valueAt(curve.time, curve.values, t)) / this.factor, 6);
     });
   }
 

@@ -949,6 +949,15 @@ export class View3D {
     direction.normalize();
     this.camera.up.copy(this.up);
     if (Math.abs(direction.dot(this.up)) > 0.99) this.camera.up.copy(across);
+    this.lookAlong(direction);
+  }
+
+  /** Sees all of the run from the present direction. */
+  fitAll(): void {
+    this.lookAlong(this.camera.position.clone().sub(this.controls.target).normalize());
+  }
+
+  private lookAlong(direction: Vector3): void {
     const distance = this.fit(direction);
     this.controls.target.copy(this.centre);
     this.camera.position.copy(this.centre).addScaledVector(direction, distance);

@@ -45,8 +45,19 @@ export function number(value: number | null | undefined, digits = 4): string {
   return text.replace(/-/g, "−");
 }
 
+const PREFIXES = ["p", "n", "µ", "m", "", "k", "M", "G", "T"];
+
+/** The unit in which values up to `largest` are short numbers, and its size in SI units: 0.012 m are shown as 12 mm. */
+export function displayUnit(unit: string, largest: number): { factor: number; text: string } {
+  // "m/s" may be shown as "mm/s", but not "m^2" as "mm^2", which is another factor.
+  if (!/^(m|N|Pa|J|W|s|V|A|Hz)($|[ */])/.test(unit) || !(largest > 0) || !Number.isFinite(largest)) return { factor: 1, text: unitText(unit) };
+  const thousands = Math.floor(Math.log10(largest * (1 + 1e-9)) / 3);
+  const index = Math.max(-4, Math.min(unit.startsWith("s") ? 0 : 4, thousands));
+  return { factor: 1000 ** index, text: PREFIXES[index + 4] + unitText(unit) };
+}
+
 export function unitText(unit: string): string {
-  return unit && unit !== "1" ? unit.replace(/\^2/g, "²").replace(/\^3/g, "³").replace(/ /g, "\u2009") : "";
+  return unit && unit !== "1" ? unit.replace(/\^2/g, "²").replace(/\^3/g, "³").replace(/ /g, "\u00b7") : "";
 }
 
 /** A colour per subsystem, and per run in plots. */

@@ -135,8 +135,11 @@ async function testReport(test) {
   const now = middle;
   const card = tab.locator(`.card[data-channel="${test.channel}"]`);
   const shown = parse(await card.locator(".legend .value").nth(test.component ?? 0).textContent());
-  const expected = interpolate(time, csv.get(test.column), now);
-  check(Math.abs(shown - expected) <= 1e-4 * Math.max(Math.abs(expected), test.scale), `${test.model}: the plot shows ${shown}, the file has ${expected}`);
+  // Numbers are shown in a unit with a prefix.
+  const unit = await card.locator("h3 .unit").textContent();
+  const factor = unit.length > 1 ? ({ n: 1e-9, µ: 1e-6, m: 1e-3, k: 1e3, M: 1e6 }[/^[nµmkM](?=(m|N|Pa|J|W|s)($|[·/]))/.exec(unit)?.[0]] ?? 1) : 1;
+  const expected = interpolate(time, csv.get(test.column), now) / factor;
+  check(Math.abs(shown - expected) <= 1e-4 * Math.max(Math.abs(expected), test.scale / factor), `${test.model}: the plot shows ${shown}, the file has ${expected}`);
 
   await tab.screenshot({ path: `${base}-light.png` });
   for (const name of ["Trust", "Summary", "Scenario", "Plots"]) await tab.getByRole("tab", { name }).click();
