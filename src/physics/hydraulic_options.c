@@ -69,8 +69,7 @@ static const yk_option_section *const valves[] = {&open_centre, &closed_centre, 
 static const yk_option_choice start_words[] = {
     {"steady", "the flows balance at the spool's first command, without motion"}, {NULL, NULL}};
 static const yk_option start_fields[] = {
-    {"pressures", YK_OPTION_NUMBERS, "Pa",
-     YK_MEMBER(yk_hydraulic_cylinder_def, cylinder.valve.kind), .min_count = 2, .max_count = 2,
+    {"pressures", YK_OPTION_NUMBERS, "Pa", .min_count = 2, .max_count = 2,
      .description = "of chamber 1 and chamber 2"},
     {"force", YK_OPTION_NUMBER, "N",
      .description = "with which the cylinder pushes its ends apart; "
@@ -113,8 +112,9 @@ static const yk_option cylinder_fields[] = {
      .description = "command of the valve where no wire brings it; "
                     "where absent, neutral: "
                     "0.5 of an open-center valve, 0 of a closed-center one"},
-    {"valve", YK_OPTION_VARIANT, .default_text = "{}", .section = &valve_section,
-     .variants = valves, .selector = "type", .default_variant = "open-center",
+    {"valve", YK_OPTION_VARIANT, YK_MEMBER(yk_hydraulic_cylinder_def, cylinder.valve.kind),
+     .default_text = "{}", .section = &valve_section, .variants = valves, .selector = "type",
+     .default_variant = "open-center",
      .description = "Four orifices between pump, chambers and tank"},
     {"initial_state", YK_OPTION_FORM, .default_text = "steady", .choices = start_words,
      .section = &start_section, .description = "pressures at the start"},
