@@ -19,3 +19,7 @@ yk_status yoke_py_set_state(yk_subsystem *self, const double *image);
 void yoke_py_energy(const yk_subsystem *self, yk_energy *energy);
 double yoke_py_next_event(const yk_subsystem *self, double t);
 yk_status yoke_py_sensitivity(yk_subsystem *self, double t, double h, const yk_input *inputs, int degree, double *matrix);
+
+/* A server of subsystems that are written in Python. */
+yk_status yoke_py_serve(void *handle, yk_context *context, const char *name, yk_subsystem **subsystem);
+bool yoke_py_wait_for_clients(void *handle, const char *address);

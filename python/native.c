@@ -2,6 +2,7 @@
 #include "native.h"
 
 #include <math.h>
+#include <stdio.h>
 #include <stdlib.h>
 #include <string.h>
 #include <time.h>
@@ -190,4 +191,74 @@ void yoke_py_read_channel(const yk_subsystem *self, int channel, double *values)
 {
     const yoke_py_subsystem *s = (const yoke_py_subsystem *)self;
     memcpy(values, s->channel_values[channel], (size_t)s->channels[channel].component_count * sizeof *values);
+}
+
+/* Compiled functions --------------------------------------------------------------------------- */
+
+static double *add_coefficients(double *to, const yk_input *input, bool angular, bool all_components)
+{
+    const yk_vec3 *from = angular ? input->angular : input->linear;
+    for (int power = 0; power <= YK_INPUT_DEGREE_MAX; power++) {
+        yk_vec3 v = power <= input->degree ? from[power] : (yk_vec3){0, 0, 0};
+        *to++ = v.x;
+        if (all_components) {
+            *to++ = v.y;
+            *to++ = v.z;
+        }
+    }
+    return to;
+}
+
+static yk_status call_function(yoke_py_subsystem *s, double t, double h, const yk_input *inputs)
+{
+    static const yk_input none = {.degree = 0};
+    double *to = s->inputs;
+    for (int i = 0; i < s->port_count; i++) {
+        const yk_input *input = inputs ? &inputs[i] : &none;
+        bool is_marker = s->ports[i].kind == YK_PORT_MARKER;
+        to = add_coefficients(to, input, false, is_marker);
+        if (is_marker)
+            to = add_coefficients(to, input, true, true);
+    }
+
+    int failed = s->function(t, h, s->state, s->inputs, s->outputs);
+    if (failed != 0) {
+        snprintf(s->message, sizeof s->message, "the function of the subsystem returned %d at t = %g s", failed, t);
+        return YK_ERROR_SUBSYSTEM;
+    }
+    for (size_t i = 0; i < s->state_size; i++)
+        if (!isfinite(s->state[i])) {
+            snprintf(s->message, sizeof s->message, "the state became infinite or not a number");
+            return YK_ERROR_NOT_FINITE;
+        }
+
+    const double *from = s->outputs;
+    for (int i = 0; i < s->port_count; i++) {
+        yk_port_value *value = &s->values[i];
+        switch (s->ports[i].kind) {
+        case YK_PORT_MARKER:
+            memcpy(value, from, sizeof *value);
+            from += sizeof *value / sizeof *from;
+            break;
+        case YK_PORT_SIGNAL: value->motion.position.x = *from++; break;
+        default:
+            value->motion.position.x = *from++;
+            value->motion.velocity.x = *from++;
+            value->motion.acceleration.x = *from++;
+            value->wrench.force.x = *from++;
+        }
+    }
+    return YK_OK;
+}
+
+yk_status yoke_py_function_step(yk_subsystem *self, double t, double h, const yk_input *inputs)
+{
+    return call_function((yoke_py_subsystem *)self, t, h, inputs);
+}
+
+yk_status yoke_py_function_set_state(yk_subsystem *self, const double *image)
+{
+    yoke_py_subsystem *s = (yoke_py_subsystem *)self;
+    memcpy(s->state, image, s->state_size * sizeof *image);
+    return call_function(s, 0, 0, NULL);
 }

@@ -41,7 +41,18 @@ void yoke_py_request_stop(yoke_py_interrupt *interrupt);
 /* Passes a record with its frames and its summary to a recorder. */
 yk_status yoke_py_copy_record(const yk_record *record, yk_recorder *recorder);
 
-/* A subsystem that is written in Python. */
+/* A compiled function that advances the state from t to t + h, and sets the outputs from the state; with h = 0 it sets the
+ * outputs alone. Inputs and outputs are by port, in the order of the ports:
+ *
+ *   inputs     scalar and signal ports: 4 coefficients, of the powers 0 to 3 of the time since t; markers: 3 numbers for
+ *              each power, first of the force or position, then of the torque or rotation
+ *   outputs    scalar ports: position, velocity, acceleration, force; signal ports: the value; markers: the 25 numbers of
+ *              a yk_port_value
+ *
+ * Returns 0, or another number if the step failed. */
+typedef int (*yoke_py_function)(double t, double h, double *state, const double *inputs, double *outputs);
+
+/* A subsystem that is written in Python, with a compiled function or without. */
 typedef struct yoke_py_subsystem {
     yk_subsystem base;
     void *handle;
@@ -53,8 +64,14 @@ typedef struct yoke_py_subsystem {
     double **channel_values; /* One array per channel. */
     double *state;
     size_t state_size;
+    yoke_py_function function; /* NULL: methods in Python. */
+    double *inputs, *outputs;  /* Of the function. */
     char message[1000];
 } yoke_py_subsystem;
+
+/* Operations with a compiled function; no Python is called. */
+yk_status yoke_py_function_step(yk_subsystem *self, double t, double h, const yk_input *inputs);
+yk_status yoke_py_function_set_state(yk_subsystem *self, const double *image);
 
 int yoke_py_ports(const yk_subsystem *self, const yk_port **list);
 void yoke_py_get_port_value(const yk_subsystem *self, int port, yk_port_value *value);

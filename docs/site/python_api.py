@@ -12,7 +12,7 @@ SECTIONS = {
     "Results": ["open", "Results", "Channel", "Spectrum", "Verdict", "Finding", "Remedy"],
     "Running simulations": ["Simulation", "State", "Body", "rollout"],
     "Models": ["System", "multibody.Model", "nonsmooth.World"],
-    "Solvers in Python": ["Subsystem", "Port", "Input", "Output"],
+    "Solvers in Python": ["Subsystem", "Port", "Input", "Output", "serve"],
     "Analyses": ["check", "stability", "convergence", "advise", "sweep", "error_bars", "modes", "compare"],
     "Other programs": ["fmu_info"],
     "Errors": ["Error", "ScenarioError", "Diagnostic", "RunError", "ClosedError", "BusyError"],

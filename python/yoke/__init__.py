@@ -27,6 +27,7 @@ from .program import fmu_info
 from .results import Channel, Results, Spectrum, open
 from .scenario import Scenario, load
 from .schema import describe
+from .server import serve
 from .simulation import Body, BusyError, Simulation, State, rollout
 from .subsystem import Input, Output, Port, Subsystem
 from .verdict import Finding, Remedy, Verdict
@@ -69,6 +70,7 @@ __all__ = [
     "nonsmooth",
     "open",
     "rollout",
+    "serve",
     "stability",
     "sweep",
 ]

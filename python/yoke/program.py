@@ -50,6 +50,10 @@ def fmu_info(path: str | os.PathLike[str]) -> str:
 
 
 def main() -> int:
-    """The command `yoke` of the package."""
+    """The command `yoke` of the package, which also serves solvers in Python: `yoke serve FILE.py:CLASS`."""
+    from . import server
+
+    if sys.argv[1:2] == ["serve"] and server.CLASS.fullmatch(sys.argv[2] if len(sys.argv) > 2 else ""):
+        return server.main(sys.argv[2:])
     command = find()
     os.execve(command, [command, *sys.argv[1:]], environment())

@@ -22,6 +22,7 @@ A solver is a class. Its name can be used behind `solver:` in every scenario, it
 from __future__ import annotations
 
 import copy
+import ctypes
 import inspect
 import math
 import re
@@ -210,11 +211,15 @@ class Subsystem:
         state: Array of all numbers that determine the rest of a run, assigned in ``__init__``. Change its elements, not the array.
             Yoke saves and restores it: iterations, step control and checkpoints need this. None: no rollback.
         channels: Recorded quantities by name, each (unit, number of components); read by :meth:`read_channel`.
+        function: A compiled function in place of :meth:`step` and :meth:`output`, which is called without Python: its address, a
+            ctypes or cffi function pointer, or a numba cfunc. It has the type ``int (double t, double h, double *state, const
+            double *inputs, double *outputs)``; docs/python.md describes the arrays.
     """
 
     ports: Mapping[str, Port] = {}
     state: Array | None = None
     channels: Mapping[str, tuple[str, int]] = {}
+    function: Any = None
     solver: ClassVar[str] = ""
 
     def __init_subclass__(cls, solver: str | None = None, register: bool = True, **arguments: Any) -> None:
@@ -248,7 +253,8 @@ class Subsystem:
     def sensitivity(self, t: float, h: float, inputs: Mapping[str, Input], degree: int) -> npt.ArrayLike:
         """Derivatives of the motions at `t + h` by the coefficients of the wrenches, after the step to `t + h`.
 
-        Rows and columns are those of yk_sensitivity_ops (yoke/subsystem.h).
+        Used by the schemes index1 (with ``substeps: 1``) and rim in place of finite differences. Rows and columns are those of
+        yk_sensitivity_ops (yoke/subsystem.h): of a scalar port position, velocity and acceleration, by the powers of the force.
         """
         raise NotImplementedError
 
@@ -320,6 +326,17 @@ class Adapter:
             c.state = ffi.from_buffer("double[]", state)
             c.state_size = len(state)
             self._keep.append(c.state)
+        if subsystem.function is not None:
+            if state is None:
+                raise ValueError("a subsystem with a compiled function needs a 'state'")
+            c.function = ffi.cast("yoke_py_function", _address(subsystem.function))
+            sizes = {"scalar": (4, 4), "signal": (4, 1), "marker": (24, 25)}
+            kinds = [sizes[subsystem.ports[name].kind] for name in names]
+            # The struct does not keep what it points to.
+            inputs = ffi.new("double[]", sum(size[0] for size in kinds) + 1)
+            outputs = ffi.new("double[]", sum(size[1] for size in kinds) + 1)
+            self._keep += [inputs, outputs, subsystem.function]
+            c.inputs, c.outputs = inputs, outputs
         c.base.ops = self._table(kind)
         self.handle = ffi.new_handle(self)
         c.handle = self.handle
@@ -348,9 +365,12 @@ class Adapter:
             destroy=lib.yoke_py_destroy,
             last_message=ffi.addressof(lib, "yoke_py_last_message"),
         )
+        if self.c.function:
+            ops.step = ffi.addressof(lib, "yoke_py_function_step")
         if self.state is not None:
+            set_state = ffi.addressof(lib, "yoke_py_function_set_state") if self.c.function else lib.yoke_py_set_state
             layout, get = ffi.addressof(lib, "yoke_py_layout"), ffi.addressof(lib, "yoke_py_get_state")
-            ops.rollback = self._group("yk_rollback_ops", layout=layout, get=get, set=lib.yoke_py_set_state)
+            ops.rollback = self._group("yk_rollback_ops", layout=layout, get=get, set=set_state)
         if _overrides(self.subsystem, "energy"):
             ops.energy = self._group("yk_energy_ops", read=lib.yoke_py_energy)
         if _overrides(self.subsystem, "next_event"):
@@ -373,7 +393,12 @@ class Adapter:
         """Brings outputs and channels up to date."""
         if self.subsystem.state is not self.state:
             self._take_state()
-        self.subsystem.output(self.outputs)
+        if self.c.function:
+            status = lib.yoke_py_function_step(ffi.addressof(self.c, "base"), 0.0, 0.0, ffi.NULL)
+            if status < 0:
+                raise RuntimeError(ffi.string(self.c.message).decode("utf-8", "replace"))
+        else:
+            self.subsystem.output(self.outputs)
         for name, array in self.channel_arrays.items():
             array[:] = self.subsystem.read_channel(name)
 
@@ -399,6 +424,27 @@ class Adapter:
         message = f"{type(exception).__name__}: {exception}".encode()[:998]
         self.c.message = message + b"\0"
         return int(lib.YK_ERROR_SUBSYSTEM)
+
+
+# Base class of function pointers, which ctypes does not name in public.
+_CTYPES_FUNCTION: Any = ctypes.CFUNCTYPE(None).__mro__[1]
+
+
+def _address(function: Any) -> int:
+    """Address of a compiled function: a number, a function of ctypes or cffi, or a cfunc of numba."""
+    if isinstance(function, int):
+        found = function
+    elif hasattr(function, "address"):
+        found = int(function.address)
+    elif isinstance(function, _CTYPES_FUNCTION):
+        found = ctypes.cast(function, ctypes.c_void_p).value or 0
+    elif isinstance(function, ffi.CData):
+        found = int(ffi.cast("uintptr_t", function))
+    else:
+        raise TypeError(f"'function' is of type {type(function).__name__}; it must be an address or a compiled function")
+    if found <= 0:
+        raise ValueError("the address of the compiled function is 0")
+    return found
 
 
 def take_exception(context: Context) -> tuple[Adapter, Exception] | None:
@@ -669,13 +715,13 @@ def registered() -> list[SolverTable]:
     for name, cls in _registry.items():
         table = _tables.get(name)
         if table is None or table.source is not cls:
-            if "step" in cls.__dict__ or _has_step(cls):
+            if _has_step(cls):
                 _tables[name] = SolverTable(name, cls)
     return list(_tables.values())
 
 
 def _has_step(cls: type[Subsystem]) -> bool:
-    return cls.step is not Subsystem.step
+    return cls.step is not Subsystem.step or cls.function is not None
 
 
 def take_solvers(scenario: Mapping[str, Any]) -> tuple[dict[str, Any], list[SolverTable]]:

@@ -1,5 +1,10 @@
 """Solvers in Python."""
 
+import ctypes
+import inspect
+import shutil
+import subprocess
+import sys
 import threading
 
 import numpy as np
@@ -75,6 +80,163 @@ def test_any_scheme_and_side(scheme, side):
     omega = np.sqrt(5000 / (1 + mass))
     np.testing.assert_allclose(r["left.mass.position"].value, 0.1 / omega * np.sin(omega * r.time), atol=3e-5)
     np.testing.assert_allclose(r["right.momentum"].value, mass * 0.1 * np.cos(omega * r.time), atol=6e-3 * mass)
+
+
+@pytest.mark.parametrize(
+    "changes",
+    [
+        {"coupling.sequence": "jacobi"},
+        {"coupling.exchange": "force-force"},
+        {"coupling.scheme": "loose"},
+        {"coupling.scheme": "index1"},
+        {"coupling.scheme": "rim"},
+    ],
+    ids=str,
+)
+def test_other_schemes(changes):
+    s = scenario()
+    s.update(changes)
+    r = s.run()
+    omega = np.sqrt(5000 / 1.5)
+    np.testing.assert_allclose(r["left.mass.position"].value, 0.1 / omega * np.sin(omega * r.time), atol=2e-5)
+    assert r.verdict.trustworthy
+
+
+def test_sensitivity():
+    calls = []
+
+    class Sensitive(Mass, register=False):
+        def sensitivity(self, t, h, inputs, degree):
+            calls.append(degree)
+            # The step is linear in the force at its middle: derivatives of position, velocity and acceleration.
+            a = 1 / (self.mass + self.stiffness * h**2 / 4)
+            weights = [(h / 2) ** power for power in range(degree + 1)]
+            return np.outer([h**2 / 2 * a, h * a, a], weights)
+
+    description = scenario("rim", "left", mass=20).to_dict()
+    subsystems = {**description["subsystems"], "right": {"solver": Sensitive, "mass": 20, "velocity": 0.1}}
+    r = yoke.load({**description, "subsystems": subsystems}).run()
+    assert calls
+    reference = scenario("rim", "left", mass=20).run()["left.mass.position"].value
+    np.testing.assert_allclose(r["left.mass.position"].value, reference, atol=1e-9)
+
+    class Wrong(Mass, register=False):
+        def sensitivity(self, t, h, inputs, degree):
+            return np.zeros((1, 1))
+
+    subsystems["right"]["solver"] = Wrong
+    with pytest.raises(ValueError, match="must be"):
+        yoke.load({**description, "subsystems": subsystems}).run()
+
+
+# The same mass as a compiled function.
+SOURCE = """
+int mass_step(double t, double h, double *s, const double *in, double *out)
+{
+    const double mass = 0.5;
+    double f = in[0] + h / 2 * (in[1] + h / 2 * (in[2] + h / 2 * in[3]));
+    if (h > 0) {
+        double a = f / mass;
+        s[0] += h * s[1] + h * h / 2 * a;
+        s[1] += h * a;
+        s[2] = a;
+        s[3] = f;
+    }
+    for (int i = 0; i < 4; i++)
+        out[i] = s[i];
+    return t > 1e3 ? 7 : 0;
+}
+"""
+
+
+@pytest.fixture(scope="module")
+def compiled(tmp_path_factory):
+    compiler = shutil.which("cc")
+    if compiler is None:
+        pytest.skip("there is no C compiler")
+    folder = tmp_path_factory.mktemp("compiled")
+    (folder / "mass.c").write_text(SOURCE)
+    subprocess.run([compiler, "-O1", "-ffp-contract=off", "-shared", "-fPIC", "-o", folder / "mass.so", folder / "mass.c"], check=True)
+    return ctypes.CDLL(str(folder / "mass.so")).mass_step
+
+
+def with_function(pointer):
+    class Compiled(yoke.Subsystem, register=False):
+        ports = {"mass": yoke.Port("scalar", input="wrench")}
+        function = pointer
+
+        def __init__(self) -> None:
+            self.state = np.array([0.0, 0.1, 0.0, 0.0])
+
+    return Compiled
+
+
+@pytest.mark.parametrize("scheme", ["tight", "index1"])
+def test_compiled_functions(compiled, scheme):
+    import cffi
+
+    address = ctypes.cast(compiled, ctypes.c_void_p).value
+    expected = scenario(scheme, "left").to_dict()
+    # The compiled mass receives the force.
+    expected["interfaces"] = {"joint": {"between": ["right.mass", "left.mass"]}}
+    expected["record"] = {"channels": ["left.mass.position"]}
+    expected["subsystems"]["left"]["mass"] = 0.2
+    reference = yoke.load(expected).run()
+    for pointer in (compiled, address, cffi.FFI().cast("int (*)(double)", address)):
+        s = yoke.load({**expected, "subsystems": {**expected["subsystems"], "right": {"solver": with_function(pointer)}}})
+        r = s.run()
+        np.testing.assert_allclose(r["left.mass.position"].value, reference["left.mass.position"].value, atol=1e-12)
+    hashes = {r.verdict.state_hash for r in yoke.rollout(s, [{}] * 4, threads=2)}
+    assert hashes == {r.verdict.state_hash}
+
+
+def test_numba_functions():
+    numba = pytest.importorskip("numba")
+    kind = numba.types.intc(numba.double, numba.double, *[numba.types.CPointer(numba.double)] * 3)
+
+    @numba.cfunc(kind)
+    def step(t, h, s, inputs, outputs):
+        s[0] += h * s[1]
+        outputs[0], outputs[1] = s[0], s[1]
+        return 0
+
+    sim = yoke.load({"time": {"end": 1, "step": 0.1}, "subsystems": {"a": {"solver": with_function(step)}}}).start()
+    sim.run_until(1)
+    assert sim["a.mass.position"] == pytest.approx(0.1)
+
+
+def test_wrong_functions(compiled):
+    def run(solver, start=0.0):
+        time = {"start": start, "end": start + 1, "step": 0.1}
+        return yoke.load({"time": time, "subsystems": {"a": {"solver": solver}}}).run()
+
+    with pytest.raises(yoke.RunError, match="returned 7") as caught:
+        run(with_function(compiled), start=999.5)
+    assert caught.value.subsystem == "a"
+    with pytest.raises(yoke.Error, match="compiled function"):
+        run(with_function("words"))
+    with pytest.raises(yoke.Error, match="is 0"):
+        run(with_function(0))
+
+
+def test_a_solver_in_another_process(tmp_path):
+    source = tmp_path / "solver.py"
+    head = "from __future__ import annotations\nimport numpy as np\nimport yoke\n\n\n"
+    source.write_text(head + inspect.getsource(Mass) + "\n\ndef make():\n    return Mass(0.5, velocity=0.1)\n")
+    address = f"unix:{tmp_path}/socket"
+    command = [sys.executable, "-m", "yoke", "serve", f"{source}:make", "--listen", address]
+    server = subprocess.Popen(command, stdout=subprocess.PIPE, text=True)
+    try:
+        assert server.stdout.readline().startswith("serving ")
+        description = scenario("tight").to_dict()
+        description["subsystems"]["right"] = {"solver": "remote", "address": address}
+        r = yoke.load(description).run()
+    finally:
+        # Processes of clients hold the pipe until they have left.
+        server.kill()
+        server.wait()
+        server.stdout.close()
+    np.testing.assert_array_equal(r["left.mass.position"].value, scenario("tight").run()["left.mass.position"].value)
 
 
 def test_step_control_rolls_back():

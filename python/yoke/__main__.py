@@ -1,0 +1,7 @@
+"""python3 -m yoke: the command `yoke`."""
+
+import sys
+
+from .program import main
+
+sys.exit(main())
