@@ -80,6 +80,10 @@ def yoke_py_check_signals(handle: Any) -> int:
     return 0
 
 
+# Allocator of contexts (yk_allocate_function), which tests replace by one that fails. None: realloc and free.
+allocate: Any = None
+
+
 class Context:
     """A context of the library. Used by one thread at a time.
 
@@ -98,6 +102,8 @@ class Context:
         definition.should_stop = ffi.addressof(lib, "yoke_py_should_stop")
         definition.should_stop_user = self.interrupt
         definition.thread_count = threads
+        if allocate is not None:
+            definition.allocate = allocate
         self.pointer = lib.yk_context_create(definition)
         if not self.pointer:
             raise MemoryError("out of memory")

@@ -11,7 +11,7 @@ from typing import TYPE_CHECKING, Any, Callable, Iterator, Mapping, Sequence, Ty
 import numpy as np
 import numpy.typing as npt
 
-from ._core import Context, encode, nearest, text
+from ._core import Context, encode, error, nearest, text
 from ._native import ffi, lib
 from .errors import ClosedError, Error
 from .run import fail
@@ -176,7 +176,7 @@ class Simulation:
             message = self._context.message() or text(lib.yk_status_text(status))
             if status == lib.YK_ERROR_ARGUMENT:
                 raise ValueError(message)
-            raise Error(message, text(lib.yk_status_name(status)))
+            raise error(status, message)
 
     def close(self) -> None:
         """Frees the memory of the simulation. Using it afterwards raises :class:`ClosedError`."""
