@@ -1,4 +1,4 @@
-"""A learned surrogate as a subsystem: a small network, trained with NumPy, stands for a nonlinear spring on a mass in Yoke.
+"""A learned surrogate as a subsystem: a small network, trained with NumPy, is a nonlinear spring that holds a pendulum.
 
     PYTHONPATH=build/release/python /usr/bin/python3 examples/python/surrogate.py
 """
@@ -9,8 +9,8 @@ import yoke
 
 
 def spring(x):
-    """The force (N) that is learned."""
-    return -200 * x - 3e5 * x**3
+    """Tension (N) by elongation (m), which is learned."""
+    return 200 * x + 3e5 * x**3
 
 
 def train(count: int = 24) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
@@ -23,32 +23,43 @@ def train(count: int = 24) -> tuple[np.ndarray, np.ndarray, np.ndarray]:
 
 
 class Surrogate(yoke.Subsystem, solver="surrogate"):
-    """Answers the motion of its port with the force that it has learned."""
+    """Answers the length between two points with the tension that it has learned.
 
-    ports = {"end": yoke.Port("scalar", input="motion")}
+    Args:
+        free_length: Length without tension (m), which it has at the start.
+        velocity: Its rate at the start (m/s).
+    """
 
-    def __init__(self) -> None:
+    ports = {"length": yoke.Port("scalar", input="motion")}
+
+    def __init__(self, free_length: float, velocity: float = 0.0) -> None:
+        self.free_length = free_length
         self.weights, self.biases, self.outputs = train()
-        self.state = np.zeros(4)  # position, velocity, acceleration, force
+        self.state = np.array([free_length, velocity, 0.0, 0.0])  # position, velocity, acceleration, force
 
     def step(self, t, h, inputs):
-        port = inputs["end"]
-        x = port.position(h)
-        # The force that the port needs from its partner is the opposite of that of the spring.
-        self.state[:] = x, port.velocity(h), port.acceleration(h), -np.tanh(x * self.weights + self.biases) @ self.outputs
+        port = inputs["length"]
+        tension = np.tanh((port.position(h) - self.free_length) * self.weights + self.biases) @ self.outputs
+        # The force that the port needs from its partner lengthens the spring.
+        self.state[:] = port.position(h), port.velocity(h), port.acceleration(h), tension
 
     def output(self, outputs):
-        port = outputs["end"]
+        port = outputs["length"]
         port.position, port.velocity, port.acceleration, port.force = self.state
 
 
 def build() -> yoke.System:
-    system = yoke.System("Learned spring", end=1, step=5e-4)
-    mass = system.add("mass", "oscillator", mass=1, velocity=0.2)
-    learned = system.add("learned", Surrogate)
-    system.interface("joint", mass["mass"], learned["end"])
+    pendulum = yoke.multibody.Model(gravity=[0, -9.81, 0])
+    rod = pendulum.body("rod", mass=1, inertia=[1 / 48, 1 / 48, 1 / 48], position=[0, -0.25, 0], velocity=[0.1, 0, 0], angular_velocity=[0, 0, 0.4])
+    pendulum.joint("pin", "revolute", "ground", rod, at=[0, 0, 0], axis=[0, 0, 1])
+    tip = pendulum.port("tip", type="distance", between=["ground", rod], markers=[{"offset": [0.3, -0.5, 0]}, {"offset": [0, -0.25, 0]}])
+
+    system = yoke.System("Learned spring on a pendulum", end=0.5, step=5e-5)
+    mechanism = system.add("pendulum", pendulum)
+    learned = system.add("spring", Surrogate, free_length=0.3, velocity=-0.2)
+    system.interface("joint", mechanism[tip], learned["length"])
     system.coupling("explicit")
-    system.record("mass.mass.position", "mass.mass.velocity")
+    system.record("pendulum.tip.position", "pendulum.rod.angular_velocity.z", "pendulum.rod.position", every=10)
     return system
 
 

@@ -136,9 +136,14 @@ class _Model:
         """Adds a joint between two bodies, nodes or ``"ground"``, at a point ``at`` (m) about an ``axis``."""
         return self._add(Joint, "joints", name, {"type": type, "between": self._frames((a, b)), **keys}, type)
 
-    def port(self, name: str, body: Frame, **keys: Any) -> ModelPort:
-        """Adds a port at a marker on a body, at ``offset`` (m) in its axes."""
-        return self._add(ModelPort, "ports", name, {"body": self._frames((body,))[0], **keys})
+    def port(self, name: str, body: Frame | None = None, type: str = "marker", **keys: Any) -> ModelPort:
+        """Adds a port at a marker on a body, at ``offset`` (m) in its axes, or of type ``"distance"``, ``between`` two bodies."""
+        if body is not None:
+            keys["body"] = self._frames((body,))[0]
+        if "between" in keys:
+            keys["between"] = self._frames(keys["between"])
+        kind = {} if type == "marker" else {"type": type}
+        return self._add(ModelPort, "ports", name, {**kind, **keys}, type)
 
     def to_dict(self) -> dict[str, Any]:
         """The section of the subsystem in a scenario."""
@@ -416,9 +421,7 @@ def _subsystem(name: str, section: dict[str, Any]) -> list[str]:
             if key == "beams":
                 arguments += [_value(item.pop("nodes")), _value(item.pop("section"))]
             if key == "ports":
-                if "body" not in item:
-                    return [f"system.add({', '.join([repr(name), repr(solver), *_list(section)])})"]
-                arguments.append(repr(item.pop("body")))
+                arguments += [repr(item.pop("body"))] if "body" in item else []
             lines.append(f"model.{methods[key]}({', '.join([*arguments, *_list(item)])})")
     return [*lines, f"system.add({name!r}, model)"]
 

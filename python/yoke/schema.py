@@ -174,9 +174,12 @@ def describe(path: str = "", kind: str = "") -> Keys:
 
     Args:
         path: ``"coupling"``, ``"time"``, ``"subsystems.NAME"``, or a section of a solver such as ``"multibody.bodies.NAME"``.
-        kind: Kind of the section, such as ``"oscillator"`` or ``"revolute"``.
+        kind: Kind of the section, such as ``"oscillator"`` or ``"revolute"``; without it, the keys that all kinds have, or those of
+            any kind if they have none in common.
     """
     found = keys(path, kind)
+    for word in kinds(path) if not kind and not found else []:
+        found = {**keys(path, word), **found}
     if not found:
         names = {f"{place} {word}".strip() for place, word in sections()}
         raise KeyError(f"there is no section '{path}'{nearest(f'{path} {kind}'.strip(), names)}")
@@ -204,7 +207,7 @@ def document(function: Callable[..., Any], path: str, kind: str = "") -> None:
     for word in [kind] if kind else [*kinds(path), ""]:
         found = {**keys(path, word), **found}
     own = [p for p in inspect.signature(function).parameters.values() if p.kind is not p.VAR_KEYWORD]
-    taken = {parameter.name for parameter in own} | {"between"}
+    taken = {parameter.name for parameter in own} | ({"between"} if "a" in {p.name for p in own} or "wrench_side" in {p.name for p in own} else set())
     added = [
         inspect.Parameter(name, inspect.Parameter.KEYWORD_ONLY, default=None if key.default == "required" else _literal(key.default))
         for name, key in found.items()

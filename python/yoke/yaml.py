@@ -22,7 +22,8 @@ def plain(value: Any) -> Any:
     if value is None or isinstance(value, (bool, int, str)):
         return value
     if isinstance(value, float):
-        return value
+        # Subclasses, such as np.float64, may be written in another way.
+        return float(value)
     if isinstance(value, os.PathLike):
         return os.fspath(value)
     if isinstance(value, np.ndarray):
@@ -47,7 +48,7 @@ def scalar(value: Any) -> str:
     if isinstance(value, float):
         if not math.isfinite(value):
             raise ValueError(f"a scenario cannot contain the number {value}")
-        return repr(value)
+        return repr(float(value))
     if isinstance(value, str):
         if _PLAIN.match(value) and value.lower() not in _RESERVED and not value.endswith(" "):
             return value

@@ -104,3 +104,16 @@ def test_a_world():
         sim.step()
         low = min(low, sim["ball"].position[2])
     assert low == pytest.approx(0.1, abs=2e-3)
+
+
+def test_ports_by_distance():
+    model = yoke.multibody.Model()
+    rod = model.body("rod", mass=1, inertia=[1, 1, 1])
+    model.port("end", rod, offset=[1, 0, 0])
+    model.port("length", type="distance", between=["ground", rod], at=[0, 0, 0], axis=[1, 0, 0])
+    ports = model.to_dict()["ports"]
+    assert ports["end"] == {"body": "rod", "offset": [1, 0, 0]}
+    assert ports["length"] == {"type": "distance", "between": ["ground", "rod"], "at": [0, 0, 0], "axis": [1, 0, 0]}
+    with pytest.raises(TypeError, match="no key 'offset'"):
+        model.port("wrong", type="distance", between=["ground", rod], offset=[0, 0, 0])
+    assert "markers" in {key.name for key in yoke.describe("multibody.ports.NAME")}

@@ -2,6 +2,7 @@
 
 import pickle
 
+import numpy as np
 import pytest
 
 import yoke
@@ -88,3 +89,16 @@ def test_every_model_survives_conversion():
         text = scenario.to_yaml()
         again = yoke.Scenario(folder, text)
         assert again.resolved == scenario.resolved, name
+
+
+def test_numbers_of_numpy(oscillators):
+    class Number(float):
+        def __repr__(self):  # as np.float64 of NumPy 2
+            return f"np.float64({float(self)})"
+
+    for value in (Number(0.25), np.float64(0.25), np.float32(0.25), np.array(0.25)):
+        assert oscillators.with_changes({"subsystems.left.mass": value})["subsystems.left.mass"] == 0.25
+    changed = oscillators.with_changes({"time.end": np.int64(1), "record.channels": np.array(["left.mass.position"])})
+    assert changed["time.end"] == 1 and changed["record.channels"] == ["left.mass.position"]
+    sweep = yoke.sweep(oscillators, {"subsystems.left.mass": [Number(1.0), Number(2.0)]}, "rms(left.mass.position)", threads=1)
+    assert np.isfinite(sweep.values).all()
