@@ -159,8 +159,9 @@ static void print_numbers(const yk_scenario_info *info, const yk_stability_repor
         print_out("  growth in the run %.9g per step\n", r->tracked_growth);
     if (isfinite(r->tracked_growth) && r->tracked_growth <= 1 &&
         r->spectral_radius - r->spectral_radius_error > 1)
-        print_out("                    the linearization grows at this instant, the run does not%s\n",
-                  info->has_impacts ? ": its contacts change" : "");
+        print_out(
+            "                    the linearization grows at this instant, the run does not%s\n",
+            info->has_impacts ? ": its contacts change" : "");
 
     if (r->rate_count > 1 || *r->reference) {
         print_out("  growth per second");

@@ -195,7 +195,7 @@ typedef struct yk_comparison {
     /* see yk_growth_def: growth that is only visible along the run is compared with the same kind
      * of growth */
     double follow;
-    double at_step;    /* 1/s, growth of the reference at the step of the scheme, for remedies */
+    double at_step; /* 1/s, growth of the reference at the step of the scheme, for remedies */
     /* Of the growth along the whole run, once it is known: see yk_growth_along_run. */
     double amplitude, witnessed, run_growth;
     bool along_run_known, grows_along_run;
