@@ -17,7 +17,7 @@
 
 /* The solver: semi-implicit Euler -------------------------------------------------------------- */
 
-/* Everything that changes while stepping: doubles only, so that this is the state image. */
+/* All data that change while stepping: doubles only, so that this is the state image. */
 typedef struct cart_state {
     double x, v, a; /* position (m), velocity, acceleration */
     double force;   /* on the cart, from the clamp (N) */
@@ -112,9 +112,9 @@ static void cart_destroy(yk_subsystem *self)
     (void)self; /* lives on the stack of main */
 }
 
-/* Optional: where the cart will be if nothing new acts on it. Explicit schemes tell it to the
- * partner; it has to be this solver's own formula, or the two would drift apart by the
- * difference. */
+/* Optional: the predicted motion of the cart without new forces. Explicit schemes pass it to the
+ * partner. It must use this solver's own formula, because otherwise the two carts would drift apart
+ * by the difference. */
 static void cart_predict(const yk_subsystem *self, int port, double h, yk_motion *motion)
 {
     const cart_state *now = &((const cart *)self)->now;
@@ -163,9 +163,9 @@ static const yk_subsystem_ops cart_ops = {
 static const double duration = 1.0; /* s */
 static const double step = 1e-4;    /* s */
 
-/* Asks whether the coupling is stable (its spectral radius is at most 1; with a right cart above
- * about 0.3 of the left one's mass the explicit scheme is not), runs to the end, and prints how
- * far off motion and joint were. */
+/* Checks whether the coupling is stable (spectral radius at most 1; it is not for the explicit
+ * scheme if the mass of the right cart is above about 0.3 of the left one's), runs to the end, and
+ * prints the errors of motion and joint. */
 static yk_status simulate(yk_context *context, const char *title, yk_scheme_def scheme,
                           yk_subsystem *left, yk_subsystem *right, double omega)
 {

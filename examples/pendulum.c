@@ -1,4 +1,4 @@
-/* A pendulum that carries a box of particles: two solvers, each with its own method, joined at
+/* A pendulum that carries a box of particles: two solvers, each with its own method, connected at
  * one marker.
  *
  *   cc pendulum.c $(pkg-config --cflags --libs yoke) -lm */
@@ -30,8 +30,8 @@ int main(void)
     yk_nonsmooth_add_particles_in_body(damper, box_id, &spheres);
     int container = yk_nonsmooth_add_marker_port(damper, "container", box_id, yk_marker_default());
 
-    /* The box is clamped to the tip: it follows the rod, which feels its weight and the impacts
-     * in it. Mistakes in all of the above are reported where the system is created. */
+    /* The box is fixed to the tip: it follows the rod, which feels its weight and the impacts in
+     * it. Errors in the description are reported when the system is created. */
     yk_system_def def = yk_system_default();
     def.macro_step = 1e-4;
     yk_system_builder *builder = yk_system_begin(context, &def);

@@ -62,7 +62,7 @@ static yk_status averaged_step(yk_scheme *scheme, yk_system *system, yk_step_rep
     report->iterations = 1;
 
     for (int i = 0; i < yk_system_interface_count(system); i++) {
-        /* The mean on the first side. */
+        /* The weighted mean for the wrench side. */
         yk_wrench now = yk_system_reaction_wrench(system, i);
         yk_wrench *last = &self->last[i];
         yk_wrench applied = {mean(self->options.weight, now.force, last->force),
@@ -70,13 +70,13 @@ static yk_status averaged_step(yk_scheme *scheme, yk_system *system, yk_step_rep
         yk_system_apply_wrench(system, i, &applied);
         *last = now;
 
-        /* The second side goes where the first is expected. */
+        /* The motion side follows the predicted motion of the wrench side. */
         yk_motion end;
         yk_system_predict_motion(system, i, &end);
         yk_system_prescribe_motion(system, i, &end);
     }
 
-    /* Signals of all before any has moved. */
+    /* Update all signals before any subsystem steps. */
     for (int i = 0; i < yk_system_participant_count(system); i++)
         yk_system_update_signals(system, i);
     for (int i = 0; i < yk_system_participant_count(system); i++)
@@ -85,7 +85,7 @@ static yk_status averaged_step(yk_scheme *scheme, yk_system *system, yk_step_rep
     return YK_OK;
 }
 
-/* The last wrenches are all that a rollback has to bring back. */
+/* The last wrenches are the state that a rollback restores. */
 static double *averaged_state(yk_scheme *scheme, const yk_system *system, size_t *count)
 {
     *count = (size_t)yk_system_interface_count(system) * sizeof(yk_wrench) / sizeof(double);
@@ -123,7 +123,7 @@ static const char scenario_text[] =
     "  - {name: clamp, between: [left.mass, right.mass]}\n"
     "coupling: {scheme: averaged, weight: 0.75}\n";
 
-/* Loads the scenario with one value changed, or none; prints its mistakes. */
+/* Loads the scenario with one value changed, or none; prints its errors. */
 static yk_scenario *load(yk_context *context, const char *override)
 {
     const yk_scheme_ops *const schemes[] = {&averaged_ops};
@@ -160,7 +160,7 @@ int main(void)
     if (status == YK_OK)
         status = yk_system_run(system, 1);
 
-    /* The two are one mass on one spring. */
+    /* The two masses act as one mass on one spring. */
     double error = INFINITY;
     if (status == YK_OK) {
         double x = yk_system_port_value(system, 0, 0)->motion.position.x;

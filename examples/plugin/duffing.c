@@ -21,7 +21,7 @@ typedef struct duffing_options {
 typedef struct duffing {
     yk_subsystem base; /* first, so that Yoke finds the operations */
     duffing_options model;
-    /* Position (m), velocity (m/s), acceleration (m/s^2): all that a rollback has to bring back. */
+    /* Position (m), velocity (m/s), acceleration (m/s^2): the state that a rollback restores. */
     double state[3];
 } duffing;
 
@@ -48,7 +48,7 @@ static double acceleration(const duffing *d, const double state[2], double force
     return (force - m->damping * v - m->stiffness * x - m->cubic * x * x * x) / m->mass;
 }
 
-/* The force of the port at a time within the step; none where it is not connected. */
+/* The force of the port at a time within the step; zero if it is not connected. */
 static double force_at(const yk_input *inputs, double time)
 {
     double force = 0;
@@ -140,7 +140,7 @@ static const yk_subsystem_ops duffing_ops = {
     .rollback = &duffing_rollback,
 };
 
-/* From here on: what makes it a solver of scenarios, and the library a plug-in. */
+/* From here on: registration as a solver of scenarios, and as a plug-in. */
 
 static yk_status duffing_create(yk_context *context, const void *options, yk_subsystem **subsystem)
 {

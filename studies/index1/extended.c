@@ -1,9 +1,9 @@
-/* The scheme index1 in 33 digits, apart from the library: orders where double precision does not
- * reach.
+/* The scheme index1 with 33 digits, independent of the library: orders beyond the reach of double
+ * precision.
  *
- * paper index1, figures 7, 8, 12, 13. Oscillator: both masses by the matrix exponential. Double
- * pendulum: both links by extrapolation of the midpoint rule to order 20, Newton's method carried
- * to the end. The reference is the same system without the cut. Prints CSV. */
+ * Meyer et al. 2018, figures 7, 8, 12, 13. Oscillator: both masses by the matrix exponential.
+ * Double pendulum: both links by extrapolation of the midpoint rule to order 20, with fully
+ * converged Newton iterations. The reference is the same system without the cut. Prints CSV. */
 #include <stdio.h>
 #include <string.h>
 
@@ -100,11 +100,11 @@ static void solve(int n, real a[UNKNOWNS_MAX][UNKNOWNS_MAX], real *b)
 
 /* Scheme --------------------------------------------------------------------------------------- */
 
-/* paper index1 (23), (24), in powers of tau. */
+/* Meyer et al. 2018 (23), (24), in powers of tau. */
 static const int shapes[2][3][POWERS] = {{{12, -48, 36, 0}, {-6, 30, -24, 0}, {1, -6, 6, 0}},
                                          {{0, 60, -180, 120}, {0, -24, 84, -60}, {0, 3, -12, 10}}};
 
-/* A system cut in two: `rows` constraints, its state, and the multipliers of the last step in
+/* A system split in two: `rows` constraints, its state, and the multipliers of the last step in
  * powers of tau. */
 typedef struct cut {
     int rows;
@@ -140,7 +140,7 @@ static void conditions(advance step, const cut *from, real h, const real *parame
     }
 }
 
-/* One macro step, Newton's method with differences until nothing changes. */
+/* One macro step: Newton's method with finite differences until convergence. */
 static void macro_step(advance step, const cut *from, real h, int degree, cut *to)
 {
     int n = 3 * from->rows;
@@ -382,7 +382,7 @@ static errors oscillator_errors(int degree, real h, int steps)
     return largest;
 }
 
-/* From the whole pendulum at the time `begin`. */
+/* The state of the whole pendulum at the time `begin`. */
 static errors pendulum_errors(int degree, real h, int steps, real begin)
 {
     const real quarter_pi =
@@ -410,7 +410,7 @@ static errors pendulum_errors(int degree, real h, int steps, real begin)
 
 /* Output --------------------------------------------------------------------------------------- */
 
-/* Errors of both degrees for steps that are halved from 1 / `first` to 1 / `last`, as CSV. */
+/* Errors of both degrees for steps halved from 1 / `first` to 1 / `last`, as CSV. */
 static void print_errors(const char *system, int first, int last)
 {
     printf("k,H,position,order,velocity,order\n");

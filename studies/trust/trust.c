@@ -1,24 +1,28 @@
-/* The trust suite: what the program says of runs, counted against the truth.
+/* The trust suite: compares the program's statements about runs with reference solutions.
  *
- * A case is a scenario of a kind that users write, with its values (cases.txt). Every case is run
- * under many variants of the coupling and three macro steps, and five things are judged:
+ * A case is a typical scenario of users, with its values (cases.txt). Every case is run with many
+ * variants of the coupling and three macro steps, and five things are judged:
  *
- *   run        the run's findings. The truth is the error of the recorded signals against a fine reference: monolithic
- *              where the parts can be merged, else the tightest scheme that runs. A run that is good and is called not to
- *              be trusted is a false alarm, one that is wrong and is not, a miss.
- *   stability  the verdict of `yoke stability`. The truth is a long run beside the reference with the same step: it runs
- *              away, or it stays with the reference.
- *   error      the error bars of `yoke run --error-bars`. The truth is the difference from the reference: a bar that is smaller is a
- *              miss, one that is larger than one percent and ten times the truth a false alarm.
- *   remedy     the first remedy of a run that is not to be trusted. It is pasted: a run that is trusted and not wrong is
- *              right, any other a miss; a run without a remedy that can be pasted is undecided.
- *   advise     the block that `yoke advise` prints. It is pasted, run from start to end, and compared with the reference.
+ *   run        the run's findings. The truth is the error of the recorded signals relative to a
+ *              fine reference: monolithic if the parts can be merged, otherwise the tightest scheme
+ *              that runs. A good run reported as not trustworthy is a false alarm, a wrong run that
+ *              is not reported is a miss.
+ *   stability  the verdict of `yoke stability`. The truth is a long run compared with the reference
+ *              at the same step: it diverges, or it stays close to the reference.
+ *   error      the error bars of `yoke run --error-bars`. The truth is the difference from the
+ *              reference: a smaller bar is a miss, one that is larger than one percent and ten
+ *              times the truth a false alarm.
+ *   remedy     the first remedy of a run that is not trustworthy. It is applied: a trustworthy run
+ *              that is not wrong is a success, any other a miss; a run without an applicable remedy
+ *              is undecided.
+ *   advise     the block that `yoke advise` prints. It is applied, run from start to end, and
+ *              compared with the reference.
  *
- * Each case is worked on in a process of its own, so that one that hangs or crashes is counted as
- * such and the others go on.
+ * Each case runs in a process of its own, so that one that hangs or crashes is counted as such and
+ * the others continue.
  *
- *   build/release/studies/trust/yoke-trust [--set N] [--case NAME] [--only run|verdict|stability|error|remedy|advise]
- * [--jobs N] [--verbose] */
+ *   build/release/studies/trust/yoke-trust [--set N] [--case NAME] [--only
+ *   run|verdict|stability|error|remedy|advise] [--jobs N] [--verbose] */
 #include <errno.h>
 #include <math.h>
 #include <signal.h>
@@ -34,25 +38,24 @@
 
 enum { CASES_MAX = 256, OVERRIDES_MAX = 24, LINE_MAX_LENGTH = 1024 };
 
-/* Errors, by the range of the signal, up to which a run is good, and from which on it is wrong;
- * between them no verdict is counted. */
+/* Errors, relative to the range of the signal, up to which a run is good, and above which it is
+ * wrong; in between no verdict is counted. */
 static const double GOOD = 0.03, WRONG = 0.2;
 /* The same for the verdict of a user. */
 static const double VERDICT_GOOD = 0.05, VERDICT_WRONG = 0.1;
-/* A step with which the reference scheme itself is not better than this says nothing of the
- * coupling. */
+/* At steps for which the reference scheme itself is less accurate than this, the coupling is not
+ * judged. */
 static const double TOO_COARSE = 0.1;
-/* A long run has run away, or has stayed, if its signals reach so many times as far as those of
+/* A long run has diverged, or has stayed, if the range of its signals is this multiple of that of
  * the reference. */
 static const double RAN_AWAY = 20, STAYED = 2;
 enum { LONG_RUN_STEPS = 4000 };
 
-/* Seconds of the processor that a single run and an advice may take, and seconds on the clock of
- * a whole case. */
+/* Limits: processor time (s) of a single run and of an advice, and wall time (s) of a whole case. */
 static const double RUN_SECONDS = 60, ADVICE_SECONDS = 15;
 enum { CASE_SECONDS = 7200 };
 
-/* Macro steps by that of the scenario. The truth has samples at multiples of the smallest. */
+/* Macro steps relative to that of the scenario. The reference is sampled at multiples of the smallest. */
 static const double step_factors[] = {4, 1, 0.25};
 enum { STEP_COUNT = 3, FINE_PARTS = 16, COARSE_FACTOR = 4 };
 
@@ -78,7 +81,7 @@ static const variant variants[] = {
 };
 enum { VARIANT_COUNT = sizeof variants / sizeof *variants };
 
-/* What may serve as the truth, best first. */
+/* Candidates for the reference, best first. */
 static const variant references[] = {
     {"monolithic", {"coupling={scheme: monolithic}"}},
     {"tight",
@@ -88,8 +91,7 @@ static const variant references[] = {
 };
 enum { REFERENCE_COUNT = sizeof references / sizeof *references };
 
-/* Marks an override that makes the reference what it is, where no scheme between the parts can be
- * it. */
+/* Marks an override for the reference, if no coupling scheme can be the reference. */
 #define TRUTH "truth:"
 
 typedef enum motion { MOTION_LINEAR, MOTION_GROWS, MOTION_ANY } motion;
@@ -132,17 +134,18 @@ typedef enum judgement {
 static const char *const judgement_names[] = {"right",     "false alarm", "miss",
                                               "undecided", "not counted", "broken"};
 
-/* One answer of the program and what it was worth; what a worker sends to the parent. */
+/* One answer of the program and its evaluation; sent by a worker to the parent. */
 typedef struct row {
     int case_index;
     question question;
     int variant; /* -1: none */
     double step; /* s */
     judgement judgement;
-    /* of the signals by their range; of stability: how far it ran by how far the reference did */
+    /* error of the signals relative to their range; for stability: range relative to that of the
+     * reference */
     double error;
     double estimate; /* of the error, by the program; NaN: none */
-    double cost;     /* processor time of the estimate by that of the run */
+    double cost;     /* processor time of the estimate relative to that of the run */
     bool contact;
     char said[200];
 } row;
@@ -283,7 +286,7 @@ static void describe(const options *asked, const trust_case *c, const variant *v
     out->def.override_count = count;
 }
 
-/* NULL if it is refused, with the reason in o->message. */
+/* NULL if it is rejected, with the reason in o->message. */
 static yk_scenario *load(const case_source *from, outcome *o)
 {
     *o = (outcome){.status = YK_ERROR_MEMORY};
@@ -312,12 +315,12 @@ static yk_scenario *load(const case_source *from, outcome *o)
     return scenario;
 }
 
-/* False if the scenario is refused under this variant. With `tries`, remedies are tried as by the
+/* False: the scenario is rejected with this variant. With `tries`, remedies are tried as by the
  * program. */
 typedef enum run_mode {
     RUN_PLAIN,
     RUN_WITH_REMEDIES,
-    RUN_WITH_VERDICT /* estimates its error, as the command line does */
+    RUN_WITH_VERDICT /* estimates its error, like the command line */
 } run_mode;
 
 static bool run_source(const case_source *from, run_mode mode, outcome *o)
@@ -374,7 +377,7 @@ static double channel_range(const yk_record *record, int channel, int components
     return widest;
 }
 
-/* Largest difference of the signals of two records at the times that both have, by the range of
+/* Largest difference of the signals of two records at their common times, relative to the range of
  * the signal in the reference; infinite if the record ends before the reference does. */
 static double distance(const yk_record *record, const yk_record *reference)
 {
@@ -412,7 +415,7 @@ static double distance(const yk_record *record, const yk_record *reference)
     return isnan(worst) ? INFINITY : worst;
 }
 
-/* How far the signals of a run reach by how far those of the reference do. */
+/* Range of the signals of a run relative to those of the reference. */
 static double reach(const yk_record *record, const yk_record *reference)
 {
     const yk_record_header *header = yk_record_get_header(reference);
@@ -435,7 +438,7 @@ typedef struct work {
     int case_index;
     FILE *out;
     double step, end;                 /* s, of the scenario */
-    int reference;                    /* index of the scheme that tells the truth */
+    int reference;                    /* index of the reference scheme */
     outcome fine;                     /* the truth */
     double reference_error;           /* estimated, of the truth */
     double coarse_errors[STEP_COUNT]; /* of the reference scheme with the steps of the runs */
@@ -528,8 +531,8 @@ static void judge_runs(work *w)
         }
 }
 
-/* As a user asks: is this run within 10 % of the truth? The errors of all parts count, those of the
- * time integration as well as those of the coupling. */
+/* The user's question: is this run within 10 % of the truth? All errors count, those of the time
+ * integration as well as those of the coupling. */
 static void judge_verdicts(work *w)
 {
     outcome coarser;
@@ -605,8 +608,8 @@ static void judge_stability(work *w)
         if (YK_FAILED(o.status))
             snprintf(r.said, sizeof r.said, "%.190s", o.message);
         release(&o);
-        /* A run that stops for another reason, such as an impact that its iterations do not
-         * follow, says nothing. */
+        /* A run that stops for another reason, such as an impact for which its iterations fail, is
+         * not counted. */
         if (!away && !stays) {
             report(w, r);
             continue;
@@ -647,8 +650,7 @@ static void judge_stability(work *w)
     release(&base);
 }
 
-/* Variants whose error bars are asked for: one without iterations, one with, and the whole as
- * one. */
+/* Variants whose error bars are computed: one without iterations, one with, and the merged system. */
 static const char *const barred[] = {"explicit", "tight", "index1", "monolithic"};
 
 static bool is_barred(const variant *v)
@@ -712,7 +714,8 @@ static void judge_error(work *w)
                     claimed = fmax(claimed, bars->channels[i].relative_to_range);
             if (!bars->is_bounded)
                 claimed = INFINITY;
-            bool lost = claimed > 0.5 && r.error > 0.1; /* both say that nothing is known */
+            /* both report the channel as unpredictable */
+            bool lost = claimed > 0.5 && r.error > 0.1;
             r.judgement = RIGHT;
             if (!(r.error <= claimed + 1e-9) && !lost)
                 r.judgement = MISS;
@@ -729,7 +732,7 @@ static void judge_error(work *w)
     }
 }
 
-/* With the largest step, at which the remedies that schemes have for each other fail most. */
+/* With the largest step, at which the remedies by other schemes fail most often. */
 static void judge_remedies(work *w)
 {
     double step = w->step * step_factors[0];
@@ -746,7 +749,7 @@ static void judge_remedies(work *w)
             continue;
         }
 
-        /* The first one that can be pasted. */
+        /* The first applicable remedy. */
         const yk_remedy *remedy = NULL;
         for (int i = 0; i < o.report.finding_count && !remedy; i++)
             for (int k = 0; k < o.report.findings[i].remedy_count && !remedy; k++)
@@ -795,7 +798,7 @@ static void judge_advice(work *w)
     if (context && advice && !YK_FAILED(yk_diagnostics_create(context, &diagnostics))) {
         yk_status status = yk_advise(context, &def, diagnostics, advice);
         if (YK_FAILED(status)) {
-            /* A scenario that loads and gets no advice is told why. */
+            /* If a valid scenario gets no advice, print the reason. */
             r.judgement = yk_diagnostics_count(diagnostics) > 0 ? BROKEN : UNDECIDED;
             snprintf(r.said, sizeof r.said, "%.190s", yk_last_message(context));
         } else if (advice->best_row < 0) {
@@ -853,13 +856,14 @@ static void judge_case(const options *asked, const trust_case *c, int index, FIL
 
 typedef struct tally {
     int counts[QUESTION_COUNT][JUDGEMENT_COUNT];
-    int good[VARIANT_COUNT], tried[VARIANT_COUNT]; /* runs within GOOD of the truth, and runs */
-    /* Of runs without contact whose error is known: those estimated within a factor of three. */
+    int good[VARIANT_COUNT], tried[VARIANT_COUNT]; /* runs within GOOD of the truth, and all runs */
+    /* For runs without contact and with known error: number of those estimated within a factor of
+     * three. */
     int estimated, close;
 } tally;
 
-/* Errors below this (of the range) are rounding or those of the truth, and no estimate is asked
- * for; errors above it are as wrong as can be. */
+/* Errors below this (relative to the range) are rounding errors or those of the reference, and are
+ * not compared; larger errors than the second number are equally wrong. */
 static const double ESTIMATE_FROM = 1e-3, ESTIMATE_TO = 1;
 
 static void print_row(const trust_case *cases, const row *r)
