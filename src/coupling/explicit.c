@@ -228,18 +228,16 @@ enum { EXCHANGE_ROW = 1, INPUTS_ROW = 2, EXTRAPOLATION_ROW = 3 };
 static const yk_option options[] = {
     {"sequence", ROW(CHOICE, sequence), .default_text = "gauss-seidel", .choices = yk_order_words,
      .description = "sequence of the subsystems"},
-    [EXCHANGE_ROW] =
-        {"exchange", ROW(CHOICE, exchange), .has_derived_default = true,
-         .choices = yk_exchange_words,
-         .description = "what crosses an interface; default: force-motion if `modified_inputs` or "
-                        "`extrapolation` are given, otherwise auto"},
-    [INPUTS_ROW] =
-        {"modified_inputs", ROW(FORM, modified_inputs), .default_text = "index-1",
-         .has_derived_default = true, .choices = yk_modified_inputs_words,
-         .section = &weights_section,
-         .description =
-             "what is prescribed to the sides that receive a motion; index-1 where it is "
-             "absent"},
+    [EXCHANGE_ROW] = {"exchange", ROW(CHOICE, exchange), .has_derived_default = true,
+                      .choices = yk_exchange_words,
+                      .description =
+                          "exchanged quantities; default: force-motion if `modified_inputs` or "
+                          "`extrapolation` are given, otherwise auto"},
+    [INPUTS_ROW] = {"modified_inputs", ROW(FORM, modified_inputs), .default_text = "index-1",
+                    .has_derived_default = true, .choices = yk_modified_inputs_words,
+                    .section = &weights_section,
+                    .description =
+                        "motion input of the sides that receive a motion; default: index-1"},
     [EXTRAPOLATION_ROW] =
         {"extrapolation", ROW(CHOICE, extrapolation), .default_text = "solver",
          .has_derived_default = true, .choices = yk_extrapolation_words,

@@ -6,7 +6,7 @@ static const yk_input_weights INDEX_2 = {1, 1, 0};
 static const yk_input_weights INDEX_3 = {1, 0, 0};
 
 const yk_option_choice yk_modified_inputs_words[] = {
-    {"none", "the predicted motion as it is"},
+    {"none", "the predicted motion itself"},
     {"index-1", "modified inputs with alpha = 2/h², beta = 2/h, gamma = 1"},
     {"index-2", "modified inputs with alpha = 1/h, beta = 1, gamma = 0"},
     {"index-3", "modified inputs with alpha = 1, beta = gamma = 0"},

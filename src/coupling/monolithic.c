@@ -99,7 +99,7 @@ static yk_status monolithic_step(yk_scheme *scheme, yk_system *system, yk_step_r
 static const yk_option options[] = {
     {"max_iterations", .kind = YK_OPTION_INTEGER, YK_MEMBER(yk_monolithic_options, max_iterations),
      .default_text = "20", .range = YK_NOT_NEGATIVE,
-     .description = "largest number of repetitions of a macro step for wires that go in a circle"},
+     .description = "maximum number of repetitions of a macro step for wires in cycles"},
     {0},
 };
 
@@ -114,9 +114,8 @@ const yk_scheme_ops *yk_scheme_monolithic(void)
     static const yk_scheme_ops ops = {
         .size = sizeof ops,
         .name = "monolithic",
-        .description =
-            "subsystems that interfaces join as one, with the joints as constraints: the "
-            "reference; for interfaces between subsystems of one kind",
+        .description = "subsystems that interfaces connect are merged, with the joints as "
+                       "constraints: the reference; for interfaces between subsystems of one kind",
         .options_size = sizeof(yk_monolithic_options),
         .options = options,
         .variants = variants,

@@ -13,25 +13,24 @@
 const yk_option_choice yk_order_words[] = {
     {"gauss-seidel",
      "the sides that receive a motion first, then the others with the new wrenches"},
-    {"jacobi", "all at once, with what was known at the start of the step"},
+    {"jacobi", "all at the same time, with the data at the start of the step"},
     {NULL, NULL},
 };
 
 const yk_option_choice yk_exchange_words[] = {
-    {"force-motion",
-     "a motion to the second side, and the wrench that it took to the first: the schemes "
-     "of the papers"},
-    {"auto", "one wrench to both sides, so that the joint holds at the end of the step whatever "
-             "their masses, where both say what their next step will do (multibody, "
-             "oscillators); else force-motion"},
-    {"force-force", "the same, also where a subsystem gives an interface model only (nonsmooth)"},
+    {"force-motion", "a motion to the second side, and its reaction wrench to the first"},
+    {"auto", "one wrench to both sides, so that the joint is satisfied at the end of the step "
+             "whatever the mass ratio, if both sides can predict their next step (multibody, "
+             "oscillators); otherwise force-motion"},
+    {"force-force", "the same, also if a subsystem has an interface model only (nonsmooth)"},
     {NULL, NULL},
 };
 
 const yk_option_choice yk_acceleration_words[] = {
     {"none", "as they are"},
     {"aitken", "by a factor from the last two changes (Aitken)"},
-    {"quasi-newton", "by least squares over all changes, those of earlier steps too (IQN-ILS)"},
+    {"quasi-newton",
+     "by least squares over all changes, including those of earlier steps (IQN-ILS)"},
     {NULL, NULL},
 };
 

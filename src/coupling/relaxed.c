@@ -449,13 +449,12 @@ static const yk_option options[] = {
     {"sequence", ROW(CHOICE, sequence), .default_text = "gauss-seidel", .choices = yk_order_words,
      .description = "sequence of the subsystems"},
     {"acceleration", ROW(CHOICE, acceleration), .default_text = "quasi-newton",
-     .choices = yk_acceleration_words,
-     .description = "how the accelerations of all subsystems follow from the last repetitions"},
+     .choices = yk_acceleration_words, .description = "acceleration of the repetitions"},
     {"relative_tolerance", ROW(NUMBER, relative_tolerance), .default_text = "1e-10",
      .has_derived_default = true, .range = YK_NOT_NEGATIVE, .refinement_exponent = 1,
      .description = "largest change of a velocity, relative to the typical velocity"},
     {"max_sweeps", ROW(INTEGER, max_sweeps), .default_text = "200", .range = YK_AT_LEAST(1),
-     .description = "largest number of sweeps over the subsystems in a macro step"},
+     .description = "maximum number of sweeps over the subsystems per macro step"},
     {"threads", ROW(INTEGER, thread_count), .default_text = "1", .range = YK_BETWEEN(0, 1024),
      .only_with = {"sequence", {"jacobi"}},
      .description = "subsystems that are solved at the same time; 0 is one per core"},
@@ -529,8 +528,8 @@ const yk_scheme_ops *yk_scheme_relaxed(void)
         .size = sizeof ops,
         .name = "relaxed",
         .description =
-            "the subsystems in turn by ordinary differential equations that know all "
-            "constraints, repeated until nothing changes; for interfaces between smooth subsystems",
+            "the subsystems in turn by ordinary differential equations that contain all "
+            "constraints, repeated until convergence; for interfaces between multibody subsystems",
         .options_size = sizeof(yk_relaxed_options),
         .options = options,
         .variants = variants,

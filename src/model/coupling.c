@@ -214,10 +214,7 @@ const yk_option_section *yk_coupling_section(yk_store *store, const yk_extension
 
     *second = (yk_option_section){
         "fallback",
-        "The step is taken again from its start with another scheme, with which the run goes on. "
-        "So it "
-        "does where the run is seen to go wrong: where interfaces make energy, or a wrench swings "
-        "from step to step, more and more.",
+        "The step is repeated from its start with another scheme, with which the run continues.",
         second_fields};
     policies[0] = &stop_section;
     policies[1] = &halve_section;

@@ -13,7 +13,7 @@
 static const yk_option marker_fields[] = {
     {"offset", YK_ORIGIN, .description = "from the body's origin, in its axes"},
     {"orientation", YK_OPTION_ORIENTATION, .default_text = "[1, 0, 0, 0]",
-     .description = "from the marker's axes to the body's"},
+     .description = "rotation from the marker's axes to the body's axes"},
     {0},
 };
 static const yk_option_section marker_section = {"marker", "A frame fixed to a body.",
@@ -22,9 +22,10 @@ static const yk_option marker_item = {"markers", YK_OPTION_SECTION, .section = &
                                       .description = ""};
 static const yk_option attached_fields[] = {
     {"body", YK_OPTION_TEXT, .required = true, .description = "the body or node"},
-    {"offset", YK_ORIGIN, .description = "of the marker from the body's origin, in its axes"},
+    {"offset", YK_ORIGIN,
+     .description = "position of the marker, from the body's origin, in its axes"},
     {"orientation", YK_OPTION_ORIENTATION, .default_text = "[1, 0, 0, 0]",
-     .description = "from the marker's axes to the body's"},
+     .description = "rotation from the marker's axes to the body's axes"},
     {0},
 };
 const yk_option_section yk_marker_keys = {"marker", NULL, attached_fields};
@@ -39,12 +40,12 @@ static const yk_option pair_fields[] = {
     {"between", YK_OPTION_LIST, .required = true, .min_count = 2, .max_count = 2, .item = &end_item,
      .description = "two bodies or nodes, or `ground`"},
     {"at", YK_OPTION_NUMBERS, "m", YK_VECTOR,
-     .description = "where both markers are at the start, global. Without `at` and `markers`, the "
+     .description = "initial position of both markers, global. Without `at` and `markers`, the "
                     "origins of both bodies coincide"},
     {"axis", YK_OPTION_NUMBERS, YK_VECTOR,
-     .description = "direction of both z axes at the start, global; of any length"},
+     .description = "initial direction of both z axes, global; of any length"},
     {"orientation", YK_OPTION_ORIENTATION,
-     .description = "of both markers at the start, global; instead of `axis`"},
+     .description = "initial orientation of both markers, global; instead of `axis`"},
     {"markers", YK_OPTION_LIST, .min_count = 2, .max_count = 2, .item = &marker_item,
      .description = "the two markers in their bodies' axes; "
                     "instead of `at`, `axis` and `orientation`"},
@@ -60,7 +61,7 @@ static const yk_option radius_fields[] = {{"radius", YK_OPTION_NUMBER, "m", .req
                                           {0}};
 static const yk_option angle_fields[] = {
     {"angle", YK_OPTION_FUNCTION, "rad", .required = true,
-     .description = "of the second about the z axis, function of time"},
+     .description = "angle of the second marker about the z axis, function of time"},
     {0}};
 static const yk_option position_fields[] = {
     {"displacement", YK_OPTION_FUNCTION, "m", .required = true,
@@ -79,38 +80,36 @@ static const yk_option axis_item = {"axes", YK_OPTION_CHOICE, .choices = axis_wo
                                     .description = "a relative motion"};
 static const yk_option axes_fields[] = {
     {"constrained_axes", YK_OPTION_LIST, .required = true, .min_count = 1, .max_count = 6,
-     .item = &axis_item,
-     .description = "relative motions that are removed, in the first marker's axes"},
+     .item = &axis_item, .description = "constrained relative motions, in the first marker's axes"},
     {0}};
 
 /* In the order of yk_joint_kind. */
 static const yk_option_section spherical_joint = {"spherical", "The origins coincide.", no_fields};
 static const yk_option_section revolute_joint = {"revolute", "Turns about z.", no_fields};
 static const yk_option_section universal_joint = {
-    "universal", "The origins coincide, x of the first stays square to y of the second.",
+    "universal", "The origins coincide, x of the first remains perpendicular to y of the second.",
     no_fields};
 static const yk_option_section prismatic_joint = {"prismatic", "Slides along z of the first.",
                                                   no_fields};
 static const yk_option_section cylindrical_joint = {
-    "cylindrical", "Slides along and turns about z of the first.", no_fields};
+    "cylindrical", "Slides along and rotates about z of the first.", no_fields};
 static const yk_option_section planar_joint = {
-    "planar", "Moves in x and y of the first and turns about its z.", no_fields};
+    "planar", "Moves in x and y of the first and rotates about its z.", no_fields};
 static const yk_option_section fixed_joint = {"fixed", "No relative motion.", no_fields};
 static const yk_option_section distance_joint = {
     "distance", "The origins keep a distance, which may be a function of time.", length_fields};
 static const yk_option_section in_line_joint = {
-    "in-line", "The second origin stays on z of the first.", no_fields};
+    "in-line", "The second origin remains on z of the first.", no_fields};
 static const yk_option_section in_plane_joint = {
-    "in-plane", "The second origin stays in x and y of the first.", no_fields};
-static const yk_option_section parallel_axes_joint = {"parallel-axes", "The z axes stay parallel.",
-                                                      no_fields};
+    "in-plane", "The second origin remains in x and y of the first.", no_fields};
+static const yk_option_section parallel_axes_joint = {"parallel-axes",
+                                                      "The z axes remain parallel.", no_fields};
 static const yk_option_section orientation_joint = {"fixed-orientation", "No relative rotation.",
                                                     no_fields};
 static const yk_option_section rotation_joint = {
     "driven-rotation",
-    "Prescribes the angle about the common z axis of a revolute "
-    "or cylindrical joint beside it; "
-    "any number of turns.",
+    "Prescribes the angle about the common z axis of a revolute or cylindrical joint of the same "
+    "bodies; any number of turns.",
     angle_fields};
 static const yk_option_section position_joint = {
     "driven-translation", "Prescribes the distance along z of the first.", position_fields};
@@ -124,7 +123,7 @@ static const yk_option_section knife_edge_joint = {
 static const yk_option_section rolling_joint = {
     "rolling", "A disc about z of the second rolls without slip on x and y of the first.",
     radius_fields};
-static const yk_option_section custom_joint = {"custom", "Any set of relative motions removed.",
+static const yk_option_section custom_joint = {"custom", "Any set of constrained relative motions.",
                                                axes_fields};
 
 static const yk_option_section *const joint_variants[] = {&spherical_joint,
@@ -161,14 +160,14 @@ static const yk_option input_item = {
 static const yk_option feedback_fields[] = {
     {"inputs", YK_OPTION_NAMED, .required = true, .min_count = 1,
      .max_count = YK_FEEDBACK_INPUTS_MAX, .item = &input_item,
-     .description = "names in the expression, and what of the model they stand for: `speed: "
+     .description = "names in the expression, and the channels that they represent: `speed: "
                     "crank.angular_velocity.x`"},
     {"expression", YK_OPTION_TEXT, .required = true,
      .description = "expression of the time `t`, the parameters and these names"},
     {0},
 };
 static const yk_option_section feedback_section = {
-    "feedback", "A load that depends on what the model does.", feedback_fields};
+    "feedback", "A load that depends on channels of the model.", feedback_fields};
 
 /* Alternatives to `load`. */
 static const yk_option load_fields[] = {
@@ -176,7 +175,7 @@ static const yk_option load_fields[] = {
      .description = "instead of `load` (or `factor`)"},
     {"signal_port", YK_OPTION_TEXT,
      .description = "instead of `load` (or `factor`): the name of a signal port of the subsystem, "
-                    "at which a wire ends; several forces may have one"},
+                    "at which a wire ends; several forces may use the same"},
     {0},
 };
 static const yk_option_section load_keys = {"load", NULL, load_fields};
@@ -187,8 +186,7 @@ static const yk_option spring_fields[] = {
     {"damping", YK_OPTION_NUMBER, "N s/m", "0", .description = "tension per rate of elongation"},
     {"free_length", YK_OPTION_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
      .description = "length without tension"},
-    {"load", YK_OPTION_FUNCTION, "N", "0",
-     .description = "tension that is added, function of time"},
+    {"load", YK_OPTION_FUNCTION, "N", "0", .description = "additional tension, function of time"},
     YK_INCLUDE(load_keys),
     {0}};
 static const yk_option torsion_fields[] = {
@@ -197,7 +195,7 @@ static const yk_option torsion_fields[] = {
     {"damping", YK_OPTION_NUMBER, "N m s/rad", "0", .description = "torque per angular velocity"},
     {"free_angle", YK_OPTION_NUMBER, "rad", "0", .description = "angle without torque"},
     {"load", YK_OPTION_FUNCTION, "N m", "0",
-     .description = "torque that is added against the angle, function of time"},
+     .description = "additional torque against the angle, function of time"},
     YK_INCLUDE(load_keys),
     {0}};
 static const yk_option bushing_fields[] = {
@@ -232,8 +230,8 @@ static const yk_option motor_fields[] = {
                     "a torque about the z axis of `revolute`, `cylindrical` and `driven-rotation`, "
                     "a force along the z axis of `prismatic`, `in-line` and `driven-translation`"},
     {"load", YK_OPTION_FUNCTION, "N m or N", "0",
-     .description = "on the second body of the joint, "
-                    "in the sense in which its angle or displacement grows"},
+     .description =
+         "on the second body of the joint, in the direction of increasing angle or displacement"},
     YK_INCLUDE(load_keys),
     {0}};
 static const yk_option_section motor_law = {
@@ -242,9 +240,9 @@ static const yk_option_section motor_law = {
 static const yk_option_section spring_law = {"spring", "Along the line between the origins.",
                                              spring_fields};
 static const yk_option_section torsion_law = {
-    "torsion-spring", "About the common z axis of a joint beside it.", torsion_fields};
+    "torsion-spring", "About the common z axis of a joint of the same bodies.", torsion_fields};
 static const yk_option_section bushing_law = {
-    "bushing", "Holds all six relative motions elastically.", bushing_fields};
+    "bushing", "Elastic connection of all six relative motions.", bushing_fields};
 static const yk_option_section force_law = {"force", "At a marker.", force_fields};
 static const yk_option_section torque_law = {"torque", "On a body.", torque_fields};
 
@@ -261,11 +259,11 @@ const yk_option yk_force_item = {"force", YK_OPTION_VARIANT, .variants = force_v
 /* Ports ---------------------------------------------------------------------------------------- */
 
 static const yk_option_section marker_port = {
-    "marker", "A frame on a body: takes a wrench or a motion.", attached_fields};
+    "marker", "A frame on a body, which receives a wrench or a motion.", attached_fields};
 static const yk_option_section distance_port = {
     "distance",
-    "The distance of two markers, an actuator: "
-    "takes a force, which pushes them apart, or a length.",
+    "The distance of two markers, an actuator: receives a force, which pushes them apart, or a "
+    "length.",
     pair_fields};
 static const yk_option_section *const port_variants[] = {&marker_port, &distance_port, NULL};
 const yk_option yk_port_item = {"port",
@@ -273,7 +271,7 @@ const yk_option yk_port_item = {"port",
                                 .variants = port_variants,
                                 .selector = "type",
                                 .default_variant = "marker",
-                                .description = "Where the world meets the model"};
+                                .description = "A point that can be coupled with other subsystems"};
 
 /* Reading -------------------------------------------------------------------------------------- */
 

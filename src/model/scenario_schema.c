@@ -9,23 +9,19 @@ static const yk_option time_fields[] = {
      .description = "time after the last macro step"},
     {"step", YK_OPTION_NUMBER, "s", .required = true, .range = YK_POSITIVE,
      .refinement_exponent = 1,
-     .description = "macro step: how often the subsystems exchange what they know; "
-                    "with a tolerance, the largest one"},
+     .description = "macro step: interval at which the subsystems exchange data; with a tolerance, "
+                    "the largest one"},
     {"step_tolerance", YK_OPTION_NUMBER, .default_text = "0", .range = YK_BETWEEN(0, 1),
      .refinement_exponent = 3,
-     .description = "error of the interface motions in one macro step, "
-                    "relative to the largest velocity that they have had, "
-                    "for which the size of steps is chosen; "
-                    "0: all are as long as `step`. "
-                    "Results stay at multiples of `step`"},
+     .description = "error of the interface motions per macro step, relative to their largest "
+                    "velocity so far, from which the step size is chosen; 0: all steps are `step`. "
+                    "Results remain at multiples of `step`"},
     {"min_step", YK_OPTION_NUMBER, "s", .only_with = {"step_tolerance"}, .range = YK_POSITIVE,
      .refinement_exponent = 1,
-     .description = "the macro step that is taken whatever its error, as at impacts; "
-                    "a ten-thousandth of the largest where it is absent"},
+     .description = "smallest macro step, accepted with any error, for example at impacts; "
+                    "default: 1e-4 times the largest"},
     {"max_step", YK_OPTION_NUMBER, "s", .only_with = {"step_tolerance"}, .range = YK_POSITIVE,
-     .refinement_exponent = 1,
-     .description = "the macro step that is taken however small its error; "
-                    "`step` where it is absent"},
+     .refinement_exponent = 1, .description = "largest macro step; default: `step`"},
     {"events", YK_OPTION_NUMBERS, "s", .min_count = 0, .max_count = YK_EVENTS_MAX,
      .description = "times at which forces or inputs jump, in ascending order: "
                     "macro steps end there, and at the points of tables that subsystems announce"},
@@ -52,41 +48,36 @@ static const yk_option units_fields[] = {
 };
 static const yk_option_section units_section = {
     "units",
-    "Units of the subsystem's own numbers; "
-    "the units named in this reference are then the corresponding ones, "
-    "forces for instance in g mm/s². "
-    "Defaults are SI values and are converted: gravity stays 9.81 m/s². "
-    "What leaves the subsystem is in SI units: interfaces, wires from it and everything that is "
-    "recorded. "
-    "A wire to a signal port of the subsystem brings a number in the subsystem's units; "
-    "its `gain` converts.",
+    "Units of the subsystem's own numbers; the units in this reference are then the corresponding "
+    "ones, for example forces in g mm/s². Defaults are SI values and are converted: gravity "
+    "remains 9.81 m/s². Data outside the subsystem are in SI units: interfaces, wires from it and "
+    "all recorded channels. A wire to a signal port of the subsystem delivers a number in the "
+    "subsystem's units; its `gain` converts.",
     units_fields};
 static const yk_option frame_fields[] = {
     {"position", YK_OPTION_NUMBERS, "m", "[0, 0, 0]", .min_count = 3, .max_count = 3,
-     .description = "where the subsystem's origin is in the whole system, "
-                    "in metres whatever the subsystem's units are"},
+     .description = "position of the subsystem's origin in the whole system, always in metres"},
     {"orientation", YK_OPTION_ORIENTATION, .default_text = "[1, 0, 0, 0]",
      .description = "rotation from the subsystem's axes to those of the whole system"},
     {0},
 };
 static const yk_option_section frame_section = {
-    "pose", "Origin and axes of the subsystem, where they are not those of the whole system.",
+    "pose", "Origin and axes of the subsystem, if they differ from those of the whole system.",
     frame_fields};
 static const yk_option subsystem_fields[] = {
     {"substeps", YK_OPTION_INTEGER, .range = YK_AT_LEAST(1),
-     .description = "steps that the subsystem makes in one macro step; "
-                    "without it 1, and 4 under the scheme index1 unless its integrator is exact or "
-                    "runge-kutta"},
+     .description = "steps of the subsystem per macro step; default: 1, and 4 under the scheme "
+                    "index1 unless its integrator is exact or runge-kutta"},
     {"max_substep", YK_OPTION_NUMBER, "s", .range = YK_POSITIVE, .refinement_exponent = 1,
-     .description = "in place of substeps: "
-                    "they are as many as keep its steps from being longer than this"},
+     .description =
+         "instead of substeps: the number of substeps is chosen so that none is longer than this"},
     {"units", YK_OPTION_SECTION, .section = &units_section,
      .description = "units of the subsystem's numbers, if not SI"},
     {"pose", YK_OPTION_SECTION, .section = &frame_section,
      .description = "its pose in the whole system"},
     {"mpi_rank", YK_OPTION_INTEGER, .range = YK_AT_LEAST(0),
-     .description = "under `mpirun`, the process that computes it, from 0 on; "
-                    "without it subsystems are spread over all of them"},
+     .description = "under `mpirun`, the process that computes it, from 0 on; default: subsystems "
+                    "are distributed over all processes"},
     {0},
 };
 static const yk_option_section subsystem_section = {"subsystem",
@@ -102,8 +93,7 @@ static const yk_option axis_item = {"axes", YK_OPTION_CHOICE, .choices = axis_wo
 static const yk_option joint_fields[] = {
     {"constrained_axes", YK_OPTION_LIST, .required = true, .min_count = 1, .max_count = 6,
      .item = &axis_item,
-     .description = "the relative motions that the joint removes: "
-                    "`x`, `y`, `z`, `rx`, `ry`, `rz`"},
+     .description = "the constrained relative motions: `x`, `y`, `z`, `rx`, `ry`, `rz`"},
     {0},
 };
 static const yk_option_section joint_section = {
@@ -117,13 +107,14 @@ static const yk_option_choice joint_words[] = {
     {"cylindrical", "translation along z and rotation about it are free"},
     {"prismatic", "the translation along z is free"},
     {"planar", "translations along x and y and the rotation about z are free"},
-    {"in-line", "the first side's origin stays on z of the second, all else is free"},
-    {"in-plane", "the first side's origin stays in x and y of the second, all else is free"},
-    {"parallel-axes", "the z axes stay parallel, all else is free"},
+    {"in-line", "the first side's origin remains on z of the second, all other motions are free"},
+    {"in-plane",
+     "the first side's origin remains in x and y of the second, all other motions are free"},
+    {"parallel-axes", "the z axes remain parallel, all other motions are free"},
     {"fixed-orientation", "no relative rotation; translations are free"},
-    {"driven-rotation", "the angle about the common z axis alone, to be prescribed by `drive`"},
-    {"driven-translation", "the displacement along z alone, to be prescribed by `drive`"},
-    {"distance", "the distance of the two origins, `distance`; all else is free"},
+    {"driven-rotation", "only the angle about the common z axis, to be prescribed by `drive`"},
+    {"driven-translation", "only the displacement along z, to be prescribed by `drive`"},
+    {"distance", "the distance of the two origins, `distance`; all other motions are free"},
     {NULL, NULL},
 };
 const unsigned yk_joint_axes[] = {
@@ -164,37 +155,33 @@ static const yk_option side_item = {"ports", YK_OPTION_TEXT, .description = "`su
 static const yk_option interface_fields[] = {
     {"between", YK_OPTION_LIST, .required = true, .min_count = 2, .max_count = 2,
      .item = &side_item,
-     .description = "two ports, `subsystem.port`: "
-                    "the first receives the wrench, "
-                    "the second the motion (index1: both a wrench, but scalar ports "
-                    "that take motion only). "
-                    "A port takes part in one interface; a body can have several"},
+     .description =
+         "two ports, `subsystem.port`: the first receives the wrench, the second the motion "
+         "(index1: both receive a wrench, except scalar ports that receive motion only). A port "
+         "can be part of one interface; a body can have several ports"},
     {"joint", YK_OPTION_FORM, .default_text = "fixed", .choices = joint_words,
      .section = &joint_section,
-     .description =
-         "which relative motions are constrained, in the frame of the second side's marker"},
+     .description = "constrained relative motions, in the frame of the second side's marker"},
     {"at", YK_OPTION_NUMBERS, "m", .min_count = 3, .max_count = 3,
-     .description = "where both markers are at the start, in the whole system: "
-                    "the markers of the two ports are moved there on their bodies, "
-                    "and what is recorded of the ports is of that point"},
+     .description =
+         "initial position of both markers, in the whole system: the markers of the two ports are "
+         "moved there on their bodies, and recorded quantities of the ports refer to that point"},
     {"axis", YK_OPTION_NUMBERS, .min_count = 3, .max_count = 3,
-     .description = "direction of both z axes at the start, in the whole system, of any length: "
-                    "the axis of a hinge or slider"},
+     .description = "initial direction of both z axes, in the whole system, of any length: the "
+                    "axis of a hinge or slider"},
     {"orientation", YK_OPTION_ORIENTATION,
-     .description = "of both markers at the start, in the whole system; instead of `axis`"},
+     .description = "initial orientation of both markers, in the whole system; instead of `axis`"},
     {"distance", YK_OPTION_FUNCTION, "m",
-     .description = "of the joint `distance`: a number or an expression of time. "
-                    "For the schemes that `drive` is for"},
+     .description = "of the joint `distance`: a number or an expression of time. For the same "
+                    "schemes as `drive`"},
     {"drive", YK_OPTION_SECTION, .section = &drive_section,
      .description =
-         "relative motions that are prescribed, as expressions of time: "
-         "a motor angle as `rz` of a `fixed` joint or of `driven-rotation`, the stroke of a "
-         "ram as `z`. "
-         "For the schemes index1, monolithic and relaxed, "
-         "and for explicit, loose and rim between multibody subsystems"},
+         "prescribed relative motions, as expressions of time: a motor angle as `rz` of a `fixed` "
+         "joint or of `driven-rotation`, the stroke of a ram as `z`. For the schemes index1, "
+         "monolithic and relaxed, and for explicit, loose and rim between multibody subsystems"},
     {0},
 };
-static const yk_option_section interface_section = {"interface", "Where two subsystems meet.",
+static const yk_option_section interface_section = {"interface", "A connection of two subsystems.",
                                                     interface_fields};
 static const yk_option interface_item = {"interface", YK_OPTION_SECTION,
                                          .section = &interface_section, .description = ""};
@@ -203,34 +190,29 @@ static const yk_option interface_item = {"interface", YK_OPTION_SECTION,
 
 static const yk_option wire_fields[] = {
     {"from", YK_OPTION_TEXT, .required = true,
-     .description = "what is carried: "
-                    "a single number named as under `record.channels`, `subsystem.port.velocity`, "
-                    "`subsystem.channel` or a signal port that gives, `subsystem.port`"},
-    {"to", YK_OPTION_TEXT, .required = true,
-     .description = "the signal port that takes it, `subsystem.port`"},
-    {"gain", YK_OPTION_NUMBER, .default_text = "1",
-     .description = "factor on the number that is carried, such as 0.001 from mm to m"},
-    {"offset", YK_OPTION_NUMBER, .default_text = "0",
-     .description = "added to it, after the factor"},
-    {"sample_and_hold", YK_OPTION_BOOLEAN, .default_text = "false",
      .description =
-         "carry the value at the start of the macro step over the whole of it, "
-         "as a sampled signal; "
-         "otherwise a straight line to the value at the end where that is known already"},
+         "the source: a single number named as under `record.channels`, `subsystem.port.velocity`, "
+         "`subsystem.channel` or a signal output, `subsystem.port`"},
+    {"to", YK_OPTION_TEXT, .required = true,
+     .description = "the target: a signal input, `subsystem.port`"},
+    {"gain", YK_OPTION_NUMBER, .default_text = "1",
+     .description = "factor, such as 0.001 from mm to m"},
+    {"offset", YK_OPTION_NUMBER, .default_text = "0", .description = "added after the factor"},
+    {"sample_and_hold", YK_OPTION_BOOLEAN, .default_text = "false",
+     .description = "the target receives the value at the start of the macro step for the whole "
+                    "step, like a sampled signal; otherwise a straight line to the value at the "
+                    "end if that is known already"},
     {0},
 };
 static const yk_option_section wire_section = {
     "wire",
-    "A signal without power from one subsystem to another: "
-    "a measured length, a valve's command. "
-    "In the order gauss-seidel the source of a wire goes before its target "
-    "where the interfaces allow it; "
-    "in a circle the motion of wrench sides is taken as measured "
-    "at the start of the step. "
-    "The scheme tight repeats wires with the interfaces, "
-    "index1 solves for them with the wrenches where both ends are differenced; "
-    "rim carries wires between fast subsystems at every exchange; "
-    "monolithic and relaxed repeat the step until wires that go in a circle have settled.",
+    "A signal without power from one subsystem to another: a measured length, a valve's command. "
+    "In the sequence gauss-seidel the source of a wire steps before its target if the interfaces "
+    "allow it; in a cycle the motion of wrench sides is used as measured at the start of the step. "
+    "The scheme tight repeats wires with the interfaces, index1 solves for them with the wrenches "
+    "if both ends are differentiated by finite differences; rim updates wires between fast "
+    "subsystems at every exchange; monolithic and relaxed repeat the step until wires in cycles "
+    "converge.",
     wire_fields};
 static const yk_option wire_item = {"wire", YK_OPTION_SECTION, .section = &wire_section,
                                     .description = ""};
@@ -242,15 +224,14 @@ static const yk_option record_fields[] = {
     {"every", YK_OPTION_INTEGER, .default_text = "1", .range = YK_AT_LEAST(1),
      .refinement_exponent = -1, .description = "macro steps between two samples"},
     {"channels", YK_OPTION_LIST, .max_count = YK_CHANNELS_MAX, .item = &channel_item,
-     .description = "what to record; all ports, energies and interface errors where it is absent"},
+     .description = "channels to record; default: all ports, energies and interface gaps"},
     {"frames", YK_OPTION_INTEGER, .default_text = "600", .range = YK_AT_LEAST(0),
-     .description = "about so many times in the run it is recorded where everything is, "
-                    "for `yoke report`; "
-                    "fewer where they would need more than 256 MB; 0: never"},
+     .description = "approximate number of 3D frames of the run, for `yoke report`; fewer if they "
+                    "would need more than 256 MB; 0: none"},
     {"max_contacts", YK_OPTION_INTEGER, .default_text = "200", .range = YK_BETWEEN(0, 1000000),
-     .description =
-         "contact points of each subsystem in a frame, those with the largest forces; 0: none"},
-    {"file", YK_OPTION_PATH, .description = "where the results go, from the scenario's folder"},
+     .description = "largest number of contact points of each subsystem in a frame, those with the "
+                    "largest forces; 0: none"},
+    {"file", YK_OPTION_PATH, .description = "results file, relative to the scenario's folder"},
     {0},
 };
 static const yk_option_section record_section = {
@@ -285,19 +266,18 @@ static const yk_option_section record_section = {
 
 static const yk_option checkpoint_fields[] = {
     {"every", YK_OPTION_TEXT, .required = true,
-     .description =
-         "how often: macro steps (`500 steps`), simulated time (`0.5 s`; also `ms`, `min`, "
-         "`h`), or time on the clock (`10 min wall`)"},
+     .description = "interval: macro steps (`500 steps`), simulated time (`0.5 s`; also `ms`, "
+                    "`min`, `h`), or wall time (`10 min wall`)"},
     {"file", YK_OPTION_PATH,
-     .description =
-         "where they go, from the scenario's folder; the results file with `.checkpoint` "
-         "behind it where it is absent"},
+     .description = "checkpoint file, relative to the scenario's folder; default: the results file "
+                    "with `.checkpoint` appended"},
     {0},
 };
 static const yk_option_section checkpoint_section = {
     "checkpoint",
-    "The whole state of the run now and then, and when it is stopped by SIGINT or SIGTERM, so that "
-    "`yoke resume` goes on from there as if it had never stopped. The last two are kept.",
+    "Saves the whole state of the run at intervals, and when it is stopped by SIGINT or SIGTERM, "
+    "so that `yoke resume` continues it as if it had never stopped. The last two checkpoints are "
+    "kept.",
     checkpoint_fields};
 
 /* The file ------------------------------------------------------------------------------------- */
@@ -308,30 +288,29 @@ static const yk_option plugin_item = {"plugins", YK_OPTION_TEXT, .description = 
 
 static const yk_option scenario_fields[] = {
     {"title", YK_OPTION_TEXT, .description = "one line for summaries and reports"},
-    {"description", YK_OPTION_TEXT, .description = "what the scenario shows"},
+    {"description", YK_OPTION_TEXT, .description = "purpose of the scenario"},
     {"plugins", YK_OPTION_LIST, .max_count = YK_PLUGINS_MAX, .item = &plugin_item,
-     .description =
-         "shared libraries with solvers and schemes of their own, from the scenario's folder; "
-         "they run with all rights of the program"},
+     .description = "shared libraries with additional solvers and schemes, relative to the "
+                    "scenario's folder; they run with all rights of the program"},
     {"parameters", YK_OPTION_PARAMETERS, .max_count = YK_PARAMETERS_MAX,
-     .description =
-         "named numbers that expressions can use, given as numbers or expressions of each other"},
+     .description = "named numbers that expressions can use, given as numbers or expressions of "
+                    "other parameters"},
     {"time", YK_OPTION_SECTION, .required = true, .section = &time_section,
-     .description = "from when to when, in which steps"},
+     .description = "start, end and macro step"},
     [SUBSYSTEMS_FIELD] = {"subsystems", YK_OPTION_NAMED, .required = true, .min_count = 1,
                           .max_count = YK_SUBSYSTEMS_MAX, /* The item is defined by the solvers. */
                           .description = "the parts, each with its own solver"},
     {"interfaces", YK_OPTION_NAMED, .max_count = YK_INTERFACES_MAX, .item = &interface_item,
-     .description = "where the subsystems are joined"},
+     .description = "connections of subsystems"},
     {"wires", YK_OPTION_NAMED, .max_count = YK_WIRES_MAX, .item = &wire_item,
      .description = "signals without power from one subsystem to another"},
     [COUPLING_FIELD] = {"coupling", YK_OPTION_SECTION, /* The section is defined by the schemes. */
-                        .description = "how the subsystems are coupled; "
-                                       "required where there are interfaces"},
+                        .description =
+                            "coupling of the subsystems; required if there are interfaces"},
     {"record", YK_OPTION_SECTION, .default_text = "{}", .section = &record_section,
-     .description = "what is recorded, and where"},
+     .description = "recorded channels and results file"},
     {"checkpoint", YK_OPTION_SECTION, .section = &checkpoint_section,
-     .description = "how often the state is saved, to go on from; never where it is absent"},
+     .description = "checkpoints, from which a run can be resumed; default: none"},
     {0},
 };
 

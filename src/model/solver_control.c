@@ -35,8 +35,7 @@ static yk_status read_loop(yk_builder *builder, const yk_node *item, yk_control_
     if (def->command_offset < def->min_command || def->command_offset > def->max_command)
         return yk_builder_error(
             builder, limits,
-            "the offset, %g, is outside; set 'command_offset' to a command that is "
-            "allowed",
+            "the offset, %g, is outside; set 'command_offset' to a value within the limits",
             def->command_offset);
 
     /* The reference: a function of time, or a table. */
@@ -61,7 +60,7 @@ static yk_status read_loop(yk_builder *builder, const yk_node *item, yk_control_
         values[row] = point->values[1];
         if (row > 0 && times[row] < times[row - 1])
             return yk_builder_error(builder, point,
-                                    "is before the point ahead of it, at %g s; times must rise",
+                                    "is before the previous point, at %g s; times must ascend",
                                     times[row - 1]);
     }
 

@@ -7,15 +7,16 @@
 
 static const yk_option state_fields[] = {
     {"position", YK_ORIGIN,
-     .description = "of the origin at the start; a guess is enough where joints decide"},
+     .description =
+         "initial position of the origin; an estimate is sufficient if joints determine it"},
     {"orientation", YK_OPTION_ORIENTATION, .default_text = "[1, 0, 0, 0]",
-     .description = "from its axes to the global ones"},
+     .description = "rotation from its axes to the global axes"},
     {"velocity", YK_OPTION_NUMBERS, "m/s", "[0, 0, 0]", YK_VECTOR,
-     .description = "of the origin at the start"},
+     .description = "initial velocity of the origin"},
     {"angular_velocity", YK_OPTION_NUMBERS, "rad/s", "[0, 0, 0]", YK_VECTOR,
-     .description = "at the start, global axes"},
+     .description = "initial value, global axes"},
     {"keep_initial_pose", YK_OPTION_BOOLEAN, .default_text = "false",
-     .description = "at the start, joints move the others rather than this one"},
+     .description = "joints move other nodes at the start rather than this one"},
     {0},
 };
 static const yk_option_section node_keys = {"node", NULL, state_fields};
@@ -23,40 +24,37 @@ static const yk_option_section node_keys = {"node", NULL, state_fields};
 static const yk_option node_fields[] = {
     YK_INCLUDE(node_keys),
     {"initial_displacement", YK_ORIGIN,
-     .description = "at the start, away from `position`, where beams are free of strain"},
+     .description = "initial displacement from `position`, at which beams are strain-free"},
     {"initial_rotation", YK_OPTION_NUMBERS, "rad", YK_VECTOR,
      .description =
-         "likewise away from `orientation`, a rotation vector in global axes; "
-         "without, nodes of a beam turn with its displaced line, so that there is no shear"},
+         "initial rotation from `orientation`, a rotation vector in global axes; default: nodes of "
+         "a beam rotate with its displaced line, so that there is no shear"},
     {0},
 };
-static const yk_option_section node_section = {"node",
-                                               "A frame that moves, without mass of its own: "
-                                               "bodies, joints, forces and beams meet there.",
-                                               node_fields};
+static const yk_option_section node_section = {
+    "node", "A massless frame that moves. Bodies, joints, forces and beams are attached to it.",
+    node_fields};
 static const yk_option node_item = {"node", YK_OPTION_SECTION, .section = &node_section,
                                     .description = ""};
 
 static const yk_option body_fields[] = {
     {"mass", YK_OPTION_NUMBER, "kg", .required = true, .range = YK_POSITIVE, .description = "mass"},
     {"inertia", YK_OPTION_INERTIA, "kg m²", "[0, 0, 0]",
-     .description =
-         "about the centre of mass: diagonal, or three rows; 0 is a point mass, which no torque "
-         "may turn"},
+     .description = "about the center of mass: diagonal, or three rows; 0 is a point mass, on "
+                    "which no torque may act"},
     {"center_of_mass", YK_ORIGIN,
-     .description = "centre of mass, from the origin, in the body's axes"},
+     .description = "center of mass, from the origin, in the body's axes"},
     {"inertia_orientation", YK_OPTION_ORIENTATION, .default_text = "[1, 0, 0, 0]",
-     .description = "from the axes of `inertia` to the body's"},
+     .description = "rotation from the axes of `inertia` to the body's axes"},
     {"node", YK_OPTION_TEXT,
-     .description = "the node it is fixed to; "
-                    "without, it has a node of its own with its name"},
+     .description = "the node to which it is fixed; default: a node of its own with its name"},
     YK_INCLUDE(node_section),
     {0},
 };
 static const yk_option_section body_section = {
     "body",
-    "A rigid body. `position` and what follows place its own node; "
-    "with `node` they are not used.",
+    "A rigid body. `position` and the following keys define its own node; with `node` they are not "
+    "used.",
     body_fields};
 static const yk_option body_item = {"body", YK_OPTION_SECTION, .section = &body_section,
                                     .description = ""};
@@ -74,7 +72,7 @@ static const yk_option material_fields[] = {
     {"density", YK_OPTION_NUMBER, "kg/m³", .required = true, .range = YK_NOT_NEGATIVE,
      .description = "density"},
     {"rayleigh_beta", YK_OPTION_NUMBER, "s", "0", .range = YK_NOT_NEGATIVE,
-     .description = "damping = this times stiffness"},
+     .description = "factor: damping = factor times stiffness"},
     {0},
 };
 static const yk_option_section material_keys = {"material", NULL, material_fields};
@@ -110,17 +108,17 @@ static const yk_option general_fields[] = {
 static const yk_option matrix_fields[] = {
     {"stiffness", YK_OPTION_NUMBERS, "N, N m, N m²", .required = true, .min_count = 6,
      .max_count = 36,
-     .description = "from extension, shear along y and z (1), twist, "
-                    "curvature about y and z (1/m) to the force and the moment in section axes: "
-                    "six diagonal values, or 36 by rows"},
+     .description =
+         "maps extension, shear along y and z (1), twist, curvature about y and z (1/m) to the "
+         "force and the moment in section axes: six diagonal values, or 36 by rows"},
     {"damping", YK_OPTION_NUMBERS, "N s, N m s, N m² s", "[0, 0, 0, 0, 0, 0]", .min_count = 6,
-     .max_count = 36, .description = "likewise, from their rates"},
+     .max_count = 36, .description = "the same for their rates"},
     {"mass_per_length", YK_OPTION_NUMBER, "kg/m", .required = true, .range = YK_NOT_NEGATIVE,
      .description = "per length"},
     {"center_of_mass", YK_OPTION_NUMBERS, "m", "[0, 0]", .min_count = 2, .max_count = 2,
-     .description = "of mass: y and z from the beam's line"},
+     .description = "center of mass: y and z from the beam's line"},
     {"inertia_per_length", YK_OPTION_INERTIA, "kg m", "[0, 0, 0]",
-     .description = "per length, about the centre of mass, section axes"},
+     .description = "per length, about the center of mass, section axes"},
     {0}};
 static const yk_option_section rectangle = {"rectangle", "Solid, with shear factor 5/6.",
                                             rectangle_fields};
@@ -136,18 +134,16 @@ static const yk_option beam_node_item = {"nodes", YK_OPTION_TEXT, .description =
 static const yk_option beam_fields[] = {
     {"nodes", YK_OPTION_LIST, .required = true, .min_count = 3, .max_count = 3,
      .item = &beam_node_item,
-     .description = "its two ends with the middle between them; "
-                    "free of strain where they start. "
-                    "Three nodes that are not in a line make a curved beam"},
+     .description = "its two ends with the middle between them; strain-free in their initial "
+                    "places. Three nodes that are not on a line make a curved beam"},
     {"section", YK_OPTION_VARIANT, .required = true, .variants = section_variants,
-     .selector = "type", .description = "What it is made of"},
+     .selector = "type", .description = "Section and material"},
     {"second_section", YK_OPTION_VARIANT, .variants = section_variants, .selector = "type",
-     .description = "Section of its second half; "
-                    "where it is absent, that of the first"},
+     .description = "section of its second half; default: that of the first"},
     {"section_z", YK_OPTION_NUMBERS, .default_text = "[0, 0, 1]", YK_VECTOR,
-     .description =
-         "a direction in the section's x-z plane at the start, global; x runs along the beam"},
-    {"offset", YK_ORIGIN, .description = "of the beam's line from its nodes at the start, global"},
+     .description = "initial direction in the section's x-z plane, global; x is along the beam"},
+    {"offset", YK_ORIGIN,
+     .description = "initial offset of the beam's line from its nodes, global"},
     {0},
 };
 static const yk_option_section beam_section = {"beam", "A geometrically exact three-node beam.",
@@ -164,14 +160,13 @@ enum { AMPLITUDES_MAX = 1000 };
 static const yk_option moving_fields[] = {
     YK_INCLUDE(node_keys),
     {"initial_amplitudes", YK_OPTION_NUMBERS, .min_count = 1, .max_count = AMPLITUDES_MAX,
-     .description =
-         "of the shapes at the start, in the order of the channels `modal_amplitude_1` and so on; "
-         "those that are left out are zero"},
+     .description = "initial values, in the order of the channels `modal_amplitude_1` and so on; "
+                    "missing values are zero"},
     {"initial_amplitude_rates", YK_OPTION_NUMBERS, "1/s", .min_count = 1,
      .max_count = AMPLITUDES_MAX, .description = "likewise"},
     {"constant_mass_matrix", YK_OPTION_BOOLEAN, .default_text = "false",
-     .description = "neglect the deformation in the inertia, where accelerations enter: "
-                    "faster to reason about, less exact"},
+     .description = "neglect the deformation in all acceleration terms of the inertia: simpler, "
+                    "less accurate"},
     {0},
 };
 static const yk_option_section moving_keys = {"moving", NULL, moving_fields};
@@ -182,31 +177,31 @@ static const yk_option number_item = {"point", YK_OPTION_INTEGER,
                                       .description = "number of a node"};
 static const yk_option_choice support_words[] = {
     {"clamped-free", "fixed to the section at the origin: shapes of a cantilever"},
-    {"pinned-pinned", "its x axis runs through both ends: half waves"},
-    {"free-free", "moves with the mean of the rod: modes of a free rod"},
+    {"pinned-pinned", "x axis through both ends: half waves"},
+    {"free-free", "moves with the mean motion of the rod: modes of a free rod"},
     {NULL, NULL}};
 
 static const yk_option rod_fields[] = {
     {"length", YK_OPTION_NUMBER, "m", .required = true, .range = YK_POSITIVE,
      .description = "along x of its frame"},
     {"section", YK_OPTION_VARIANT, .required = true, .variants = plain_sections, .selector = "type",
-     .description = "What it is made of"},
+     .description = "Section and material"},
     {"reference_conditions", YK_OPTION_CHOICE, .default_text = "clamped-free",
-     .choices = support_words, .description = "how the frame floats"},
+     .choices = support_words, .description = "motion of the floating frame"},
     {"bending_modes_y", COUNT, .default_text = "2",
-     .description = "shapes of vibration with deflection along y"},
+     .description = "number of vibration shapes with deflection along y"},
     {"bending_modes_z", COUNT, .default_text = "2", .description = "and along z"},
     {"extension_modes", COUNT, .default_text = "1", .description = "shapes along x"},
     {"torsion_modes", COUNT, .default_text = "1", .description = "shapes about x"},
     {"static_modes", YK_OPTION_BOOLEAN, .default_text = "false",
-     .description = "two more shapes in each plane that bends: "
-                    "the exact deflections under loads at its ends"},
+     .description =
+         "two more shapes in each plane of bending: the exact deflections under loads at its ends"},
     {"geometric_stiffening", YK_OPTION_BOOLEAN, .default_text = "true",
-     .description = "bending draws the rod in, so that axial forces and fast rotation stiffen it"},
+     .description = "bending shortens the rod, so that axial forces and fast rotation stiffen it"},
     {"damping_ratio", YK_OPTION_NUMBER, .default_text = "0", .range = YK_NOT_NEGATIVE,
      .description = "of each shape, as a fraction of critical damping"},
     {"attachments", YK_OPTION_NAMED, .item = &along_item,
-     .description = "where joints, forces and ports attach"},
+     .description = "points at which joints, forces and ports attach"},
     YK_INCLUDE(moving_keys),
     {0}};
 
@@ -216,22 +211,22 @@ static const yk_option modal_fields[] = {
     {"modes_file", YK_OPTION_PATH, .description = "table of displacements, by mode and node"},
     {"frequencies_file", YK_OPTION_PATH, .description = "table of frequencies, by mode"},
     {"second_order_file", YK_OPTION_PATH,
-     .description = "table of second-order displacements, by two modes and node: "
-                    "what stiffens the body under loads"},
+     .description = "table of second-order displacements, by two modes and node, which describe "
+                    "the stiffening of the body under loads"},
     {"invariants_file", YK_OPTION_PATH,
-     .description = "table of inertia invariants, in the place of lumped masses, "
-                    "and of modal mass, stiffness and damping"},
+     .description = "table of inertia invariants, which replaces lumped masses, and of modal mass, "
+                    "stiffness and damping"},
     {"mbdyn_fem_file", YK_OPTION_PATH,
      .description =
-         "file with the record groups of MBDyn's modal joint, in the place of all tables"},
+         "file with the record groups of MBDyn's modal joint, which replaces all tables"},
     {"selected_modes", YK_OPTION_NUMBERS, .min_count = 1, .max_count = 1000,
-     .description = "numbers of the modes that take part; without, all"},
+     .description = "numbers of the modes to use; default: all"},
     {"damping_ratio", YK_OPTION_NUMBER, .default_text = "0", .range = YK_NOT_NEGATIVE,
      .description =
-         "of all shapes, as a fraction of critical damping, where the files have no damping"},
+         "of all shapes, as a fraction of critical damping, if the files contain no damping"},
     {"attachments", YK_OPTION_NAMED, .item = &number_item,
-     .description = "where joints, forces and ports attach: "
-                    "numbers of nodes in the table"},
+     .description =
+         "points at which joints, forces and ports attach: numbers of nodes in the table"},
     YK_INCLUDE(moving_keys),
     {0}};
 
@@ -241,35 +236,34 @@ static const yk_option ancf_fields[] = {
     {"elements", YK_OPTION_INTEGER, .default_text = "4", .range = YK_BETWEEN(1, 100000),
      .description = "of equal length"},
     {"section", YK_OPTION_VARIANT, .required = true, .variants = plain_sections, .selector = "type",
-     .description = "What it is made of"},
+     .description = "Section and material"},
     {"attachments", YK_OPTION_NAMED, .item = &number_item,
-     .description = "where joints, forces and ports attach: "
-                    "numbers of nodes, 0 at the start, `elements` at the end"},
+     .description = "points at which joints, forces and ports attach: numbers of nodes, 0 at the "
+                    "start, `elements` at the end"},
     {"curvature", YK_OPTION_NUMBERS, "1/m", "[0, 0, 0]", YK_VECTOR,
-     .description = "at the start, constant along it: "
-                    "twist about x of its section, bending about y and z"},
+     .description = "initial curvature, constant along the rod: twist about x of its section, "
+                    "bending about y and z"},
     YK_INCLUDE(node_keys),
     {0}};
 
 static const yk_option_section rod = {
     "rod",
-    "A uniform rod in small deformation, seen from a floating frame at its start; "
-    "the frame is a node of its name.",
+    "A uniform rod with small deformation, relative to a floating frame at its start; the frame is "
+    "a node with the rod's name.",
     rod_fields};
 static const yk_option_section modal = {
-    "modal", "Any body in small deformation, with the shapes of a finite-element program.",
+    "modal", "Any body with small deformation, with the shapes of a finite-element program.",
     modal_fields};
-static const yk_option_section ancf = {
-    "ancf",
-    "A uniform rod in deformation of any size, in absolute nodal coordinates; "
-    "free of strain where it is straight.",
-    ancf_fields};
+static const yk_option_section ancf = {"ancf",
+                                       "A uniform rod with large deformation, in absolute nodal "
+                                       "coordinates; strain-free if it is straight.",
+                                       ancf_fields};
 
 /* Built by solver_multibody_build.c in this order. */
 static const yk_option_section *const flexible_variants[] = {&rod, &modal, &ancf, NULL};
 static const yk_option flexible_item = {"flexible body", YK_OPTION_VARIANT,
                                         .variants = flexible_variants, .selector = "type",
-                                        .description = "A body that deforms"};
+                                        .description = "A flexible body"};
 
 /* Shapes --------------------------------------------------------------------------------------- */
 
@@ -312,7 +306,7 @@ static const yk_option shape_item = {"shapes", YK_OPTION_VARIANT, .variants = sh
 static const yk_option fields[] = {
     YK_INCLUDE(yk_multibody_gravity),
     {"nodes", YK_OPTION_NAMED, .item = &node_item,
-     .description = "massless or shared nodes; bodies have their own"},
+     .description = "massless or shared nodes; bodies have nodes of their own"},
     {"bodies", YK_OPTION_NAMED, .item = &body_item, .description = "rigid bodies"},
     {"joints", YK_OPTION_NAMED, .item = &yk_joint_item,
      .description = "joints and prescribed motions"},
@@ -321,10 +315,10 @@ static const yk_option fields[] = {
     {"beams", YK_OPTION_NAMED, .item = &beam_item, .description = "flexible beams"},
     {"flexible_bodies", YK_OPTION_NAMED, .item = &flexible_item,
      .description =
-         "flexible bodies; their points are named `body.point` wherever a body or node is"},
+         "flexible bodies; their points are named `body.point` in place of a body or node"},
     {"ports", YK_OPTION_NAMED, .item = &yk_port_item,
-     .description = "where other subsystems are joined"},
-    {"shapes", YK_OPTION_LIST, .item = &shape_item, .description = "what the viewer draws"},
+     .description = "points that can be coupled with other subsystems"},
+    {"shapes", YK_OPTION_LIST, .item = &shape_item, .description = "shapes to draw"},
     YK_INCLUDE(yk_multibody_options_rows),
     {0},
 };

@@ -135,8 +135,8 @@ static yk_status build_rod(yk_builder *builder, const yk_node *item, int count, 
     /* The section's own ratio is a time; damping of shapes is a fraction of critical. */
     if (def.section.rayleigh_beta > 0)
         return yk_builder_error(builder, section,
-                                "a rod with shapes has 'damping_ratio' beside its section: "
-                                "a fraction of critical damping");
+                                "a rod with shapes has 'damping_ratio' next to its section: a "
+                                "fraction of critical damping");
 
     return yk_flexible_rod(yk_builder_context(builder), &def, body);
 }
@@ -150,8 +150,7 @@ static yk_status check_files(yk_builder *builder, const yk_node *item, const yk_
                   files->invariants;
     if (files->fem && tables)
         return yk_builder_error(
-            builder, item,
-            "'mbdyn_fem_file' describes the whole body: leave out the tables beside it");
+            builder, item, "'mbdyn_fem_file' describes the whole body: leave out the other tables");
     if (files->fem)
         return YK_OK;
 
@@ -165,11 +164,11 @@ static yk_status check_files(yk_builder *builder, const yk_node *item, const yk_
     if (!shaped && (files->nodes || files->modes || files->second_order))
         return yk_builder_error(
             builder, item,
-            "'nodes_file' and 'modes_file' go together, and 'second_order_file' with them");
+            "'nodes_file' and 'modes_file' must be given together; 'second_order_file' needs both");
     if (!shaped && points)
         return yk_builder_error(builder, yk_node_get(item, "attachments"),
-                                "attachments are nodes of the body: "
-                                "give 'nodes_file' and 'modes_file' beside 'invariants_file'");
+                                "attachments are nodes of the body: give 'nodes_file' and "
+                                "'modes_file' in addition to 'invariants_file'");
 
     return YK_OK;
 }
@@ -482,8 +481,9 @@ static void add_frames(maker *m)
     for (int i = 0; i < m->names->count; i++) {
         const char *name = m->names->entries[i].name;
         if (strcmp(name, "ground") == 0)
-            note(m, yk_builder_error(m->builder, item_named(m, name),
-                                     "'ground' is what never moves: choose another name"));
+            note(m,
+                 yk_builder_error(m->builder, item_named(m, name),
+                                  "'ground' is the name of the fixed ground: choose another name"));
         if (i > 0 && strcmp(m->names->entries[i - 1].name, name) == 0)
             note(m,
                  yk_builder_error(m->builder, item_named(m, name),
@@ -545,7 +545,7 @@ static void add_beam(maker *m, const yk_node *item)
     if (yk_multibody_orient_beam_sections(m->model, &beam, yk_node_vector(item, "section_z")) !=
         YK_OK) {
         note(m, yk_builder_error(m->builder, item,
-                                 "'section_z' runs along the beam, or its nodes are in one place"));
+                                 "'section_z' is along the beam, or its nodes coincide"));
         return;
     }
 

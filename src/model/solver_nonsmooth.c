@@ -9,41 +9,38 @@ static const yk_option material_fields[] = {
     {"friction", YK_OPTION_NUMBER, .default_text = "0", .range = YK_NOT_NEGATIVE,
      .description = "coefficient of sliding (kinetic) friction"},
     {"restitution", YK_OPTION_NUMBER, .default_text = "0", .range = YK_BETWEEN(0, 1),
-     .description = "rebound over approach speed"},
+     .description = "ratio of rebound speed to approach speed"},
     {"rolling_friction", YK_OPTION_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
-     .description = "rolling torque over normal force"},
+     .description = "ratio of rolling torque to normal force"},
     {"spinning_friction", YK_OPTION_NUMBER, "m", "0", .range = YK_NOT_NEGATIVE,
-     .description = "torque about the normal over normal force"},
+     .description = "ratio of torque about the normal to normal force"},
     {"stiffness", YK_OPTION_NUMBER, "N/m", "0", .range = YK_NOT_NEGATIVE,
-     .description = "force over overlap of a contact point; 0: rigid"},
+     .description = "ratio of force to overlap of a contact point; 0: rigid"},
     {"damping", YK_OPTION_NUMBER, "N s/m", "0", .range = YK_NOT_NEGATIVE,
-     .description = "of a surface with stiffness: force over the rate of overlap; "
-                    "friction creeps by as much of its force"},
+     .description = "of a surface with stiffness: ratio of force to rate of overlap; friction "
+                    "creeps at the same ratio"},
     {"static_friction", YK_OPTION_NUMBER, .default_text = "0", .range = YK_NOT_NEGATIVE,
-     .description = "coefficient of friction of what sticks, where that is more than `friction`"},
+     .description = "static friction coefficient, if larger than `friction`"},
     {"stribeck_velocity", YK_OPTION_NUMBER, "m/s", "auto", .accepts_auto = true,
      .range = YK_NOT_NEGATIVE,
-     .description =
-         "sliding speed v0 between static and sliding friction: their difference falls by "
-         "exp(-(v/v0)²); 0: 1 mm/s"},
+     .description = "sliding speed v0 of the transition between static and sliding friction: their "
+                    "difference decreases by exp(-(v/v0)²); 0: 1 mm/s"},
     {"cohesion", YK_OPTION_NUMBER, "N", "0", .range = YK_NOT_NEGATIVE,
-     .description =
-         "force that holds a contact point together; friction is that of the normal force plus "
-         "this one"},
+     .description = "force that holds a contact point together; friction is that of the normal "
+                    "force plus this force"},
     {"cohesion_range", YK_OPTION_NUMBER, "m", "auto", .accepts_auto = true,
      .range = YK_NOT_NEGATIVE,
-     .description = "gap up to which cohesion pulls; 0: a hundredth of the envelope"},
+     .description = "gap up to which cohesion acts; 0: a hundredth of the envelope"},
     {"plane_strain_modulus", YK_OPTION_NUMBER, "Pa", "0", .range = YK_NOT_NEGATIVE,
-     .description =
-         "E/(1 - nu²) of an elastic surface, which yields by Hertz's law where a sphere or a "
-         "capsule touches; 0: rigid"},
+     .description = "E/(1 - nu²) of an elastic surface, which yields by Hertz's law at contacts of "
+                    "a sphere or a capsule; 0: rigid"},
     {0},
 };
 static const yk_option_section material_section = {
     "material",
-    "A surface. Of two that touch the smaller values count, "
-    "unless `material_pairs` says otherwise; "
-    "where only one yields, its stiffness and damping do; of moduli 1/E* = 1/E1 + 1/E2.",
+    "A surface. At a contact of two surfaces the smaller values apply, unless `material_pairs` "
+    "overrides them; if only one yields, its stiffness and damping apply; moduli combine by 1/E* = "
+    "1/E1 + 1/E2.",
     material_fields};
 static const yk_option material_item = {"materials", YK_OPTION_SECTION,
                                         .section = &material_section, .description = ""};
@@ -56,35 +53,34 @@ static const yk_option pair_fields[] = {
     {"friction", YK_OPTION_NUMBER, .range = YK_NOT_NEGATIVE,
      .description = "coefficient of sliding friction"},
     {"restitution", YK_OPTION_NUMBER, .range = YK_BETWEEN(0, 1),
-     .description = "rebound over approach speed"},
+     .description = "ratio of rebound speed to approach speed"},
     {"rolling_friction", YK_OPTION_NUMBER, "m", .range = YK_NOT_NEGATIVE,
-     .description = "rolling torque over normal force"},
+     .description = "ratio of rolling torque to normal force"},
     {"spinning_friction", YK_OPTION_NUMBER, "m", .range = YK_NOT_NEGATIVE,
-     .description = "torque about the normal over normal force"},
+     .description = "ratio of torque about the normal to normal force"},
     {"stiffness", YK_OPTION_NUMBER, "N/m", .range = YK_NOT_NEGATIVE,
-     .description = "force over overlap of a contact point; 0: rigid"},
+     .description = "ratio of force to overlap of a contact point; 0: rigid"},
     {"damping", YK_OPTION_NUMBER, "N s/m", .range = YK_NOT_NEGATIVE,
-     .description = "of a surface with stiffness: force over the rate of overlap"},
+     .description = "of a surface with stiffness: ratio of force to rate of overlap"},
     {"static_friction", YK_OPTION_NUMBER, .range = YK_NOT_NEGATIVE,
-     .description = "coefficient of friction of what sticks, where that is more than `friction`"},
+     .description = "static friction coefficient, if larger than `friction`"},
     {"stribeck_velocity", YK_OPTION_NUMBER, "m/s", .range = YK_NOT_NEGATIVE,
-     .description =
-         "sliding speed v0 between static and sliding friction: their difference falls by "
-         "exp(-(v/v0)²); 0: 1 mm/s"},
+     .description = "sliding speed v0 of the transition between static and sliding friction: their "
+                    "difference decreases by exp(-(v/v0)²); 0: 1 mm/s"},
     {"cohesion", YK_OPTION_NUMBER, "N", .range = YK_NOT_NEGATIVE,
-     .description =
-         "force that holds a contact point together; friction is that of the normal force plus "
-         "this one"},
+     .description = "force that holds a contact point together; friction is that of the normal "
+                    "force plus this force"},
     {"cohesion_range", YK_OPTION_NUMBER, "m", .range = YK_NOT_NEGATIVE,
-     .description = "gap up to which cohesion pulls; 0: a hundredth of the envelope"},
+     .description = "gap up to which cohesion acts; 0: a hundredth of the envelope"},
     {"plane_strain_modulus", YK_OPTION_NUMBER, "Pa", .range = YK_NOT_NEGATIVE,
-     .description = "of both surfaces together by Hertz's law, 1/E* = 1/E1 + 1/E2; 0: rigid"},
+     .description =
+         "combined modulus of both surfaces for Hertz's law, 1/E* = 1/E1 + 1/E2; 0: rigid"},
     {0},
 };
-static const yk_option_section pair_section = {
-    "material pair",
-    "What counts where these two surfaces touch; what is absent is what they make of each other.",
-    pair_fields};
+static const yk_option_section pair_section = {"material pair",
+                                               "Properties of the contact of these two surfaces; "
+                                               "missing ones are combined from both surfaces.",
+                                               pair_fields};
 static const yk_option pair_item = {"material_pairs", YK_OPTION_SECTION, .section = &pair_section,
                                     .description = ""};
 
@@ -95,8 +91,7 @@ static const yk_option exclusion_fields[] = {
     {0},
 };
 static const yk_option_section exclusion_section = {
-    "exclusion",
-    "Two bodies that pass through each other, such as links that overlap at their joint.",
+    "exclusion", "Two bodies without contact, such as links that overlap at their joint.",
     exclusion_fields};
 static const yk_option exclusion_item = {"exclusions", YK_OPTION_SECTION,
                                          .section = &exclusion_section, .description = ""};
@@ -105,19 +100,20 @@ static const yk_option exclusion_item = {"exclusions", YK_OPTION_SECTION,
 
 static const yk_option passes_item = {"groups", YK_OPTION_TEXT, .description = "a group"};
 static const yk_option shape_fields[] = {
-    {"material", YK_OPTION_TEXT,
-     .description = "one of `materials`; without, the surface has no friction"},
-    {"position", YK_ORIGIN, .description = "of its middle, in the body's axes"},
+    {"material", YK_OPTION_TEXT, .description = "one of `materials`; default: no friction"},
+    {"position", YK_ORIGIN, .description = "center of the shape, in the body's axes"},
     {"orientation", YK_OPTION_ORIENTATION, .default_text = "[1, 0, 0, 0]",
-     .description = "from its axes to the body's"},
+     .description = "rotation from its axes to the body's axes"},
     {"density", YK_OPTION_NUMBER, "kg/m³", .range = YK_POSITIVE,
-     .description = "gives the body its mass if `mass` is absent, and its inertia if `inertia` is"},
+     .description =
+         "defines the mass of the body if `mass` is missing, and its inertia if `inertia` is"},
     {"collides", YK_OPTION_BOOLEAN, .default_text = "true",
-     .description = "false: it is drawn, and passes through everything"},
+     .description = "false: the shape is drawn, but has no contact"},
     {"collision_group", YK_OPTION_TEXT, .default_text = "default",
-     .description = "a name that shapes may share; particles are in the group `default`"},
+     .description = "a name that several shapes may share; particles are in the group `default`"},
     {"no_collision_with", YK_OPTION_LIST, .max_count = 31, .item = &passes_item,
-     .description = "groups that it does not touch; one of the two shapes need say so"},
+     .description = "groups without contact to this shape; it is sufficient if one of the two "
+                    "shapes names the other's group"},
     {0},
 };
 static const yk_option_section shape_section = {"shape", "", shape_fields};
@@ -147,17 +143,16 @@ static const yk_option_section sphere = {"sphere", "", sphere_fields};
 /* Keys that several shapes have. */
 static const yk_option open_fields[] = {
     {"open_walls", YK_OPTION_LIST, .max_count = 6, .item = &open_item,
-     .description = "walls that are left out"},
+     .description = "walls to leave out"},
     {0},
 };
 static const yk_option_section open_keys = {"open_walls", NULL, open_fields};
 static const yk_option surface_fields[] = {
     {"file", YK_OPTION_PATH,
-     .description = "a surface as STL or OBJ instead, from the scenario's folder"},
+     .description = "a surface as STL or OBJ file instead, relative to the scenario's folder"},
     {"scale", YK_OPTION_NUMBER, NULL, "1", .range = YK_POSITIVE,
-     .description =
-         "length of a unit of the file in the subsystem's unit of length: 0.001 if the file is "
-         "in millimetres and the subsystem in metres"},
+     .description = "ratio of the unit of the file to the subsystem's unit of length: 0.001 if the "
+                    "file is in millimetres and the subsystem in metres"},
     {0},
 };
 static const yk_option_section surface_keys = {"surface", NULL, surface_fields};
@@ -217,8 +212,8 @@ static const yk_option_section cylinder = {"cylinder", "About its z axis.", cyli
 static const yk_option_section ellipsoid = {"ellipsoid", "", ellipsoid_fields};
 static const yk_option_section hull = {"hull", "The smallest convex solid with these corners.",
                                        hull_fields};
-static const yk_option_section mesh = {
-    "mesh", "Triangles, solid on neither side: the surface of anything.", mesh_fields};
+static const yk_option_section mesh = {"mesh", "Triangles, solid on neither side: any surface.",
+                                       mesh_fields};
 static const yk_option_section plane = {"plane", "Everything below z = 0 is solid.", plane_fields};
 static const yk_option_section cylinder_cavity = {
     "cylinder-cavity", "Everything around a cylinder is solid: a can.", cylinder_cavity_fields};
@@ -241,9 +236,9 @@ static const yk_option motion_value = {"value", YK_OPTION_FUNCTION,
                                        .description = "function of time"};
 static const yk_option motion_fields[] = {
     {"displacement", YK_OPTION_FUNCTIONS, "m", "[0, 0, 0]", YK_VECTOR, .item = &motion_value,
-     .description = "of the centre of mass, added to that at the start"},
+     .description = "displacement of the center of mass from its initial position"},
     {"rotation", YK_OPTION_FUNCTIONS, "rad", "[0, 0, 0]", YK_VECTOR, .item = &motion_value,
-     .description = "rotation vector from the orientation at the start"},
+     .description = "rotation vector relative to the initial orientation"},
     {0},
 };
 static const yk_option_section motion_section = {
@@ -251,22 +246,22 @@ static const yk_option_section motion_section = {
 
 static const yk_option body_fields[] = {
     {"mass", YK_OPTION_NUMBER, "kg", .range = YK_POSITIVE,
-     .description = "mass; without, that of the shapes by their density"},
+     .description = "mass; default: that of the shapes by their density"},
     {"inertia", YK_OPTION_INERTIA, "kg m²",
      .description =
-         "about the centre of mass: diagonal, or three rows; without, that of the shapes, "
-         "scaled to `mass`, with their densities or equal ones if none is given"},
-    {"position", YK_ORIGIN, .description = "of the centre of mass at the start"},
+         "about the center of mass: diagonal, or three rows; default: that of the shapes, scaled "
+         "to `mass`, with their densities or equal ones if none is given"},
+    {"position", YK_ORIGIN, .description = "initial velocity of the center of mass"},
     {"orientation", YK_OPTION_ORIENTATION, .default_text = "[1, 0, 0, 0]",
-     .description = "from its axes to the global ones"},
+     .description = "rotation from its axes to the global axes"},
     {"velocity", YK_OPTION_NUMBERS, "m/s", "[0, 0, 0]", YK_VECTOR,
-     .description = "of the centre of mass at the start"},
+     .description = "initial velocity of the center of mass"},
     {"angular_velocity", YK_OPTION_NUMBERS, "rad/s", "[0, 0, 0]", YK_VECTOR,
-     .description = "at the start, global axes"},
+     .description = "initial value, global axes"},
     {"fixed", YK_OPTION_BOOLEAN, .default_text = "false", .description = "never moves"},
     {"prescribed_motion", YK_OPTION_SECTION, .section = &motion_section,
      .description = "prescribed motion; mass is then optional"},
-    {"shapes", YK_OPTION_LIST, .item = &shape_item, .description = "what it touches with"},
+    {"shapes", YK_OPTION_LIST, .item = &shape_item, .description = "contact shapes"},
     {0},
 };
 static const yk_option_section body_section = {"body", "A rigid body.", body_fields};
@@ -287,7 +282,7 @@ static const yk_option clump_item = {"spheres", YK_OPTION_SECTION, .section = &c
 static const yk_option clump_fields[] = {
     {"spheres", YK_OPTION_LIST, .required = true, .min_count = 1, .max_count = 256,
      .item = &clump_item,
-     .description = "its spheres, in axes of its own; where they overlap, mass counts once"},
+     .description = "its spheres, in its own axes; overlapping volume counts once"},
     {0},
 };
 static const yk_option round_fields[] = {{0}};
@@ -304,22 +299,23 @@ static const yk_option particle_fields[] = {
     {"shape", YK_OPTION_VARIANT, .default_text = "sphere", .variants = yk_particle_variants,
      .selector = "type",
      .description =
-         "What a particle is. Where its radius is given, by `radius`, sieves or a file, only "
-         "proportions count here: it is made as large as a sphere of that radius is by volume"},
+         "Shape of a particle. If its radius is given by `radius`, sieves or a file, only the "
+         "proportions count: the particle gets the volume of a sphere of that radius"},
     {"material", YK_OPTION_TEXT, .description = "one of `materials`"},
-    {"position", YK_ORIGIN, .description = "of the middle of their cavity, global"},
+    {"position", YK_ORIGIN, .description = "center of their cavity, global"},
     {"velocity", YK_OPTION_NUMBERS, "m/s", "[0, 0, 0]", YK_VECTOR,
-     .description = "at that middle, at the start"},
+     .description = "initial velocity at that center"},
     {"angular_velocity", YK_OPTION_NUMBERS, "rad/s", "[0, 0, 0]", YK_VECTOR,
-     .description = "of all as one rigid body about that middle, at the start"},
+     .description =
+         "initial angular velocity of all particles as one rigid body about that center"},
     {0},
 };
 static const yk_option_section particle_section = {"particles", "", particle_fields};
 static const yk_option file_fields[] = {
     {"file", YK_OPTION_PATH, .required = true,
-     .description = "x, y, z, radius per line (m), from the middle of the cavity; "
-                    "with more columns their names come first: `x,y,z,radius,vx,vy,vz` (m/s), "
-                    "`qw,qx,qy,qz` the orientation, `wx,wy,wz` (rad/s)"},
+     .description = "x, y, z, radius per line (m), relative to the center of the cavity; with more "
+                    "columns their names come first: `x,y,z,radius,vx,vy,vz` (m/s), `qw,qx,qy,qz` "
+                    "the orientation, `wx,wy,wz` (rad/s)"},
     {0}};
 
 static const yk_option_choice cavity_words[] = {{"box", NULL}, {"cylinder", NULL}, {NULL, NULL}};
@@ -334,21 +330,21 @@ static const yk_option sieve_item = {
     .description = "diameter (m) and fraction of the mass that passes"};
 static const yk_option size_fields[] = {
     {"radius", YK_OPTION_NUMBER, "m", .range = YK_POSITIVE,
-     .description = "of a sphere with a particle's volume; without, `shape` has its own size"},
+     .description = "of a sphere with the particle's volume; default: the size of `shape`"},
     {"size_distribution", YK_OPTION_CHOICE, .default_text = "uniform", .choices = size_words,
      .description = "of radii, by number"},
     {"size_spread", YK_OPTION_NUMBER, .default_text = "0", .range = YK_BETWEEN(0, 0.99),
      .description = "width of the distribution; 0: all radii are equal"},
     {"size_cutoff", YK_OPTION_NUMBER, .default_text = "3",
      .only_with = {"size_distribution", {"normal", "lognormal"}}, .range = YK_BETWEEN(0.1, 8),
-     .description = "standard deviations at which normal and lognormal radii end on either side"},
+     .description = "number of standard deviations at which normal and lognormal distributions are "
+                    "cut off on either side"},
     {"sieve_curve", YK_OPTION_LIST, .min_count = 2, .item = &sieve_item,
-     .description =
-         "a sieve curve in place of radius, distribution and spread: pairs of diameter (m) and "
-         "fraction of the mass that passes, from 0 to 1; between sieves the mass is uniform in "
-         "the diameter"},
+     .description = "a sieve curve instead of radius, distribution and spread: pairs of diameter "
+                    "(m) and fraction of the mass that passes, from 0 to 1; between sieves the "
+                    "mass is uniform in the diameter"},
     {"aligned", YK_OPTION_BOOLEAN, .default_text = "false",
-     .description = "axes of all particles along those of the cavity; else at random"},
+     .description = "axes of all particles along those of the cavity; otherwise random"},
     {0},
 };
 static const yk_option_section size_keys = {"sizes", NULL, size_fields};
@@ -362,7 +358,7 @@ static const yk_option lattice_fields[] = {
     {"container_size", YK_OPTION_NUMBERS, "m", .required = true, YK_VECTOR,
      .description = "its edges, or diameter twice and height"},
     {"clearance", YK_OPTION_NUMBER, .default_text = "0.1", .range = YK_POSITIVE,
-     .description = "of the lattice, in radii of the ball around the largest particle"},
+     .description = "clearance of the lattice, in radii of the ball around the largest particle"},
     {"position_jitter", YK_OPTION_NUMBER, .default_text = "0.5", .range = YK_BETWEEN(0, 1),
      .description = "fraction of the clearance by which particles are moved at random"},
     {"seed", YK_OPTION_INTEGER, .default_text = "1", .description = "of the random numbers"},
@@ -390,9 +386,7 @@ static const yk_option settled_fields[] = {YK_INCLUDE(from_lattice),
                                            {0}};
 static const yk_option_section from_file = {"file", "From a file.", file_fields};
 static const yk_option_section from_settled = {
-    "settled",
-    "From the lattice, fallen under gravity and come to rest; "
-    "simulated while the scenario is built.",
+    "settled", "From the lattice, settled under gravity; simulated while the scenario is loaded.",
     settled_fields};
 static const yk_option_section *const particle_variants[] = {&from_file, &from_lattice,
                                                              &from_settled, NULL};
@@ -410,40 +404,37 @@ static const yk_option emitter_fields[] = {
      .description = "particles per second; or `mass_rate`"},
     {"mass_rate", YK_OPTION_NUMBER, "kg/s", .range = YK_POSITIVE, .description = "mass per second"},
     {"max_present", YK_OPTION_INTEGER, .required = true, .range = YK_AT_LEAST(1),
-     .description =
-         "how many of its particles there may be at a time; memory is reserved for them. Those "
-         "that a sink has taken come again, with the size that they have"},
+     .description = "largest number of its particles at the same time; memory is reserved for "
+                    "them. Particles removed by a sink appear again, with the same size"},
     {"start_time", YK_OPTION_NUMBER, "s", "0",
-     .description = "when it begins: the first particle comes 1/rate later"},
-    {"end_time", YK_OPTION_NUMBER, "s", .description = "when it ends; without, it goes on"},
+     .description = "start; the first particle appears 1/rate later"},
+    {"end_time", YK_OPTION_NUMBER, "s", .description = "end; default: none"},
     {"max_emitted", YK_OPTION_INTEGER, .range = YK_AT_LEAST(1),
-     .description = "so many are emitted at most; without, there is no limit"},
+     .description = "largest number of emitted particles; default: no limit"},
     {"density", YK_OPTION_NUMBER, "kg/m³", .required = true, .range = YK_POSITIVE,
      .description = "of the particles"},
     {"shape", YK_OPTION_VARIANT, .default_text = "sphere", .variants = yk_particle_variants,
      .selector = "type",
      .description =
-         "What a particle is; as large as a sphere of its radius by volume, where that is "
-         "given"},
+         "Shape of a particle, scaled to the volume of a sphere of its radius if that is given"},
     YK_INCLUDE(size_keys),
     {"material", YK_OPTION_TEXT, .description = "one of `materials`"},
     {"region", YK_OPTION_CHOICE, .default_text = "box", .choices = cavity_words,
-     .description = "form of the region in which they appear"},
+     .description = "form of the region in which particles appear"},
     {"region_size", YK_OPTION_NUMBERS, "m", .required = true, YK_VECTOR,
      .description = "its edges, or diameter twice and height"},
-    {"position", YK_ORIGIN, .description = "of its middle, global"},
+    {"position", YK_ORIGIN, .description = "center of the region, global"},
     {"velocity", YK_OPTION_NUMBERS, "m/s", "[0, 0, 0]", YK_VECTOR,
-     .description = "with which they appear"},
+     .description = "initial velocity of particles"},
     {"angular_velocity", YK_OPTION_NUMBERS, "rad/s", "[0, 0, 0]", YK_VECTOR,
-     .description = "with which they appear, global axes"},
+     .description = "initial angular velocity of particles, global axes"},
     {"seed", YK_OPTION_INTEGER, .default_text = "1", .description = "of the random numbers"},
     {0},
 };
 static const yk_option_section emitter_section = {
     "emitter",
-    "Brings particles while the run goes on, at random places of a region where nothing else is; "
-    "where none is free, they wait. Channels `NAME.emitted_count`, `NAME.emitted_mass`, "
-    "`NAME.waiting_count`.",
+    "Adds particles during the run, at random free places of a region; if none is free, they wait. "
+    "Channels `NAME.emitted_count`, `NAME.emitted_mass`, `NAME.waiting_count`.",
     emitter_fields};
 static const yk_option emitter_item = {"emitter", YK_OPTION_SECTION, .section = &emitter_section,
                                        .description = ""};
@@ -451,7 +442,7 @@ static const yk_option emitter_item = {"emitter", YK_OPTION_SECTION, .section = 
 static const yk_option sink_fields[] = {
     {"position", YK_ORIGIN, .description = "of its middle, or a point of the plane"},
     {"orientation", YK_OPTION_ORIENTATION, .default_text = "[1, 0, 0, 0]",
-     .description = "from its axes to the global ones"},
+     .description = "rotation from its axes to the global axes"},
     {0},
 };
 static const yk_option_section sink_section = {"sink", "", sink_fields};
@@ -468,44 +459,42 @@ static const yk_option sink_item = {
 
 /* The solver ----------------------------------------------------------------------------------- */
 
-#define PERIOD(axis)                                                                  \
-    {                                                                                 \
-        axis, YK_OPTION_NUMBERS, "m", .min_count = 2, .max_count = 2,                 \
-                                      .description = "where a period begins and ends" \
+#define PERIOD(axis)                                                             \
+    {                                                                            \
+        axis, YK_OPTION_NUMBERS, "m", .min_count = 2, .max_count = 2,            \
+                                      .description = "start and end of a period" \
     }
 static const yk_option periodic_fields[] = {PERIOD("x"), PERIOD("y"), PERIOD("z"), {0}};
 static const yk_option_section periodic_section = {
     "periodic",
-    "Space that repeats itself: what leaves a period at one end comes in at the other, and touches "
-    "there what is near. Bodies are drawn in the first period; channels have their positions as "
-    "they "
-    "go on. Two solids together must be smaller than half a period, and planes and cavities the "
-    "same "
-    "all along.",
+    "Periodic space: a body that leaves a period at one end enters at the other, and touches its "
+    "neighbours there. Bodies are drawn in the first period; channels have continuous positions. "
+    "Two solids together must be smaller than half a period, and planes and cavities must be "
+    "invariant along it.",
     periodic_fields};
 
 static const yk_option fields[] = {
     YK_INCLUDE(yk_nonsmooth_gravity),
     {"periodic", YK_OPTION_SECTION, .section = &periodic_section,
-     .description = "directions in which space repeats itself"},
+     .description = "periodic directions"},
     {"materials", YK_OPTION_NAMED, .item = &material_item, .description = "surfaces"},
     {"material_pairs", YK_OPTION_LIST, .item = &pair_item,
-     .description =
-         "surfaces of pairs of materials; particles that settle do so by their own material"},
+     .description = "surfaces of pairs of materials; particles settle with their own material"},
     {"bodies", YK_OPTION_NAMED, .item = &body_item, .description = "rigid bodies"},
     {"exclusions", YK_OPTION_LIST, .item = &exclusion_item,
-     .description = "pairs of bodies that do not touch each other"},
-    {"ground_shapes", YK_OPTION_LIST, .item = &shape_item, .description = "shapes that never move"},
+     .description = "pairs of bodies without contact"},
+    {"ground_shapes", YK_OPTION_LIST, .item = &shape_item, .description = "fixed shapes"},
     {"particles", YK_OPTION_NAMED, .item = &particle_item, .description = "many particles at once"},
     {"emitters", YK_OPTION_NAMED, .item = &emitter_item,
-     .description = "what brings particles in a run"},
-    {"sinks", YK_OPTION_NAMED, .item = &sink_item, .description = "what takes particles in a run"},
+     .description = "sources of particles during a run"},
+    {"sinks", YK_OPTION_NAMED, .item = &sink_item,
+     .description = "removal of particles during a run"},
     {"joints", YK_OPTION_NAMED, .item = &yk_joint_item,
      .description = "joints and prescribed relative motions"},
     {"forces", YK_OPTION_NAMED, .item = &yk_force_item,
      .description = "forces between bodies and on them, without `feedback`"},
     {"ports", YK_OPTION_NAMED, .item = &yk_port_item,
-     .description = "where other subsystems are joined"},
+     .description = "points that can be coupled with other subsystems"},
     YK_INCLUDE(yk_nonsmooth_options),
     {0},
 };

@@ -235,7 +235,7 @@ static yk_status read_surface(maker *m, const yk_node *item, yk_solid_kind kind,
     /* Exactly one description. */
     if (file && (points || triangles))
         return yk_builder_error(builder, file,
-                                "brings the corners: remove 'points' and 'triangles', or this");
+                                "defines the corners: remove 'points' and 'triangles', or this");
     if (!file && !hull && (!points || !triangles))
         return yk_builder_error(builder, item, "a mesh has 'points' and 'triangles', or a 'file'");
     if (!file && !points)
@@ -555,9 +555,9 @@ static yk_status read_particle(maker *m, const yk_node *item, bool sized, yk_pac
     const yk_node *sieves = yk_node_get(item, "sieve_curve");
     const yk_node *radius = yk_node_get(item, "radius");
     if (sieves && radius)
-        return yk_builder_error(m->builder, radius,
-                                "the sieves say how large particles are: remove 'radius', or "
-                                "'sieve_curve'");
+        return yk_builder_error(
+            m->builder, radius,
+            "the sieves define the size of particles: remove 'radius', or 'sieve_curve'");
     if (!sieves && !radius && ball)
         return yk_builder_error(m->builder, item, "spheres need a 'radius', or 'sieve_curve'");
     if (!sieves)
@@ -700,8 +700,7 @@ static void add_emitter(maker *m, const yk_node *item)
     const yk_node *rate = yk_node_get(item, "rate"), *mass_rate = yk_node_get(item, "mass_rate");
     if (!rate == !mass_rate) {
         note(m, yk_builder_error(m->builder, mass_rate ? mass_rate : item,
-                                 "an emitter has a 'rate' (1/s) or a 'mass_rate' (kg/s), and not "
-                                 "both"));
+                                 "an emitter needs either a 'rate' (1/s) or a 'mass_rate' (kg/s)"));
         return;
     }
 

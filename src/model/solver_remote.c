@@ -4,28 +4,25 @@
 
 static const yk_option fields[] = {
     {"address", YK_OPTION_TEXT, .required = true,
-     .description = "of the server: `unix:PATH` (from the present folder) or `tcp:HOST:PORT`"},
-    {"remote_name", YK_OPTION_TEXT,
-     .description = "its name at the server; "
-                    "may be left out where the server has only one"},
-    {"timeout", YK_OPTION_NUMBER, "s", "30", .range = YK_POSITIVE,
-     .description = "for each answer: a partner that takes longer ends the run"},
-    {"secret_file", YK_OPTION_PATH,
-     .description = "a file whose first line both sides know; "
-                    "servers that other machines can reach ask for it"},
-    {"shared_memory", YK_OPTION_BOOLEAN, .default_text = "true",
      .description =
-         "frames go through memory that both processes share, where the address is `unix:`"},
+         "address of the server: `unix:PATH` (relative to the present folder) or `tcp:HOST:PORT`"},
+    {"remote_name", YK_OPTION_TEXT,
+     .description = "its name at the server; optional if the server has only one"},
+    {"timeout", YK_OPTION_NUMBER, "s", "30", .range = YK_POSITIVE,
+     .description = "limit for each answer: a partner that takes longer ends the run"},
+    {"secret_file", YK_OPTION_PATH,
+     .description = "a file whose first line is known to both sides; required by servers that "
+                    "other machines can reach"},
+    {"shared_memory", YK_OPTION_BOOLEAN, .default_text = "true",
+     .description = "use shared memory for frames, if the address is `unix:`"},
     {0},
 };
 
 static const yk_option_section remote_section = {
     "remote",
-    "A subsystem in another process, "
-    "offered by `yoke serve` or by any program "
-    "that speaks the protocol (docs/protocol.md). "
-    "It has the ports, channels and capabilities of what is behind it; "
-    "the results are the same to the last bit.",
+    "A subsystem in another process, offered by `yoke serve` or by any program that supports the "
+    "protocol (docs/protocol.md). It has the ports, channels and capabilities of the remote "
+    "subsystem; the results are the same bit for bit.",
     fields};
 
 static yk_status build_remote(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)

@@ -11,22 +11,22 @@ static const yk_option gravity_rows[] = {
 const yk_option_section yk_multibody_gravity = {"gravity", NULL, gravity_rows};
 
 static const char rho_text[] =
-    "spectral radius at infinite frequency: 1 no numerical damping, 0 most; "
-    "with joints 0.9 at most (except formulation stabilized-ode), "
-    "for errors of their reactions grow where nothing damps them";
+    "spectral radius at infinite frequency: 1 no numerical damping, 0 maximum damping; with joints "
+    "at most 0.9 (except formulation stabilized-ode), because errors of their reactions would grow "
+    "without damping";
 static const yk_option newton_fields[] = {
     {"newton_relative_tolerance", YK_OPTION_NUMBER,
      YK_MEMBER(yk_multibody_def, options.newton_relative_tolerance), .default_text = "1e-4",
      .range = YK_POSITIVE, .refinement_exponent = 1,
-     .description = "iterations stop when what remains is this fraction of the step's local error; "
-                    "at most 1e-8 where steps are repeated and compared: "
-                    "schemes tight and index1, and time.step_tolerance"},
+     .description = "iterations stop when the remaining error is this fraction of the step's local "
+                    "error; at most 1e-8 if steps are repeated and compared: schemes tight and "
+                    "index1, and time.step_tolerance"},
     {"newton_absolute_tolerance", YK_OPTION_NUMBER, "m, rad", "1e-8",
      YK_MEMBER(yk_multibody_def, options.newton_absolute_tolerance), .range = YK_POSITIVE,
      .refinement_exponent = 3, .description = "and below this"},
     {"max_newton_iterations", YK_OPTION_INTEGER,
      YK_MEMBER(yk_multibody_def, options.max_newton_iterations), .default_text = "30",
-     .range = YK_AT_LEAST(1), .description = "largest number in a step"},
+     .range = YK_AT_LEAST(1), .description = "maximum number per step"},
     {0},
 };
 static const yk_option_section newton_keys = {"newton", NULL, newton_fields};
@@ -36,9 +36,9 @@ static const yk_option two_step_fields[] = {
     {"step_tolerance", YK_OPTION_NUMBER, "m, rad", "0",
      YK_MEMBER(yk_multibody_def, options.error_tolerance), .range = YK_NOT_NEGATIVE,
      .refinement_exponent = 3,
-     .description = "local error of an internal step, "
-                    "of nodes and of what flexible bodies deform, which then has variable size; "
-                    "0: the macro step is the step"},
+     .description =
+         "local error of an internal step, of nodes and of the deformation of flexible bodies; "
+         "internal steps then have variable size; 0: the macro step is the step"},
     {"include", YK_OPTION_INCLUDE, .section = &newton_keys, .description = ""},
     {0},
 };
@@ -51,13 +51,13 @@ static const yk_option runge_kutta_fields[] = {
     {0},
 };
 static const yk_option_choice form_words[] = {
-    {"index-3", "the constraints as they are, at the end of the step: index 3"},
-    {"stabilized-ode", "the constraints stabilised, the multipliers eliminated: paper relaxed"},
+    {"index-3", "the constraints themselves at the end of the step: index 3"},
+    {"stabilized-ode", "constraints stabilized, multipliers eliminated (Zhou et al. 2022)"},
     {NULL, NULL}};
 static const yk_option generalized_alpha_fields[] = {
     {"formulation", YK_OPTION_CHOICE, YK_MEMBER(yk_multibody_def, options.formulation),
      .default_text = "index-3", .choices = form_words,
-     .description = "how the constraints are met"},
+     .description = "formulation of the constraints"},
     {"rho_inf", YK_OPTION_NUMBER, YK_MEMBER(yk_multibody_def, options.rho_inf),
      .default_text = "0.6", .range = YK_BETWEEN(0, 1), .description = rho_text},
     {"stabilization_rate", YK_OPTION_NUMBER, "1/s", "auto",
@@ -71,15 +71,14 @@ static const yk_option generalized_alpha_fields[] = {
     {0},
 };
 static const yk_option_section generalized_alpha = {
-    "generalized-alpha", "Implicit, of second order, on accelerations, with numerical damping.",
+    "generalized-alpha", "Implicit, second order, on acceleration level, with numerical damping.",
     generalized_alpha_fields};
 static const yk_option_section two_step = {
-    "two-step", "Implicit, of second order, with numerical damping.", two_step_fields};
+    "two-step", "Implicit, second order, with numerical damping.", two_step_fields};
 static const yk_option_section runge_kutta = {
     "runge-kutta",
-    "Explicit, of order 8, with steps of variable size inside the macro step "
-    "and projection onto the joints: "
-    "many digits for models without beams or stiff springs.",
+    "Explicit, order 8, with steps of variable size inside the macro step and projection onto the "
+    "joints: for highly accurate results of models without beams or stiff springs.",
     runge_kutta_fields};
 /* In the order of yk_multibody_integrator. */
 static const yk_option_section *const integrators[] = {&two_step, &runge_kutta, &generalized_alpha,
@@ -89,9 +88,9 @@ static const yk_option damping_fields[] = {
      .required = true, .range = YK_NOT_NEGATIVE, .description = "force per momentum"},
     {"full_until", YK_OPTION_NUMBER, "s", "0",
      YK_MEMBER(yk_multibody_def, options.startup_damping_full_until),
-     .description = "until when it is full"},
+     .description = "end of full damping"},
     {"end", YK_OPTION_NUMBER, "s", YK_MEMBER(yk_multibody_def, options.startup_damping_end),
-     .required = true, .description = "when it has gone, falling linearly"},
+     .required = true, .description = "end of the linear decrease to zero"},
     {0},
 };
 static const yk_option_section damping_section = {
@@ -105,9 +104,9 @@ static const yk_option solver_rows[] = {
      .default_variant = "two-step", .description = "Time integration"},
     {"start_in_equilibrium", YK_OPTION_BOOLEAN,
      YK_MEMBER(yk_multibody_def, options.start_in_equilibrium), .default_text = "false",
-     .description = "begin in static equilibrium"},
+     .description = "start in static equilibrium"},
     {"startup_damping", YK_OPTION_SECTION, .section = &damping_section,
-     .description = "artificial damping at the beginning"},
+     .description = "artificial damping at the start"},
     {0},
 };
 const yk_option_section yk_multibody_options_rows = {"multibody", NULL, solver_rows};

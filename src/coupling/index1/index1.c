@@ -788,10 +788,10 @@ static void index1_handle_event(yk_scheme *scheme, yk_system *system)
 
 static const yk_option_choice jacobian_words[] = {
     {"reuse",
-     "kept over steps and improved by every correction, renewed when it does not serve any more"},
-    {"every-step", "renewed in every step"},
+     "kept over steps and improved by every correction, recomputed if it no longer converges"},
+    {"every-step", "recomputed in every step"},
     {"finite-differences",
-     "renewed in every step by finite differences, even where subsystems give their sensitivities"},
+     "recomputed in every step by finite differences, even if subsystems have sensitivities"},
     {NULL, NULL},
 };
 
@@ -800,12 +800,11 @@ static const yk_option_choice jacobian_words[] = {
 static const yk_option options[] = {
     {"polynomial_degree", ROW(INTEGER, polynomial_degree), .default_text = "3",
      .range = YK_BETWEEN(0, YK_INPUT_DEGREE_MAX),
-     .description =
-         "degree of the wrenches in time; with exact solvers the order is 2, 4, 5, 6 for 0 to "
-         "3, with others theirs"},
+     .description = "degree of the wrenches in time; with exact solvers the order is 2, 4, 5, 6 "
+                    "for 0 to 3, with others that of the solvers"},
     {"max_iterations", ROW(INTEGER, max_iterations), .default_text = "20", .range = YK_AT_LEAST(1),
-     .description =
-         "largest number of corrections of a macro step; 1 is the single Newton step of the paper"},
+     .description = "maximum number of corrections per macro step; 1 is the single Newton step of "
+                    "Meyer et al. 2018"},
     {"absolute_tolerance", ROW(NUMBER, tolerance), .unit = "N, N m", .default_text = "1e-6",
      .range = YK_NOT_NEGATIVE, .refinement_exponent = 1,
      .description = "largest change of an interface wrench that counts as converged"},
@@ -813,7 +812,7 @@ static const yk_option options[] = {
      .range = YK_NOT_NEGATIVE, .refinement_exponent = 1,
      .description = "the same, relative to the wrench"},
     {"jacobian_update", ROW(CHOICE, jacobian_update), .default_text = "reuse",
-     .choices = jacobian_words, .description = "how the coupling Jacobian is found"},
+     .choices = jacobian_words, .description = "computation of the coupling Jacobian"},
     {"threads", ROW(INTEGER, thread_count), .default_text = "1", .range = YK_BETWEEN(0, 1024),
      .description = "subsystems that advance at the same time; 0 is one per core"},
     {0},
@@ -897,9 +896,8 @@ const yk_scheme_ops *yk_scheme_index1(void)
     static const yk_scheme_ops ops = {
         .size = sizeof ops,
         .name = "index1",
-        .description =
-            "wrenches on both sides as polynomials in time, constraints held on position, "
-            "velocity and acceleration level; of high order",
+        .description = "wrenches on both sides as polynomials in time, constraints satisfied on "
+                       "position, velocity and acceleration level; of high order",
         .options_size = sizeof(yk_index1_options),
         .options = options,
         .variants = variants,

@@ -586,25 +586,25 @@ static yk_status rim_step(yk_scheme *scheme, yk_system *system, yk_step_report *
 
 static const yk_option_choice extrapolation_words[] = {
     {"interface-model",
-     "by a reduced interface model, which feels the wrenches of the fast subsystems"},
+     "by a reduced interface model, which responds to the wrenches of the fast subsystems"},
     {"constant", "the velocity at the start of the macro step"},
     {"linear", "from the velocities at the last two macro steps"},
     {"quadratic", "from those at the last three"},
     {NULL, NULL},
 };
 static const yk_option_choice models_words[] = {
-    {"reported", "by the subsystems where they can, else identified"},
+    {"reported", "by the subsystems if possible, otherwise identified"},
     {"identified",
-     "by trial steps, which see what happens within the macro step: for flexible mechanisms"},
+     "by trial steps, which include dynamics within the macro step: for flexible mechanisms"},
     {NULL, NULL},
 };
 static const yk_option_choice wrenches_words[] = {
-    {"mean", "the mean over a macro step, which keeps the impulse"},
+    {"mean", "the mean over a macro step, which preserves the impulse"},
     {"last", "the value at its end"},
     {NULL, NULL},
 };
 static const yk_option_choice positions_words[] = {
-    {"own-step", "where the slow subsystem itself would come to in one step"},
+    {"own-step", "the positions that one step of the slow subsystem itself would reach"},
     {"integral", "the integral of the model's velocities"},
     {NULL, NULL},
 };
@@ -615,32 +615,29 @@ enum { EXCHANGE_ROW = 1 };
 
 static const yk_option options[] = {
     {"sequence", ROW(CHOICE, sequence), .default_text = "gauss-seidel", .choices = yk_order_words,
-     .description =
-         "whether slow subsystems take the mean wrench of the present macro step or of the last"},
+     .description = "whether slow subsystems receive the mean wrench of the present macro step or "
+                    "of the last"},
     [EXCHANGE_ROW] =
         {"exchange", ROW(CHOICE, exchange), .has_derived_default = true,
          .choices = yk_exchange_words,
          .description =
-             "what crosses an interface between slow subsystems; auto where it is absent"},
+             "exchanged quantities of interfaces between slow subsystems; default: auto"},
     {"extrapolation", ROW(CHOICE, extrapolation), .default_text = "interface-model",
      .choices = extrapolation_words,
-     .description =
-         "what fast subsystems are given of the motion of slow ones within a macro step"},
+     .description = "motion of slow subsystems for the fast ones within a macro step"},
     {"interface_models", ROW(CHOICE, interface_models), .default_text = "reported",
-     .choices = models_words, .description = "where the reduced models come from"},
+     .choices = models_words, .description = "source of the reduced models"},
     {"slow_wrench", ROW(CHOICE, slow_wrench), .default_text = "mean", .choices = wrenches_words,
-     .description = "what slow subsystems receive of the wrenches of fast ones"},
+     .description = "wrenches of fast subsystems on slow ones"},
     {"position_update", ROW(CHOICE, position_update), .default_text = "own-step",
-     .choices = positions_words, .description = "where the reduced model says that the ports are"},
+     .choices = positions_words, .description = "positions of the ports of the reduced model"},
     {"exchanges_per_step", ROW(INTEGER, exchanges_per_step), .default_text = "0",
      .range = YK_NOT_NEGATIVE,
-     .description =
-         "how often fast subsystems and models exchange in a macro step; 0 is at every common "
-         "step of the fast ones"},
+     .description = "number of exchanges between fast subsystems and models per macro step; 0: at "
+                    "every common step of the fast ones"},
     {"fast_subsystems", ROW(SUBSYSTEMS, fast_subsystems),
-     .description =
-         "the fast subsystems; without it those with substeps that receive no wrench, else "
-         "those that receive motions alone"},
+     .description = "the fast subsystems; default: those with substeps that receive no wrench, "
+                    "otherwise those that receive motions only"},
     {"threads", ROW(INTEGER, thread_count), .default_text = "1", .range = YK_BETWEEN(0, 1024),
      .description = "interface models, fast subsystems, and slow subsystems without interfaces "
                     "between them that are computed at the same time; 0 is one per core"},
@@ -707,9 +704,8 @@ const yk_scheme_ops *yk_scheme_rim(void)
     static const yk_scheme_ops ops = {
         .size = sizeof ops,
         .name = "rim",
-        .description =
-            "fast subsystems in small steps against reduced models of the slow ones, nothing "
-            "repeated",
+        .description = "fast subsystems with small steps against reduced models of the slow ones, "
+                       "without repetitions",
         .options_size = sizeof(yk_rim_options),
         .options = options,
         .variants = variants,

@@ -485,7 +485,7 @@ static const yk_option_choice velocity_words[] = {
 };
 
 #define ROW(type, field) .kind = YK_OPTION_##type, YK_MEMBER(yk_tight_options, field)
-#define EXCHANGE_TEXT "what crosses an interface where nothing is repeated; auto where it is absent"
+#define EXCHANGE_TEXT "exchanged quantities if nothing is repeated; default: auto"
 #define EXTRAPOLATION_ROW                                                               \
     {                                                                                   \
         "extrapolation", ROW(CHOICE, extrapolation),                                    \
@@ -511,30 +511,28 @@ static const yk_option_section weights_section = {
 enum { ITERATIONS_ROW, TOLERANCE_ROW, RELATIVE_ROW, ACCELERATION_ROW, TIGHT_EXCHANGE_ROW };
 
 static const yk_option tight_rows[] = {
-    [ITERATIONS_ROW] =
-        {"max_iterations", ROW(INTEGER, max_iterations), .default_text = "20",
-         .has_derived_default = true, .range = YK_NOT_NEGATIVE,
-         .description =
-             "largest number of repetitions of a macro step; 0 is the scheme loose. Where it is "
-             "absent: 50 with an acceleration, else 20"},
+    [ITERATIONS_ROW] = {"max_iterations", ROW(INTEGER, max_iterations), .default_text = "20",
+                        .has_derived_default = true, .range = YK_NOT_NEGATIVE,
+                        .description =
+                            "maximum number of repetitions of a macro step; 0 is the scheme loose. "
+                            "Default: 50 with an acceleration, otherwise 20"},
     [TOLERANCE_ROW] = {"absolute_tolerance", ROW(NUMBER, tolerance), .unit = "N, N m",
                        .default_text = "1e-6", .range = YK_NOT_NEGATIVE, .refinement_exponent = 1,
                        .description =
                            "largest change of an interface wrench that counts as converged"},
-    [RELATIVE_ROW] = {"relative_tolerance", ROW(NUMBER, relative_tolerance),
-                      .has_derived_default = true, .range = YK_NOT_NEGATIVE,
-                      .refinement_exponent = 1,
-                      .description =
-                          "the same, relative to the wrench. Where it is absent: 1e-9 with an "
-                          "acceleration, else 0"},
+    [RELATIVE_ROW] =
+        {"relative_tolerance", ROW(NUMBER, relative_tolerance), .has_derived_default = true,
+         .range = YK_NOT_NEGATIVE, .refinement_exponent = 1,
+         .description =
+             "the same, relative to the wrench. Default: 1e-9 with an acceleration, otherwise 0"},
     [ACCELERATION_ROW] = {"acceleration", ROW(CHOICE, acceleration), .default_text = "quasi-newton",
                           .choices = yk_acceleration_words,
-                          .description = "how new wrenches follow from the last repetitions"},
+                          .description = "acceleration of the repetitions"},
     [TIGHT_EXCHANGE_ROW] = {"exchange", ROW(CHOICE, exchange), .has_derived_default = true,
                             .choices = yk_exchange_words, .description = EXCHANGE_TEXT},
     VELOCITY_ROW,
     {"max_halvings", ROW(INTEGER, max_halvings), .default_text = "0", .range = YK_BETWEEN(0, 20),
-     .description = "how often a step that does not converge may be halved"},
+     .description = "number of times that a step that does not converge may be halved"},
     {"sequence", ROW(CHOICE, sequence), .default_text = "gauss-seidel", .choices = yk_order_words,
      .description = "sequence of the subsystems in a repetition"},
     {"modified_inputs", ROW(FORM, modified_inputs), .default_text = "none",
@@ -554,7 +552,7 @@ enum { LOOSE_EXCHANGE_ROW, LOOSE_EXTRAPOLATION_ROW };
 static const yk_option loose_rows[] = {
     [LOOSE_EXCHANGE_ROW] = {"exchange", ROW(CHOICE, exchange), .has_derived_default = true,
                             .choices = yk_exchange_words,
-                            .description = "what crosses an interface; default: force-motion if "
+                            .description = "exchanged quantities; default: force-motion if "
                                            "`extrapolation` is given, otherwise auto"},
     [LOOSE_EXTRAPOLATION_ROW] = EXTRAPOLATION_ROW,
     VELOCITY_ROW,
@@ -720,7 +718,7 @@ const yk_scheme_ops *yk_scheme_loose(void)
     static const yk_scheme_ops ops = {
         OPERATIONS,
         .name = "loose",
-        .description = "the scheme tight with `iterations` 0: nothing is repeated",
+        .description = "the scheme tight with `max_iterations` 0: nothing is repeated",
         .options = loose_rows,
         .derive = derive_loose,
     };

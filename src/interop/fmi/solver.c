@@ -4,7 +4,7 @@
 #include "interop/interop.h"
 
 static const yk_option_choice kind_words[] = {
-    {"auto", "co-simulation where the FMU has it, else model exchange"},
+    {"auto", "co-simulation if the FMU supports it, otherwise model exchange"},
     {"co-simulation", "the FMU's own solver"},
     {"model-exchange", "its equations, integrated by Yoke with error control"},
     {NULL, NULL},
@@ -13,7 +13,7 @@ static const yk_option_choice kind_words[] = {
 static const yk_option_choice process_words[] = {
     {"this-process", "that of the run: fastest"},
     {"child-process",
-     "a child process: a crash of the FMU fails the step and keeps the results so far"},
+     "a child process: if the FMU crashes, the step fails and the results so far are kept"},
     {NULL, NULL},
 };
 
@@ -25,7 +25,7 @@ static const yk_option scalar_fields[] = {
     {"acceleration", YK_OPTION_TEXT, .description = "variable of its acceleration"},
     {"force", YK_OPTION_TEXT, .description = "variable of the force (N) or torque (N m)"},
     {"force_on_partner", YK_OPTION_BOOLEAN, .default_text = "false",
-     .description = "the force that the FMU gives is that on its partner, not on itself"},
+     .description = "the force of the FMU acts on its partner, not on itself"},
     {0},
 };
 
@@ -52,7 +52,7 @@ static const yk_option marker_fields[] = {
     MARKER_FIELD("force", 3, "the force, global axes"),
     MARKER_FIELD("torque", 3, "the torque about the marker's origin, global axes"),
     {"force_on_partner", YK_OPTION_BOOLEAN, .default_text = "false",
-     .description = "the wrench that the FMU gives is that on its partner, not on itself"},
+     .description = "the wrench of the FMU acts on its partner, not on itself"},
     {0},
 };
 
@@ -68,14 +68,12 @@ static const yk_option terminal_fields[] = {
 
 static const yk_option_section scalar_section = {
     "scalar",
-    "One coordinate with its force. "
-    "Where the force is an input of the FMU, the port takes a wrench; "
-    "where the motion is one, it takes a motion.",
+    "One coordinate with its force. If the force is an input of the FMU, the port receives a "
+    "wrench; if the motion is an input, it receives a motion.",
     scalar_fields};
-static const yk_option_section marker_section = {"marker",
-                                                 "A frame with six coordinates; "
-                                                 "what it takes is decided as for scalar ports.",
-                                                 marker_fields};
+static const yk_option_section marker_section = {
+    "marker", "A frame with six coordinates; its causality is determined as for scalar ports.",
+    marker_fields};
 static const yk_option_section signal_section = {"signal", "A number without power, for wires.",
                                                  signal_fields};
 static const yk_option_section terminal_section = {
@@ -117,33 +115,30 @@ static const yk_option channel_item = {"variables", YK_OPTION_TEXT, .description
 static const yk_option fields[] = {
     {"file", YK_OPTION_PATH, .required = true, .description = "the FMU, FMI 2.0 or 3.0"},
     {"interface_type", YK_OPTION_CHOICE, .default_text = "auto", .choices = kind_words,
-     .description = "which of the FMU's kinds is used"},
+     .description = "interface type of the FMU to use"},
     {"ports", YK_OPTION_NAMED, .item = &port_item,
-     .description = "where other subsystems are joined; "
-                    "without: the FMU's terminals, "
-                    "and a signal port for each other input and output, named as it is"},
+     .description =
+         "points that can be coupled with other subsystems; default: the FMU's terminals, and a "
+         "signal port with the same name for each other input and output"},
     {"start_values", YK_OPTION_LIST, .item = &setting_item,
      .description = "parameters and start values"},
     {"channels", YK_OPTION_LIST, .item = &channel_item,
-     .description = "variables that can be recorded besides the outputs"},
+     .description = "variables to record in addition to the outputs"},
     {"max_step", YK_OPTION_NUMBER, "s", .range = YK_POSITIVE, .refinement_exponent = 1,
-     .description = "longest step of the FMU; "
-                    "without: co-simulation makes one per macro step, "
-                    "and the error control chooses the steps of model exchange"},
+     .description = "longest step of the FMU; default: co-simulation makes one step per macro "
+                    "step, and the error control chooses the steps of model exchange"},
     {"solver_tolerance", YK_OPTION_NUMBER, .range = YK_POSITIVE,
-     .description = "relative tolerance of the solver; "
-                    "without: co-simulation uses the FMU's own, "
+     .description = "relative tolerance of the solver; default: co-simulation uses the FMU's own, "
                     "model exchange that of the FMU's default experiment, or 1e-8"},
     {"absolute_tolerance", YK_OPTION_NUMBER, .range = YK_POSITIVE,
-     .description =
-         "with model exchange: absolute tolerance of each state, relative to its nominal value; "
-         "without: a hundredth of `solver_tolerance`"},
+     .description = "with model exchange: absolute tolerance of each state, relative to its "
+                    "nominal value; default: a hundredth of `solver_tolerance`"},
     {"log_all", YK_OPTION_BOOLEAN, .default_text = "false",
-     .description = "shows all that the FMU logs, not only its warnings"},
+     .description = "log all messages of the FMU, not only its warnings"},
     {"use_directional_derivatives", YK_OPTION_BOOLEAN, .default_text = "true",
-     .description = "uses the FMU's directional derivatives where it has them"},
+     .description = "use the FMU's directional derivatives if it has them"},
     {"run_in", YK_OPTION_CHOICE, .default_text = "this-process", .choices = process_words,
-     .description = "where the FMU's code runs"},
+     .description = "process that runs the FMU's code"},
     {"timeout", YK_OPTION_NUMBER, "s", "30", .range = YK_POSITIVE,
      .description = "with `run_in: child-process`: longest time for one step"},
     {0},
@@ -151,8 +146,8 @@ static const yk_option fields[] = {
 
 static const yk_option_section fmu_section = {
     "fmu",
-    "A model of another program, as a Functional Mock-up Unit. "
-    "`yoke fmu info FILE` shows what is inside and writes a section to start from.",
+    "A model of another program, as a Functional Mock-up Unit. `yoke fmu info FILE` describes it "
+    "and writes a section to start from.",
     fields};
 
 /* Building ------------------------------------------------------------------------------------- */

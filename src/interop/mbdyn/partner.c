@@ -270,7 +270,7 @@ static yk_status mbdyn_start(yk_subsystem *self, double t, double h, const yk_in
     (void)t;
     mbdyn *m = (mbdyn *)self;
     if (m->stepped) {
-        yk_fail(m->context, YK_ERROR_CAPABILITY, "cannot be started again: run it anew");
+        yk_fail(m->context, YK_ERROR_CAPABILITY, "cannot be initialized again: start a new run");
         return give_up(m, YK_ERROR_CAPABILITY);
     }
 

@@ -12,7 +12,7 @@ static const yk_option_choice couplings[] = {
     {NULL, NULL},
 };
 static const yk_option_choice orientations[] = {
-    {"matrix", "`orientation matrix`, what MBDyn takes where nothing is said"},
+    {"matrix", "`orientation matrix`, MBDyn's default"},
     {"vector", "`orientation vector`"},
     {"euler123", "`euler 123`"},
     {NULL, NULL},
@@ -23,28 +23,27 @@ static const yk_option fields[] = {
     {"address", YK_OPTION_TEXT, .required = true,
      .description = "`unix:PATH` or `tcp:HOST:PORT`, as in the force of MBDyn's input file"},
     {"mbdyn_connects", YK_OPTION_BOOLEAN, .default_text = "false",
-     .description = "MBDyn connects (`create, no`); else it listens (`create, yes`)"},
+     .description = "MBDyn connects (`create, no`); otherwise it listens (`create, yes`)"},
     {"nodes", YK_OPTION_LIST, .required = true, .min_count = 1, .max_count = NODES_MAX,
      .item = &node_item,
      .description = "names for the nodes of the force, in its order; "
                     "each becomes a marker port"},
     {"coupling", YK_OPTION_CHOICE, .default_text = "staggered", .choices = couplings,
-     .description = "when MBDyn exchanges motions and forces, as its input file says"},
+     .description = "exchange of motions and forces, as in MBDyn's input file"},
     {"orientation", YK_OPTION_CHOICE, .default_text = "matrix", .choices = orientations,
-     .description = "how MBDyn sends orientations, as its input file says"},
+     .description = "format of orientations, as in MBDyn's input file"},
     {"sends_accelerations", YK_OPTION_BOOLEAN, .default_text = "false",
-     .description = "whether it sends accelerations, as its input file says"},
+     .description = "whether MBDyn sends accelerations, as in its input file"},
     {"timeout", YK_OPTION_NUMBER, "s", "30", .range = YK_POSITIVE,
-     .description = "for each answer, and for MBDyn to be there"},
+     .description = "limit for each answer, and for the connection"},
     {0},
 };
 
 static const yk_option_section mbdyn_section = {
     "mbdyn",
-    "A model that runs in MBDyn, which exchanges motions and forces by its `force: "
-    "..., external structural` over a socket (docs/mbdyn.md). "
-    "MBDyn's time step must be the step of the subsystem. "
-    "Ports: its nodes (markers; take a wrench).",
+    "A model that runs in MBDyn, which exchanges motions and forces by its `force: ..., external "
+    "structural` over a socket (docs/mbdyn.md). MBDyn's time step must be the step of the "
+    "subsystem. Ports: its nodes (markers; they receive a wrench).",
     fields};
 
 static yk_status build_mbdyn(yk_builder *builder, const yk_node *section, yk_subsystem **subsystem)

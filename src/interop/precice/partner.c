@@ -299,7 +299,7 @@ static yk_status precice_start(yk_subsystem *self, double t, double h, const yk_
 {
     precice *p = (precice *)self;
     if (p->stepped)
-        return fail(p, YK_ERROR_CAPABILITY, "preCICE cannot be started again: run it anew");
+        return fail(p, YK_ERROR_CAPABILITY, "preCICE cannot be initialized again: start a new run");
     if (!inputs)
         return YK_OK;
     return initialize(p, t, h, inputs);

@@ -18,23 +18,22 @@ static const yk_option vertex_item = {"vertices", YK_OPTION_NUMBERS, "m", YK_VEC
                                       .description = "x, y, z"};
 static const yk_option port_fields[] = {
     {"position", YK_OPTION_NUMBERS, "m", .required = true, YK_VECTOR,
-     .description = "where the port is while nothing is displaced, in the axes of the mesh"},
+     .description = "position of the port without displacements, in the axes of the mesh"},
     {"orientation", YK_OPTION_ORIENTATION, .default_text = "[1, 0, 0, 0]",
      .description = "its axes there"},
     {"vertices", YK_OPTION_LIST, .min_count = 1, .item = &vertex_item,
-     .description = "points of the mesh that move with the port; without: one, where the port is"},
+     .description =
+         "points of the mesh that move with the port; default: one, at the position of the port"},
     {"vertices_file", YK_OPTION_PATH,
      .description = "the same from a table with the columns x, y and, in space, z (CSV)"},
     {"axis", YK_OPTION_NUMBERS, YK_VECTOR,
-     .description =
-         "makes a scalar port of it: its coordinate is the displacement along this axis"},
+     .description = "makes it a scalar port: its coordinate is the displacement along this axis"},
     {0},
 };
 static const yk_option_section port_section = {
     "port",
-    "Points of the mesh that one port carries as a rigid body does: forces on them are its wrench, "
-    "and "
-    "their displacements follow from its motion, or it from them.",
+    "Points of the mesh that move with one port as a rigid body: the forces on them are its "
+    "wrench, and their displacements follow from its motion, or the reverse.",
     port_fields};
 static const yk_option port_item = {"port", YK_OPTION_SECTION, .section = &port_section,
                                     .description = "a port"};
@@ -46,28 +45,29 @@ static const yk_option fields[] = {
      .description = "configuration of preCICE (XML)"},
     {"mesh", YK_OPTION_TEXT, .required = true, .description = "mesh that the participant provides"},
     {"input", YK_OPTION_CHOICE, .default_text = "motion", .choices = takes_words,
-     .description = "what the ports take from this system"},
+     .description = "data that the ports receive from this system"},
     {"displacement", YK_OPTION_TEXT,
-     .description = "data of the displacements; without it and without `velocity`: `Displacement`"},
-    {"velocity", YK_OPTION_TEXT, .description = "data of the velocities; without: none"},
+     .description =
+         "name of the displacements; default: `Displacement`, if `velocity` is not given either"},
+    {"velocity", YK_OPTION_TEXT, .description = "name of the velocities; default: none"},
     {"force", YK_OPTION_TEXT, .default_text = "Force", .description = "data of the forces"},
     {"ports", YK_OPTION_NAMED, .required = true, .min_count = 1, .max_count = PORTS_MAX,
-     .item = &port_item, .description = "where other subsystems are joined"},
+     .item = &port_item, .description = "points that can be coupled with other subsystems"},
     {"library", YK_OPTION_TEXT, .default_text = "libprecice.so.3",
-     .description =
-         "the library: a name that the system's loader finds, or a path with a slash, from the "
-         "folder of the scenario"},
+     .description = "the library: a name that the system's loader finds, or a path with a slash, "
+                    "relative to the folder of the scenario"},
     {"timeout", YK_OPTION_NUMBER, "s", "600", .range = YK_POSITIVE,
-     .description = "for each answer: partners that take longer for a time window end the run"},
+     .description =
+         "limit for each answer: partners that take longer for a time window end the run"},
     {0},
 };
 
 static const yk_option_section precice_section = {
     "precice",
     "A participant of the coupling library preCICE, version 3, whose partners are solvers of flows "
-    "and fields (docs/precice.md). The library is loaded at run time, by a child process. "
-    "For the scheme explicit in order gauss-seidel; an implicit coupling of preCICE repeats "
-    "macro steps.",
+    "and fields (docs/precice.md). The library is loaded at run time, by a child process. For the "
+    "scheme explicit with sequence gauss-seidel; an implicit coupling of preCICE repeats macro "
+    "steps.",
     fields};
 
 /* A table of points as one list, which lives as long as the scenario. */
@@ -143,7 +143,7 @@ static yk_status read_port(yk_builder *builder, const yk_node *node, yk_precice_
     const yk_node *list = yk_node_get(node, "vertices");
     const yk_node *file = yk_node_get(node, "vertices_file");
     if (list && file)
-        return yk_builder_error(builder, file, "gives the vertices a second time: leave out one");
+        return yk_builder_error(builder, file, "defines the vertices twice: leave out one");
     if (file)
         return read_table(builder, file, port);
     if (!list)
