@@ -1,5 +1,5 @@
-/* What is done with coupled systems: running them with a recorder, error bars, stability and
- * convergence of a scheme, sweeps and advice. */
+/* Analyses of coupled systems: runs with a recorder, error bars, stability and convergence of a
+ * scheme, sweeps and advice. */
 #ifndef YOKE_ANALYSIS_H
 #define YOKE_ANALYSIS_H
 
@@ -17,27 +17,27 @@ extern "C" {
 typedef struct yk_run_progress {
     int64_t step, step_count;
     double time;      /* s, simulated */
-    double wall_time; /* s, on the clock, since the start */
-    /* What is done after the run, such as "trying coupling.scheme=tight"; NULL: the run itself. */
+    double wall_time; /* wall time since the start (s) */
+    /* Work after the run, such as "trying coupling.scheme=tight"; NULL: the run itself. */
     const char *stage;
 } yk_run_progress;
 
-/* The whole state of a run, from a file that a run before has written: the state image of the
- * system, its statistics, what was watched, how far the record was. */
+/* The whole state of a run, from a file that an earlier run has written: the state image of the
+ * system, its statistics, the observations for findings, the position of the record. */
 typedef struct yk_checkpoint yk_checkpoint;
 
 typedef struct yk_checkpoint_info {
-    const char *scenario_path; /* of the scenario, as it is found from the checkpoint */
-    const char *scenario_text; /* its text as it ran, to be loaded under this path */
+    const char *scenario_path; /* path of the scenario, relative to the checkpoint's folder */
+    const char *scenario_text; /* text of the resolved scenario, to be loaded under this path */
     const char *command;       /* for the record */
-    const char *note;          /* as the run was given it */
-    int frame_count;           /* as the run was given them */
+    const char *note;          /* yk_run_options.note of the run */
+    int frame_count;           /* options of the run */
     int64_t step;
     double time; /* s */
 } yk_checkpoint_info;
 
-/* The last checkpoint under this name, or the one before it if that is missing or damaged.
- * YK_ERROR_FILE and YK_ERROR_INPUT with the reason; also if another version of the program wrote
+/* The last checkpoint with this name, or the previous one if that is missing or damaged.
+ * YK_ERROR_FILE and YK_ERROR_INPUT with the reason, also if another version of the program wrote
  * it. */
 yk_status yk_checkpoint_load(yk_context *context, const char *path, yk_checkpoint **checkpoint);
 void yk_checkpoint_destroy(yk_checkpoint *checkpoint);
@@ -46,29 +46,30 @@ const yk_checkpoint_info *yk_checkpoint_get_info(const yk_checkpoint *checkpoint
 typedef struct yk_run_options {
     yk_recorder *recorder; /* NULL: nothing is recorded */
     const char *command;   /* the command line, for the record; may be NULL */
-    /* About so many times the recorder gets a frame of the scene, and at the end; 0: never. Fewer
-     * where frames are so large that they would need more than 256 MB. */
+    /* Approximate number of frames of the scene, and one at the end; 0: none. Fewer if they would
+     * need more than 256 MB. */
     int frame_count;
-    int max_contacts_per_frame; /* contact points of each subsystem in a frame, at most */
-    /* Called a few times per second; false stops the run, with YK_INTERRUPTED and the record
+    int max_contacts_per_frame; /* largest number of contact points of each subsystem in a frame */
+    /* Called a few times per second; false stops the run with YK_INTERRUPTED, and the record is
      * complete up to there. */
     bool (*progress)(void *user, const yk_run_progress *progress);
     void *user;
-    /* The file for checkpoints, and how often they are written (see yk_scenario_info); also when
-     * `progress` stops the run. Needs subsystems whose state can be saved, and a recorder that can
-     * resume. NULL: none. A run that comes to its end removes them. One that does not, and has
-     * written any, leaves its record open as well, as the journals of its recorder. A run that is
-     * not resumed is refused (YK_ERROR_FILE) if there is a checkpoint under this name. */
+    /* File and interval of checkpoints (see yk_scenario_info); one is also written when `progress`
+     * stops the run. Requires subsystems whose state can be saved, and a recorder that can resume.
+     * NULL: none. A run that reaches its end removes them. A run that does not, and has written
+     * any, also leaves its record open, as the journals of its recorder. A new run is rejected
+     * (YK_ERROR_FILE) if there is a checkpoint with this name. */
     const char *checkpoint_path;
     yk_checkpoint_unit checkpoint_unit;
     double checkpoint_interval;
-    const char *note; /* a text for whoever resumes; may be NULL */
-    /* Goes on from there, in a scenario that was loaded from its text; NULL: from the start.
+    const char *note; /* a text for the resumed run; may be NULL */
+    /* Continues from there, in a scenario that was loaded from its text; NULL: from the start.
      * Command, frames and record must be those of the run that wrote it. */
     const yk_checkpoint *resume_from;
-    /* What the scenario was loaded from: the remedies of a run that is not to be trusted are then
-     * tried before they are recommended, which may take twice as long as the run took, at least 4 s
-     * and at most a minute of the processor; `progress` sees the trials too. NULL: they are not. */
+    /* Description of the scenario: the remedies of a run that is not trustworthy are then tried
+     * before they are recommended, which may take twice as long as the run, at least 4 s and at
+     * most one minute of processor time; `progress` is called during the trials too. NULL: no
+     * trials. */
     const yk_scenario_def *remedy_scenario;
     /* Source of the scenario, to estimate the error of the run by companion runs with other steps:
      * half and twice the steps of a short run, else up to 32 times the steps. They take about 10 %
@@ -84,19 +85,23 @@ typedef struct yk_run_options {
 /* Findings about a run. The rules, with thresholds and reasons, are in docs/trust.md. */
 typedef enum yk_finding_kind {
     YK_FINDING_GROWING_OSCILLATION, /* of an interface wrench; value: growth per macro step */
-    YK_FINDING_ENERGY_ERROR,        /* value: energy created (negative: lost) by reference energy */
-    YK_FINDING_NOT_CONVERGED,       /* value: residual by impulse (relaxed: by typical velocity) */
-    YK_FINDING_DRIFT,               /* value: gap at the end (m or rad) */
-    YK_FINDING_ALGEBRAIC_LOOP,      /* value: mass ratio at the step of the scenario */
-    YK_FINDING_MASS_RATIO,          /* value: mass of the motion side by that of the wrench side */
-    YK_FINDING_INTERFACE_GAP,       /* value: velocity gap by velocity, or position gap by travel */
-    YK_FINDING_CONTACT_RESIDUAL,    /* value: residual by the speed that a step resolves */
-    YK_FINDING_PENETRATION,         /* value: depth (m) */
-    YK_FINDING_RUN_FAILED,          /* value: time reached (s) */
-    YK_FINDING_RECOVERED,           /* value: number of failures */
-    YK_FINDING_EMITTER_SHORTFALL,   /* value: fraction of the particles due */
-    YK_FINDING_WIRE_LOOP,           /* value: loop gain; NaN if not known */
-    YK_FINDING_ESTIMATED_ERROR,     /* value: estimated error by range of the worst channel */
+    /* value: energy created (negative: lost), relative to the reference energy */
+    YK_FINDING_ENERGY_ERROR,
+    /* value: residual relative to the impulse (relaxed: to the typical velocity) */
+    YK_FINDING_NOT_CONVERGED,
+    YK_FINDING_DRIFT,          /* value: gap at the end (m or rad) */
+    YK_FINDING_ALGEBRAIC_LOOP, /* value: mass ratio at the step of the scenario */
+    YK_FINDING_MASS_RATIO,     /* value: mass of the motion side / mass of the wrench side */
+    /* value: velocity gap relative to the velocity, or position gap relative to the travel */
+    YK_FINDING_INTERFACE_GAP,
+    YK_FINDING_CONTACT_RESIDUAL,  /* value: residual relative to the speed that a step resolves */
+    YK_FINDING_PENETRATION,       /* value: depth (m) */
+    YK_FINDING_RUN_FAILED,        /* value: time reached (s) */
+    YK_FINDING_RECOVERED,         /* value: number of failures */
+    YK_FINDING_EMITTER_SHORTFALL, /* value: fraction of the particles due */
+    YK_FINDING_WIRE_LOOP,         /* value: loop gain; NaN: unknown */
+    /* value: estimated error relative to the range of the worst channel */
+    YK_FINDING_ESTIMATED_ERROR,
     YK_FINDING_COUNT
 } yk_finding_kind;
 
@@ -108,7 +113,7 @@ typedef enum yk_finding_severity {
     YK_FINDING_SEVERITY_SERIOUS /* the run is not trustworthy */
 } yk_finding_severity;
 
-/* What distinguishes findings of one kind. */
+/* Cause of a finding, for kinds with several causes. */
 typedef enum yk_finding_cause {
     YK_CAUSE_DEFAULT,
     YK_CAUSE_ROTATION,         /* interface_gap, drift */
@@ -139,21 +144,22 @@ enum { YK_REMEDIES_MAX = 3, YK_REMEDY_OVERRIDES_MAX = 3 };
 
 typedef enum yk_remedy_kind {
     YK_REMEDY_OVERRIDES,   /* of values of the scenario: the overrides, all of them together */
-    YK_REMEDY_RUN_ADVISE,  /* another scheme or step, which yk_advise finds */
-    YK_REMEDY_SMALLER_STEP /* a smaller step; yk_study_convergence shows which is small enough */
+    YK_REMEDY_RUN_ADVISE,  /* another scheme or step, found by yk_advise() */
+    YK_REMEDY_SMALLER_STEP /* a smaller step; yk_study_convergence() shows a sufficient one */
 } yk_remedy_kind;
 
-/* What can be done about a finding. */
+/* A remedy of a finding. */
 typedef struct yk_remedy {
     yk_remedy_kind kind;
     int override_count;
     char overrides[YK_REMEDY_OVERRIDES_MAX][160]; /* "coupling.scheme=tight" */
-    /* s: up to this time a run with them had no serious finding; 0: not tried. */
+    /* s: a run with them had no serious finding up to this time; 0: not tried. */
     double verified_until;
-    double estimated_error; /* of that run, by the range of its worst channel; NaN: not known */
+    /* of that run, relative to the range of its worst channel; NaN: unknown */
+    double estimated_error;
 } yk_remedy;
 
-/* A measured number that belongs to a finding. */
+/* A measured number of a finding. */
 typedef struct yk_finding_number {
     const char *name;
     double value; /* SI units */
@@ -165,16 +171,16 @@ typedef struct yk_finding {
     yk_finding_kind kind;
     yk_finding_cause cause;
     yk_finding_severity severity;
-    int subsystem;       /* index; -1: none */
-    int interface_index; /* -1: none */
-    double time;         /* s, at which it began; NaN: the whole run */
-    double value;        /* see yk_finding_kind */
-    double limit;        /* of the value; NaN: none */
+    int subsystem;                                     /* index; -1: none */
+    int interface_index;                               /* -1: none */
+    double time;                                       /* s, its start; NaN: the whole run */
+    double value;                                      /* see yk_finding_kind */
+    double limit;                                      /* of the value; NaN: none */
     yk_finding_number figures[YK_FINDING_NUMBERS_MAX]; /* up to a name that is NULL */
-    char detail[256];  /* text from elsewhere, such as the message of a failed step */
-    char message[512]; /* all of the above in words, without a full stop */
+    char detail[256];  /* further text, such as the message of a failed step */
+    char message[512]; /* all of the above as text, without a full stop */
     int remedy_count;
-    yk_remedy remedies[YK_REMEDIES_MAX]; /* each one alone helps; the best first */
+    yk_remedy remedies[YK_REMEDIES_MAX]; /* each one alone is sufficient; the best first */
 } yk_finding;
 
 /* A number of a finding by its name; also "value", "limit" and "time". NaN if there is none. */
@@ -185,21 +191,23 @@ enum { YK_FINDINGS_MAX = 16 };
 /* The estimated error of a run in its worst recorded channel. */
 typedef struct yk_error_estimate {
     bool available;
-    char reason[200];      /* why it is not; "" if it was not asked for */
-    double relative_error; /* largest error by the range of the channel */
+    char reason[200];      /* reason why it is not known; "" if it was not requested */
+    double relative_error; /* largest error relative to the range of the channel */
     char channel[160];     /* the worst channel; "" if nothing that is recorded moves */
-    /* Names of subsystems that keep their own steps, whose error is not in it; "": none. */
+    /* Names of subsystems with steps of their own, whose error is not included; "": none. */
     char uncovered[160];
-    bool regular;          /* the differences of the companions fall as those of a method do */
-    double order;          /* observed; NaN if it is not known */
+    /* the differences of the companion runs decrease as expected for a method */
+    bool regular;
+    double order;          /* observed; NaN: unknown */
     double reliable_until; /* s: the error exceeds the tolerance later; infinite: never */
-    /* Difference of means and of rms, by the range, if single trajectories are not predictable. */
+    /* Difference of means and of rms, relative to the range, if single trajectories are not
+     * predictable. */
     double statistics_error;
     int run_count;   /* companions */
     double cpu_time; /* s, of the companions */
 } yk_error_estimate;
 
-/* How a paced run kept to the wall clock. */
+/* How well a paced run followed the wall clock. */
 typedef struct yk_pace_report {
     double factor;            /* simulated time per wall time; 0: the run was not paced */
     int64_t overruns;         /* macro steps that ended after their time on the wall clock */
@@ -211,20 +219,20 @@ typedef struct yk_pace_report {
 typedef struct yk_run_report {
     int64_t step_count; /* macro steps taken */
     double time;        /* s, reached */
-    double wall_time;   /* s, on the clock */
-    /* J: kinetic at the start, potential released since, work fed in from outside */
+    double wall_time;   /* wall time (s) */
+    /* J: initial kinetic energy, potential energy released since, work supplied from outside */
     double reference_energy;
     /* by coupling and integration, as a fraction of that; negative: lost; infinite: not finite */
     double spurious_energy;
     /* J: kinetic, and the range of the potential, of all subsystems that report it */
     double max_energy;
-    double energy_rounding; /* J: of the energies and works of the run; less than it is zero */
+    double energy_rounding; /* J: of the energies and works of the run; smaller values are zero */
     double energy_created;  /* J, by all interfaces */
-    /* motion side by wrench side at the start, largest of all interfaces; NaN if not known */
+    /* motion side / wrench side at the start, largest of all interfaces; NaN: unknown */
     double mass_ratio;
-    bool record_is_complete; /* the record has its end */
+    bool record_is_complete; /* the record has an end */
     bool can_resume; /* the run or its record did not end; it can be resumed from a checkpoint */
-    /* of the state that was reached (yk_system_state_hash): equal runs have equal ones */
+    /* of the final state (yk_system_state_hash): equal runs have equal hashes */
     uint64_t state_hash;
     yk_pace_report pace;
     yk_error_estimate estimate;
@@ -232,27 +240,27 @@ typedef struct yk_run_report {
     yk_finding findings[YK_FINDINGS_MAX];
 } yk_run_report;
 
-/* Runs a scenario from start to end. A run that fails has its record up to the failure, which the
- * record names. A run of which some steps did not converge ends with YK_NOT_CONVERGED. Without a
- * def nothing is recorded; the report may be NULL. */
+/* Runs a scenario from start to end. The record of a run that fails extends to the failure, and
+ * contains its message. A run of which some steps did not converge ends with YK_NOT_CONVERGED.
+ * Without options nothing is recorded; the report may be NULL. */
 yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_options *def,
                  yk_run_report *report);
 
-/* The certificate of contacts after a run: by how much those of a subsystem missed their
- * conditions in the worst step, as a velocity in m/s. False if the subsystem has none. */
+/* Quality of the contact solution of a run: the largest violation of the contact conditions in any
+ * step, as a velocity in m/s. False: the subsystem has no contacts. */
 bool yk_run_max_contact_residual(yk_scenario *scenario, int subsystem, double *residual);
 
 /* Accuracy of a run ---------------------------------------------------------------------------- */
 
-/* How a bar was found. */
+/* Method by which a bar was found. */
 typedef enum yk_accuracy {
-    YK_ACCURACY_MEASURED_ORDER, /* differences fall from run to run: a measured order */
-    YK_ACCURACY_ROUNDING,       /* all runs agree to rounding */
-    /* the channel jumps, and at a jump the error is the jump: its mean is what falls */
+    YK_ACCURACY_MEASURED_ORDER, /* differences decrease from run to run: a measured order */
+    YK_ACCURACY_ROUNDING,       /* all runs agree within rounding errors */
+    /* the channel jumps, and at a jump the error is the jump: the mean error decreases */
     YK_ACCURACY_DISCONTINUOUS,
     YK_ACCURACY_ASSUMED_ORDER, /* two runs only: order 1 is assumed */
-    YK_ACCURACY_UPPER_BOUND,   /* differences do not fall regularly: a bound from the largest */
-    /* not predictable: differences are as large as the motion, whatever the step */
+    YK_ACCURACY_UPPER_BOUND,   /* differences do not decrease regularly: a bound from the largest */
+    /* unpredictable: differences are as large as the motion, at any step size */
     YK_ACCURACY_UNPREDICTABLE
 } yk_accuracy;
 
@@ -261,15 +269,17 @@ typedef struct yk_channel_error {
     const char *name, *unit;
     yk_accuracy accuracy;
     double max_error; /* largest error bar, in the channel's unit */
-    /* the same, by the channel's range (of a vector: of the component that moves most) */
+    /* the same, relative to the channel's range (of a vector: of the component with the largest
+     * motion) */
     double relative_to_range;
-    double relative_mean; /* mean error by the channel's mean deviation from its mean */
-    double error; /* what counts: the larger of relative and mean; of channels that jump the mean */
-    double range; /* largest less least value, in the channel's unit */
-    double max_abs; /* largest absolute value */
-    double order;   /* observed: by log2 of the factor from run to run; NaN if there is none */
-    double predictable_until; /* s: not predictable from here on; infinite if it is */
-    /* does not count: a gap or created energy, which are errors themselves, or a channel at rest */
+    double relative_mean; /* mean error relative to the channel's mean deviation from its mean */
+    /* decisive error: the larger of relative and mean; for channels that jump, the mean */
+    double error;
+    double range;             /* largest minus smallest value, in the channel's unit */
+    double max_abs;           /* largest absolute value */
+    double order;             /* observed: log2 of the ratio between runs; NaN: none */
+    double predictable_until; /* s: unpredictable from here on; infinite: predictable */
+    /* excluded: a gap or created energy, which are errors themselves, or a channel at rest */
     bool excluded;
 } yk_channel_error;
 
@@ -278,43 +288,43 @@ typedef struct yk_accuracy_options {
     const yk_scenario *loaded_scenario; /* the same, as it was run */
     const yk_record *record;            /* of the run */
     int jobs;                           /* runs at the same time; 0: one per core */
-    bool (*progress)(
-        void *user,
-        double fraction); /* called now and then; false stops, with the bars that can be had then */
+    bool (*progress)(void *user,
+                     /* called at intervals; false stops, with the bars that are available then */
+                     double fraction);
     void *user;
 } yk_accuracy_options;
 
 typedef struct yk_accuracy_report {
-    /* false: a finer run failed, so that nothing bounds the error; the text says which */
+    /* false: a finer run failed, so that nothing bounds the error; the text names it */
     bool is_bounded;
-    int refined_run_count; /* that the bars are made of */
+    int refined_run_count; /* number of runs for the bars */
     int channel_count;     /* of channels, as in the record */
     yk_channel_error *channels;
-    int worst_channel;               /* the channel whose error counts; -1: none does */
-    double error;                    /* of that channel; 0 if none counts, infinite if not known */
+    int worst_channel;               /* the channel with the decisive error; -1: none */
+    double error;                    /* of that channel; 0 if there is none, infinite if unknown */
     const double *const *error_bars; /* per column of the record, with as many rows */
-    char summary[512]; /* in words: "0.3 % of its range at h = 0.001 s (hinge.position), order 2" */
+    char summary[512]; /* as text: "0.3 % of its range at h = 0.001 s (hinge.position), order 2" */
 } yk_accuracy_report;
 
-/* How much work the error bars of a run are, as multiples of the run. */
+/* Work of the error bars of a run, as a multiple of the run. */
 #define YK_ACCURACY_COST 6
 
-/* Error bars on every recorded channel: the scenario is run again with half and a quarter of all
- * its steps, and with an eighth where the differences do not fall regularly. The report is to be
- * destroyed. A finer run that fails is an answer and not an error. YK_INTERRUPTED: stopped before
- * there was anything. */
+/* Error bars for every recorded channel: the scenario is run again with half and a quarter of all
+ * its steps, and with an eighth if the differences do not decrease regularly. The caller destroys
+ * the report. A finer run that fails is a result and not an error. YK_INTERRUPTED: stopped before
+ * there was a result. */
 yk_status yk_estimate_accuracy(yk_context *context, const yk_accuracy_options *def,
                                yk_accuracy_report **report);
 void yk_accuracy_report_destroy(yk_context *context, yk_accuracy_report *report);
 
-/* Writes a record to a recorder together with the error bars of its channels, channels
- * "error.NAME", and the figures of the report in the summary. */
+/* Writes a record to a recorder together with the error bars of its channels, as channels
+ * "error.NAME", and the values of the report in the summary. */
 yk_status yk_accuracy_report_write(yk_context *context, const yk_record *record,
                                    const yk_accuracy_report *report, yk_recorder *recorder);
 
-/* What the masses and loops at the interfaces of a scenario allow its scheme
- * (YK_FINDING_MASS_RATIO, YK_FINDING_ALGEBRAIC_LOOP), before a run; its system must have started,
- * and is left as it was. */
+/* Checks whether the masses and loops at the interfaces of a scenario are within the limits of its
+ * scheme (YK_FINDING_MASS_RATIO, YK_FINDING_ALGEBRAIC_LOOP), before a run. The system must be
+ * initialized; it is not changed. */
 yk_status yk_check_coupling_limits(yk_context *context, yk_scenario *scenario,
                                    yk_run_report *report);
 
@@ -328,42 +338,43 @@ typedef struct yk_variant {
 } yk_variant;
 
 typedef enum yk_reference {
-    YK_REFERENCE_AUTO,       /* monolithic where the subsystems can be merged, else the finest */
+    YK_REFERENCE_AUTO,       /* monolithic if the subsystems can be merged, otherwise the finest */
     YK_REFERENCE_MONOLITHIC, /* the subsystems merged to one */
     YK_REFERENCE_FINEST      /* the last variant */
 } yk_reference;
 
-/* Processes that share the runs of an analysis. Each of them asks for the same analysis, with its
- * own rank; the results are those of rank 0, and what the others receive means nothing. */
+/* Processes that share the runs of an analysis. Each of them calls the same analysis with its own
+ * rank. Only the results on rank 0 are valid. */
 typedef struct yk_process_group {
     int rank, count;
     /* One message of plain bytes to a rank. */
     yk_status (*send)(void *user, int to, const void *bytes, size_t count);
-    /* Waits so long (s) for a message, and says from whom and how long it is; YK_INTERRUPTED: none
-     * has come, or none will. */
+    /* Waits for a message for at most this time (s), and returns its sender and its size;
+     * YK_INTERRUPTED: none has arrived. */
     yk_status (*probe)(void *user, double seconds, int *from, size_t *count);
     yk_status (*receive)(void *user, int from, void *bytes, size_t count);
     void *user;
-    /* s; a rank that takes longer for a run, and ten times longer than any run has taken, is lost:
-     * rank 0 makes that run itself. 0: it is waited for. */
+    /* s; a rank that takes longer for a run, and ten times longer than the longest run, is presumed
+     * lost: rank 0 makes that run itself. 0: wait without limit. */
     double timeout;
 } yk_process_group;
 
 typedef struct yk_convergence_options {
     yk_scenario_def scenario;
     const yk_variant *variants;
-    int variant_count;   /* 0: the scenario as it is */
-    const double *steps; /* s, falling; without an exact course all whole parts of the first */
+    int variant_count;   /* 0: the unchanged scenario */
+    const double *steps; /* s, descending; without an exact solution, all must divide the first */
     int step_count;
     const char *const
-        *channels; /* that are compared; none: position and velocity of all interfaces */
+        *channels; /* compared channels; none: position and velocity of all interfaces */
     int channel_count;
-    /* course of the one channel's first component: an expression of t and the parameters */
+    /* exact solution of the one channel's first component: an expression of t and the parameters */
     const char *exact_expression;
-    yk_reference reference;       /* else: a run with a quarter of the finest step */
-    int jobs;                     /* runs at the same time; 0: one per core */
-    const yk_process_group *team; /* that shares the runs, each rank one at a time; NULL: nobody */
-    /* Called after each run; false stops when those under way have finished. */
+    yk_reference reference; /* otherwise: a run with a quarter of the finest step */
+    int jobs;               /* runs at the same time; 0: one per core */
+    /* processes that share the runs, one run per rank at a time; NULL: this process only */
+    const yk_process_group *team;
+    /* Called after each run; false: no further run begins. */
     bool (*progress)(void *user, int done, int total);
     void *user;
 } yk_convergence_options;
@@ -373,43 +384,45 @@ yk_convergence_options yk_convergence_options_default(void);
 typedef enum yk_run_outcome {
     YK_OUTCOME_OK,
     YK_OUTCOME_NOT_CONVERGED, /* iterations of some steps */
-    YK_OUTCOME_UNSTABLE,      /* it came to its end, but is not to be trusted (see yk_finding) */
+    YK_OUTCOME_UNSTABLE,      /* it reached its end, but is not trustworthy (see yk_finding) */
     YK_OUTCOME_FAILED
 } yk_run_outcome;
 
 typedef struct yk_convergence_row {
     int variant;
     double step; /* s */
-    /* Exact: relative L1 error over the run (papers explicit (47), tight (34)). Else the same at
-     * the times of the coarsest run, by the deviation of the reference from its mean, and of the
-     * worst channel. */
+    /* Exact: relative L1 error over the run (Zhang et al. 2022, equation 47; Zhang et al. 2020,
+     * equation 34). Otherwise the same at the times of the coarsest run, relative to the deviation
+     * of the reference from its mean, for the worst channel. */
     double error;
     double max_error; /* largest absolute error, in the channel's unit */
-    double order;     /* observed, from the row before; NaN in the first and where there is none */
+    /* observed, from the previous row; NaN in the first row and if there is none */
+    double order;
     bool below_reference_error; /* the error cannot be distinguished from that of the reference */
     int64_t step_count;         /* macro steps */
     int64_t iteration_count;    /* sweeps over all subsystems */
     int64_t call_count;         /* of all subsystems */
-    double wall_time, wall_time_per_step; /* on the clock, recording included */
+    double wall_time, wall_time_per_step; /* wall time, including recording */
     yk_run_outcome outcome;
-    char message[768]; /* of an outcome that is not good */
+    char message[768]; /* if the outcome is not YK_OUTCOME_OK */
 } yk_convergence_row;
 
 typedef struct yk_convergence_report {
-    yk_reference reference; /* that was used */
-    double reference_error; /* of the reference itself, from one of twice its step; 0 if exact */
+    yk_reference reference; /* the reference used */
+    /* of the reference itself, from a run with twice its step; 0 if exact */
+    double reference_error;
 } yk_convergence_report;
 
-/* Runs the scenario once per variant and step, in parallel: rows[variant * step_count + step].
- * Runs that fail have their reason in their row; only a reference that fails is an error. */
+/* Runs the scenario once per variant and step, in parallel: rows[variant * step_count + step]. A
+ * run that fails has its reason in its row; only a failed reference is an error. */
 yk_status yk_study_convergence(yk_context *context, const yk_convergence_options *def,
                                yk_diagnostics *diagnostics, yk_convergence_row *rows,
                                yk_convergence_report *report);
 
 /* Sweeps --------------------------------------------------------------------------------------- */
 
-/* One value of the scenario that is varied, with all its values as they stand after `=` in an
- * override. */
+/* One value of the scenario that is varied, with all its values in the form of an override after
+ * `=`. */
 typedef struct yk_sweep_axis {
     const char *path; /* "subsystems.damper.height" */
     const char *const *values;
@@ -423,24 +436,24 @@ typedef struct yk_sweep_options {
     const yk_sweep_axis *axes; /* every combination is run, the last axis fastest */
     int axis_count;
     /* "rms(tip.position.y, 1, 2)": rms, mean, deviation, min, max, peak, amplitude, final or
-     * frequency of (channel, from, to), or line(channel, frequency, from, to); the times may be
-     * left out. "radius" and "coupling" are the numbers of yk_stability_report. */
+     * frequency of (channel, from, to), or line(channel, frequency, from, to); the times are
+     * optional. "radius" and "coupling" are the numbers of yk_stability_report. */
     const char *const *measures;
     int measure_count;
-    const struct yk_stability_options *stability; /* of these two; NULL: the default */
+    const struct yk_stability_options *stability; /* options of these two; NULL: the defaults */
     int jobs;                                     /* runs at the same time; 0: one per core */
-    const yk_process_group *team; /* that shares the runs, each rank one at a time; NULL: nobody */
-    /* file that keeps finished runs, so that a sweep can be stopped and taken up; NULL: none */
+    /* processes that share the runs, one run per rank at a time; NULL: this process only */
+    const yk_process_group *team;
+    /* file with finished runs, so that a sweep can be stopped and resumed; NULL: none */
     const char *journal;
-    /* A sweep in so many parts that know nothing of each other, as the tasks of an array job: this
-     * is part 1 to `parts`, which makes every parts-th run and keeps it in JOURNAL.PART. Part 0
-     * gathers the journals of all, and makes the runs that are missing. 0 parts: it is not
-     * divided. */
+    /* Divides a sweep into independent parts, such as the tasks of an array job: part 1 to `parts`
+     * makes every parts-th run and stores it in JOURNAL.PART. Part 0 gathers the journals of all,
+     * and makes the missing runs. 0 parts: not divided. */
     int part_index, part_count;
-    /* Where the units of the axes go, then those of the measures, "" for pure numbers and where
-     * none is known; NULL: they are not wanted. */
+    /* Receives the units of the axes, then those of the measures, "" for pure numbers and if
+     * unknown; NULL: not needed. */
     char (*units)[YK_SWEEP_UNIT_MAX];
-    /* Called after each run; false stops when those under way have finished. */
+    /* Called after each run; false: no further run begins. */
     bool (*progress)(void *user, int done, int total);
     void *user;
 } yk_sweep_options;
@@ -450,37 +463,40 @@ int yk_sweep_run_count(const yk_sweep_options *def);
 /* The value of an axis in a run. */
 const char *yk_sweep_value(const yk_sweep_options *def, int run, int axis);
 
-/* Runs them all: results[run * measure_count + measure]. A run that fails has NaN, and its reason
- * goes to the context's log. Runs that the journal has with the same scenario and measures are
- * not repeated. */
+/* Runs all combinations: results[run * measure_count + measure]. A run that fails has NaN, and the
+ * context's log has its reason. Runs in the journal with the same scenario and measures are not
+ * repeated. */
 yk_status yk_sweep(yk_context *context, const yk_sweep_options *def, yk_diagnostics *diagnostics,
                    double *results);
 
 /* Stability ------------------------------------------------------------------------------------ */
 
-/* How the macro step of a system answers to small deviations, from the running system itself:
- * whatever the scheme and the subsystems are, the step map is differentiated by central
- * differences about a state of a run, and its eigenvalues are taken. An eigenvalue above 1 in
- * modulus is a deviation that grows with every macro step.
+/* Response of the macro step of a system to small deviations, from the running system itself: for
+ * any scheme and subsystems, the step map is differentiated by central differences about a state of
+ * a run, and its eigenvalues are computed. An eigenvalue with a modulus above 1 is a deviation that
+ * grows with every macro step.
  *
- * Whether the coupling or the motion makes it grow is decided by comparison. Growth of the motion
- * itself, such as that of a pendulum that falls, has a rate per second that steps and schemes
- * agree on. So the rate is compared with that of a reference, the subsystems merged to one or
- * coupled as tightly as they can be, at finer steps; and with that of the scheme itself at half
- * and a quarter of its step. See docs/trust.md. */
+ * A comparison decides whether the coupling or the motion causes the growth. Growth of the motion
+ * itself, such as that of a falling pendulum, has a rate per second that does not depend on step
+ * and scheme. So the rate is compared with that of a reference, the subsystems merged or coupled as
+ * tightly as possible, at finer steps; and with that of the scheme itself at half and a quarter of
+ * its step. See docs/trust.md. */
 typedef struct yk_stability_options {
-    double time; /* s, of the state that is linearised about; NaN: after `settle` macro steps */
+    /* s, of the state about which the step is linearized; NaN: after `settle` macro steps */
+    double time;
     int settle_steps;
     bool
-        find_equilibrium; /* first look for a state of rest near it, external loads held as they are then */
-    int track_steps; /* macro steps over which the growth is checked against a twin run; 0: not */
-    /* without a time: states along the run that are looked at, 1 to YK_STABILITY_SAMPLES_MAX */
+        /* search for a state of rest near it first, with constant external loads */
+        find_equilibrium;
+    /* macro steps over which the growth is checked against a second run; 0: none */
+    int track_steps;
+    /* without a time: number of states along the run, 1 to YK_STABILITY_SAMPLES_MAX */
     int sample_count;
-    /* of a coupling that is unstable: look for a scheme and for a step that are not */
+    /* for an unstable coupling: search for a stable scheme and step */
     bool find_remedies;
-    /* of the processor, for all of it, roughly: other programs do not change the answer */
+    /* approximate limit of processor time; other programs do not change the result */
     double cpu_time_budget;
-    /* Receives what is done next, in some words; may be NULL. */
+    /* Receives the next stage as text; may be NULL. */
     void (*progress)(void *user, const char *what);
     void *user;
 } yk_stability_options;
@@ -490,17 +506,18 @@ yk_stability_options yk_stability_options_default(void);
 
 typedef enum yk_verdict {
     YK_VERDICT_STABLE,
-    /* deviations grow, but not by the coupling: the motion itself is unstable or chaotic */
+    /* deviations grow, but not because of the coupling: the motion itself is unstable or chaotic */
     YK_VERDICT_UNSTABLE_MOTION,
-    YK_VERDICT_UNSTABLE_COUPLING, /* the coupling makes a deviation grow */
+    YK_VERDICT_UNSTABLE_COUPLING, /* a deviation grows because of the coupling */
     /* the run breaks down, and that of a reference does not: the coupling is unstable */
     YK_VERDICT_COUPLING_BREAKDOWN,
-    YK_VERDICT_UNSTABLE_SOLVER, /* a subsystem alone is unstable at this step, by its own integrator */
-    /* deviations grow, and the reason says why the cause is not known */
+    /* a subsystem alone is unstable at this step, because of its own integrator */
+    YK_VERDICT_UNSTABLE_SOLVER,
+    /* deviations grow, and `reason` tells why the cause is unknown */
     YK_VERDICT_UNDECIDED
 } yk_verdict;
 
-/* Whether a run is made unstable by how it is computed: by the coupling or by a solver. */
+/* Whether the computation makes a run unstable: the coupling or a solver. */
 bool yk_verdict_is_unstable(yk_verdict verdict);
 
 enum { YK_STABILITY_MODES_MAX = 6, YK_STABILITY_SAMPLES_MAX = 3, YK_STABILITY_RATES_MAX = 3 };
@@ -511,11 +528,11 @@ typedef struct yk_stability_mode {
     double error;            /* of the modulus, estimated from differences of several sizes */
     double rate;             /* 1/s */
     double frequency;        /* Hz; half the sampling rate: the sign changes with every step */
-    int interface;           /* that does most work on it; -1: there is none */
-    int subsystem;           /* that moves most, by kinetic energy; -1: not known */
+    int interface;           /* interface that does most work on it; -1: none */
+    int subsystem;           /* subsystem with the largest kinetic energy; -1: unknown */
     double kinetic_fraction; /* of the kinetic energy, in that subsystem */
     char moving_bodies
-        /* the bodies or ports that move most, "beam.n_20, damper.container"; "" if not known */
+        /* the bodies or ports with the largest motion, "beam.n_20, damper.container"; "": unknown */
         [160];
 } yk_stability_mode;
 
@@ -527,41 +544,41 @@ typedef struct yk_stability_rate {
 } yk_stability_rate;
 
 typedef struct yk_stability_report {
-    /* the worst of all states that were looked at; what follows is of that state */
+    /* the worst of all analyzed states; the following members refer to that state */
     yk_verdict verdict;
     double time; /* s, of the state */
 
     double spectral_radius,
         spectral_radius_error; /* spectral radius and its error; infinite if the run broke down */
-    /* growth per step of the first mode along the run itself; NaN if not asked for */
+    /* growth per step of the first mode along the run itself; NaN if not requested */
     double tracked_growth;
-    /* Factor by which a deviation grew along three time constants of its growth; NaN: not asked. */
+    /* factor by which a deviation grew during three time constants of its growth; NaN if not
+     * requested */
     double run_growth;
-    /* Growth per macro step of the mode that the coupling or a solver drives; where there is
-     * none, at most 1; undecided: NaN. */
+    /* Growth per macro step of the mode driven by the coupling or a solver; at most 1 if there is
+     * none; undecided: NaN. */
     double coupling_growth;
 
-    /* Growth per second that the verdict is about: of the scheme at its step and, where it was
-     * compared, at half and a quarter of it; of the reference, whose growth is that of the
-     * motion. */
+    /* Growth per second on which the verdict is based: of the scheme at its step and, if compared,
+     * at half and a quarter of it; of the reference, whose growth is that of the motion. */
     int rate_count;
     yk_stability_rate rates[YK_STABILITY_RATES_MAX];
     char reference[64]; /* "monolithic", "tight, quasi-newton"; "" if there was none */
     yk_stability_rate reference_rate;
 
-    /* the factor per step stays as the step becomes smaller: no step is small enough */
+    /* the factor per step is constant as the step decreases: no step is small enough */
     bool unstable_at_every_step;
-    /* s, the longest that was tried and does not have the coupling's growth; NaN: none */
+    /* s, the longest tried step without the coupling's growth; NaN: none */
     double stable_step;
-    /* Values that were tried and are stable: "coupling.scheme=tight
+    /* Overrides that were tried and are stable: "coupling.scheme=tight
      * coupling.acceleration=quasi-newton"; "" */
     char remedy[400];
     double remedy_radius;   /* growth per macro step with these */
     char reason[400];       /* of verdicts undecided and failed; "" */
-    int unstable_subsystem; /* of the verdict solver: the subsystem; else -1 */
-    int critical_mode;      /* the one that the verdict is about */
+    int unstable_subsystem; /* with the verdict solver: the subsystem; otherwise -1 */
+    int critical_mode;      /* the mode on which the verdict is based */
 
-    int sample_count; /* states that were looked at */
+    int sample_count; /* number of analyzed states */
     struct {
         double time; /* s */
         double radius;
@@ -569,37 +586,37 @@ typedef struct yk_stability_report {
     } samples[YK_STABILITY_SAMPLES_MAX];
 
     size_t state_size;    /* continuous words of the state */
-    int krylov_dimension; /* of the space in which eigenvalues were sought */
-    /* of the first mode: |A v - lambda v| / |lambda| of the map that was differenced */
+    int krylov_dimension; /* of the space in which eigenvalues were computed */
+    /* of the first mode: |A v - lambda v| / |lambda| of the differentiated map */
     double residual;
-    int64_t step_count; /* macro steps that it took, those of comparisons included */
-    /* of the steps of the scheme itself, those whose iterations did not converge */
+    int64_t step_count; /* total number of macro steps, including those of comparisons */
+    /* steps of the scheme itself whose iterations did not converge */
     int64_t steps_not_converged;
     int mode_count;
-    yk_stability_mode modes[YK_STABILITY_MODES_MAX]; /* falling in growth */
+    yk_stability_mode modes[YK_STABILITY_MODES_MAX]; /* descending in growth */
 } yk_stability_report;
 
-/* Of the system that the scenario describes, from its start. The system is left at its start. A
- * run that breaks down is an answer (verdict failed, with the message in yk_last_message), not an
- * error. */
+/* Analyzes the system of the scenario from its start, to which it returns. A run that breaks down
+ * is a result (verdict failed, with the message in yk_last_message()), not an error. */
 yk_status yk_analyze_stability(yk_context *context, yk_scenario *scenario,
                                const yk_stability_options *def, yk_stability_report *report);
 
-/* Spectral radius of the macro step of a linear system about rest, word by word of the state
- * image: all that maps of the two-mass oscillator need. Steps that do not converge end it with
- * YK_NOT_CONVERGED unless they are accepted as they are. The system is left at its start. */
+/* Spectral radius of the macro step of a linear system about rest, word by word of the state image:
+ * sufficient for maps of the two-mass oscillator. A step that does not converge ends it with
+ * YK_NOT_CONVERGED unless `accept` is set. The system returns to its start. */
 yk_status yk_spectral_radius(yk_context *context, yk_system *system, bool accept_unconverged,
                              double *radius);
 
-/* As in papers explicit (37), (38); exact: by the matrix exponential. */
+/* As in Zhang et al. 2022 (37), (38); exact: by the matrix exponential. */
 typedef enum yk_two_mass_integrator {
     YK_TWO_MASS_TWO_STEP,
     YK_TWO_MASS_SEMI_IMPLICIT,
     YK_TWO_MASS_EXACT
 } yk_two_mass_integrator;
 
-/* The two-mass oscillator, the test equation of coupling schemes (papers explicit 4.1, tight 4),
- * without dimensions: mass 1 takes the wrench, mass 2 the motion. */
+/* The two-mass oscillator, the test equation of coupling schemes (Zhang et al. 2022, section 4.1;
+ * Zhang et al. 2020, section 4), in dimensionless form: mass 1 is the wrench side, mass 2 the
+ * motion side. */
 typedef struct yk_two_mass_model {
     double rho_inf;         /* of the two-step method */
     double omega_h;         /* natural frequency of mass 1 alone times the macro step */
@@ -609,13 +626,13 @@ typedef struct yk_two_mass_model {
     double damping_ratio;   /* xi2 / xi1 */
     yk_two_mass_integrator integrators[2];
     yk_scheme_def scheme;
-    /* the radius is that of all repetitions that the scheme may make, converged or not */
+    /* the radius is that of all allowed repetitions of the scheme, converged or not */
     bool fixed_iterations;
 } yk_two_mass_model;
 
 /* rho_inf 0.6, omega_h 0.1, equal masses, no spring or damper on mass 2; two-step and
- * semi-implicit; the default scheme. The map of a scheme that iterates is that of its tolerances:
- * deviations are of size 1. */
+ * semi-implicit; the default scheme. The map of a scheme that iterates depends on its tolerances,
+ * relative to deviations of size 1. */
 yk_two_mass_model yk_two_mass_default(void);
 
 /* The names of the six numbers above, as on the command line ("rho-inf", "omega-h", ...);
@@ -636,36 +653,36 @@ typedef struct yk_map_axis {
 
 double yk_map_axis_value(const yk_map_axis *axis, int index);
 
-/* Spectral radius up to which a point of a map counts as stable: 1 but for rounding (paper tight
- * 4.3). */
+/* Spectral radius up to which a point of a map counts as stable: 1 except for rounding errors
+ * (Zhang et al. 2020, section 4.3). */
 #define YK_SPECTRAL_RADIUS_LIMIT (1 + 1e-6)
 
-/* Radii over two parameters: radii[j * x.count + i] at x value i and y value j. Infinite where
- * the scheme does not converge. `progress` (may be NULL) receives the finished fraction. */
+/* Radii over two parameters: radii[j * x.count + i] at x value i and y value j. Infinite if the
+ * scheme does not converge. `progress` (may be NULL) receives the finished fraction. */
 yk_status yk_two_mass_map(yk_context *context, const yk_two_mass_model *model, const yk_map_axis *x,
                           const yk_map_axis *y, double *radii,
                           void (*progress)(void *user, double fraction), void *user);
 
-/* Fraction of the radii that are stable. */
+/* Stable fraction of the radii. */
 double yk_stable_fraction(const double *radii, size_t count);
 
 /* Advice --------------------------------------------------------------------------------------- */
 
-/* Which scheme and step to take: all schemes that the program has are tried on a stretch of the
- * scenario, from coarse to fine steps, the cheapest first, against a reference whose own error is
- * known. The cheapest that meets the tolerance is verified over the whole scenario, or as far as
- * the time allows. */
+/* Recommendation of a scheme and step: all schemes of the program are tried on a part of the
+ * scenario, from coarse to fine steps, the cheapest first, and compared with a reference whose own
+ * error is known. The cheapest that meets the tolerance is verified over the whole scenario, or as
+ * far as the time allows. */
 typedef struct yk_advice_options {
     yk_scenario_def scenario;
-    double tolerance; /* error that is good enough, as in yk_channel_error, of the worst channel */
+    double tolerance; /* acceptable error, as in yk_channel_error, of the worst channel */
     double duration; /* s, from the start; NaN: as long as the time allows, at most the whole run */
-    /* for all of it, roughly; on a machine that has other work to do it takes longer */
+    /* approximate limit of processor time; on a busy machine the wall time is longer */
     double cpu_time_budget;
     const char *const *
-        /* that are compared; none: position and velocity of all interfaces, and what is recorded */
+        /* compared channels; none: position and velocity of all interfaces, and recorded channels */
         channels;
     int channel_count;
-    int jobs; /* schemes that are tried at the same time; 0: one per core */
+    int jobs; /* number of schemes tried in parallel; 0: one per core */
     bool (*progress)(void *user, int done, int total); /* percent of the time; false stops */
     void *user;
 } yk_advice_options;
@@ -675,45 +692,47 @@ yk_advice_options yk_advice_options_default(void);
 
 typedef enum yk_advice_outcome {
     YK_ADVICE_ACCEPTED,   /* meets the tolerance */
-    YK_ADVICE_INACCURATE, /* does not, with any step that was tried */
+    YK_ADVICE_INACCURATE, /* does not, with any tried step */
     YK_ADVICE_UNSTABLE,   /* the coupling creates energy, or makes a deviation grow */
     YK_ADVICE_FAILED,     /* the run broke down, or a capability is missing */
-    YK_ADVICE_NOT_TRIED   /* the time was over */
+    YK_ADVICE_NOT_TRIED   /* the time limit was reached */
 } yk_advice_outcome;
 
 enum { YK_ADVICE_ROWS_MAX = 32, YK_ADVICE_OVERRIDES_MAX = 8 };
 
 typedef struct yk_advice_row {
     char name[48];
-    /* The values of the scenario that it stands for: "coupling.scheme=tight". */
+    /* Overrides of the scenario for this row: "coupling.scheme=tight". */
     int override_count;
     char overrides[YK_ADVICE_OVERRIDES_MAX][64];
     yk_advice_outcome outcome;
-    double step; /* s: the coarsest that meets the tolerance, else the last that was tried */
-    /* of the worst channel: its distance from the reference and that one's own error */
+    double step; /* s: the coarsest that meets the tolerance, otherwise the last tried one */
+    /* of the worst channel: its difference from the reference plus the error of the reference */
     double error;
     char worst_channel[160]; /* that channel */
-    double wall_time;       /* for the whole run: from the steps of subsystems and what they cost */
+    /* of the whole run, computed from the steps of subsystems and their cost */
+    double wall_time;
     int64_t call_count;     /* of subsystems, for the whole run */
-    double spurious_energy; /* created by the interfaces, of what moves */
-    char message[768];      /* why not, or what to know; "" */
+    double spurious_energy; /* created by the interfaces, relative to the energy of the motion */
+    char message[768];      /* reason of a failure, or remarks; "" */
 } yk_advice_row;
 
 typedef struct yk_advice_report {
     int count;
-    /* those that meet the tolerance first, by cost; then by error */
+    /* rows that meet the tolerance first, by cost; then by error */
     yk_advice_row rows[YK_ADVICE_ROWS_MAX];
-    int best_row;       /* the cheapest that couples, not merges; -1: none meets the tolerance */
-    int override_count; /* the values of the best, to be set in the scenario: "time.step=1e-3" */
+    /* the cheapest that couples instead of merging; -1: none meets the tolerance */
+    int best_row;
+    int override_count; /* overrides of the best row: "time.step=1e-3" */
     char overrides[YK_ADVICE_OVERRIDES_MAX][64];
-    char reference[64];           /* what they were compared with */
-    int reference_refinement;     /* its step: a part of the scenario's */
-    double reference_error;       /* of it, in its worst channel */
-    int unresolved_channel_count; /* that the reference does not know well enough to judge by */
+    char reference[64];           /* the reference used */
+    int reference_refinement;     /* its step: this fraction of the scenario's */
+    double reference_error;       /* of the reference, in its worst channel */
+    int unresolved_channel_count; /* channels that are not accurate enough in the reference */
     char unresolved_channel[160]; /* one of them */
-    double duration;              /* s, on which schemes were compared */
-    double verified_until;        /* s, over which the best meets the tolerance */
-    double cpu_time;              /* that it took, of the processor by jobs */
+    double duration;              /* s, compared part of the run */
+    double verified_until;        /* s, time up to which the best row meets the tolerance */
+    double cpu_time;              /* total processor time of the jobs */
     yk_run_report run_report;     /* findings of the best over that time */
     bool has_stability;           /* whether there was time for the stability of the best */
     yk_stability_report stability;
@@ -724,15 +743,15 @@ yk_status yk_advise(yk_context *context, const yk_advice_options *def, yk_diagno
 
 /* Freedoms ------------------------------------------------------------------------------------- */
 
-/* Of the motions that interfaces prescribe to a subsystem. */
+/* Motions that interfaces prescribe to a subsystem. */
 typedef struct yk_prescribed_dofs {
     int prescribed_count;
-    /* of these: that its own joints leave free, and that do not follow from each other */
+    /* independent ones of them that its own joints leave free */
     int independent_count;
 } yk_prescribed_dofs;
 
-/* Where interfaces prescribe motions to the subsystem, with everything at the start;
- * YK_ERROR_CAPABILITY if its solver has no interface model. */
+/* For a subsystem to which interfaces prescribe motions, at the start; YK_ERROR_CAPABILITY: its
+ * solver has no interface model. */
 yk_status yk_scenario_prescribed_dofs(yk_context *context, const yk_scenario_def *def,
                                       int subsystem, yk_prescribed_dofs *freedoms);
 

@@ -1,15 +1,17 @@
-/* How problems of frictional contact are solved: what yoke/nonsmooth.h lets the user choose.
+/* Options of contact solvers, which yoke/nonsmooth.h offers to users.
  *
- *   gauss-seidel        block Gauss-Seidel with over-relaxation; cheapest to 1e-3 or 1e-4
- *   projected-gradient  accelerated projected gradient: Nesterov with adaptive restart and backtracking
- *   accurate            reaches 1e-8 and less on hard, rank-deficient problems
- *   pivot               box friction by pivoting on the mixed linear complementarity problem; assembled problems only
- *   automatic           assembled problems: Gauss-Seidel for loose tolerances, then the accurate method, then for box
- *                       friction pivoting; networks of bodies: Gauss-Seidel
+ *   gauss-seidel        block Gauss-Seidel with over-relaxation; cheapest up to residuals of 1e-3
+ *                       or 1e-4
+ *   projected-gradient  accelerated projected gradient: Nesterov with adaptive restart and
+ *                       backtracking
+ *   interior-point      reaches 1e-8 and less on hard, rank-deficient problems
+ *   pivoting            pyramid friction by pivoting on the mixed linear complementarity problem;
+ *                       assembled problems only
+ *   auto                assembled problems: Gauss-Seidel for loose tolerances, then interior-point,
+ *                       for pyramid friction pivoting; networks of bodies: Gauss-Seidel
  *
  * All solve the convex cone problem and true Coulomb friction. Sweeps and gradient steps on
- * Coulomb's problem need not converge: with much friction they may run in circles near the
- * solution. */
+ * Coulomb's problem need not converge: with high friction they may cycle near the solution. */
 #ifndef YOKE_CONTACT_H
 #define YOKE_CONTACT_H
 
@@ -20,10 +22,10 @@ extern "C" {
 #endif
 
 typedef enum yk_friction_model {
-    /* the convex cone complementarity problem: sliding contacts part by friction times speed */
+    /* the convex cone complementarity problem: sliding contacts separate with friction times speed */
     YK_FRICTION_CONVEX_CONE,
     YK_FRICTION_COULOMB, /* true Coulomb friction */
-    YK_FRICTION_PYRAMID  /* two directions on their own */
+    YK_FRICTION_PYRAMID  /* two separate directions */
 } yk_friction_model;
 
 typedef enum yk_contact_method {
@@ -37,8 +39,8 @@ typedef enum yk_contact_method {
 typedef struct yk_contact_options {
     yk_contact_method method;
     yk_friction_model friction_model;
-    /* on the residual: of networks a velocity (m/s), else relative; 0: use all iterations, the
-     * accurate method a relative 1e-8 */
+    /* on the residual: of networks a velocity (m/s), otherwise relative; 0: make all iterations,
+     * interior-point a relative 1e-8 */
     double tolerance;
     int max_iterations;       /* at most; 0: the method's own limit */
     double relaxation_factor; /* Gauss-Seidel: factor on the local step, in (0, 2) */

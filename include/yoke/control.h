@@ -1,9 +1,9 @@
-/* Controllers: loops that compare a measured signal with a reference and return a command (paper rim (53)).
+/* Controllers: loops that compare a measured signal with a reference and return a command (Peiret et al. 2020, equation 53).
  *
  *     e = reference - measured,   v = P e + I (integral of e) + D e'
  *
  *     YK_CONTROL_OUTPUT_VALUE    command  = command_offset + v
- *     YK_CONTROL_OUTPUT_RATE     command' = v, starting at command_offset. Rim (53) has P = -k^P and D = -k^D.
+ *     YK_CONTROL_OUTPUT_RATE     command' = v, starting at command_offset. Equation 53 has P = -k^P and D = -k^D.
  *
  *     yk_control_builder *controller = yk_control_begin(context, NULL);
  *     yk_control_loop_def loop = yk_control_loop_default();

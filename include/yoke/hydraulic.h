@@ -1,4 +1,4 @@
-/* Hydraulic circuits: cylinders behind valves on one pump and one tank (paper rim 5.1).
+/* Hydraulic circuits: cylinders behind valves on one pump and one tank (Peiret et al. 2020, section 5.1).
  *
  *     yk_hydraulic_builder *circuit = yk_hydraulic_begin(context, NULL);
  *     yk_hydraulic_cylinder_def ram = yk_hydraulic_cylinder_default();
@@ -27,8 +27,8 @@
 extern "C" {
 #endif
 
-/* A fluid whose density, relative to that at zero pressure, is 1 + compressibility p + compressibility_2 p^2 (paper rim
- * (49)). */
+/* A fluid whose density, relative to that at zero pressure, is 1 + compressibility p + compressibility_2 p^2
+ * (Peiret et al. 2020, equation 49). */
 typedef struct yk_fluid {
     double compressibility;   /* 1/Pa */
     double compressibility_2; /* 1/Pa^2 */
@@ -39,7 +39,7 @@ typedef struct yk_fluid {
 /* The valve of a cylinder: four orifices between pump, chambers and tank. */
 typedef enum yk_valve_kind {
     /* Spool k in [0, 1]: P1 and T2 open with k, T1 and P2 with 1 - k, so that opening the valve retracts the cylinder.
-     * Paper rim (51). */
+     * Peiret et al. 2020, equation 51. */
     YK_VALVE_OPEN_CENTER,
     /* Spool k in [-1, 1]: a positive k opens P2 and T1 and extends the cylinder, a negative k opens P1 and T2 and retracts
      * it, 0 closes all orifices. */
@@ -102,7 +102,7 @@ typedef struct yk_hydraulic_def {
     double pascal;
 } yk_hydraulic_def;
 
-/* The fluid of example 1 of paper rim (table 1), between 7.6 and 0.1 MPa. */
+/* The fluid of example 1 of Peiret et al. 2020 (table 1), between 7.6 and 0.1 MPa. */
 yk_hydraulic_def yk_hydraulic_default(void);
 /* The cylinder and the valve of the same example, without friction. */
 yk_hydraulic_cylinder_def yk_hydraulic_cylinder_default(void);

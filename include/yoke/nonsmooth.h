@@ -40,11 +40,11 @@ extern "C" {
  * given for a pair of surfaces by yk_nonsmooth_add_material_pair. */
 typedef struct yk_material {
     double friction;          /* coefficient of sliding (kinetic) friction */
-    double restitution;       /* rebound over approach speed, 0 to 1 */
-    double rolling_friction;  /* resisting torque over normal force (m) */
+    double restitution;       /* ratio of rebound speed to approach speed, 0 to 1 */
+    double rolling_friction;  /* ratio of resisting torque to normal force (m) */
     double spinning_friction; /* the same about the normal (m) */
-    /* Paper rim (40): the force of a contact point is K times its overlap plus D times the rate of the
-     * overlap. Friction creeps with the same compliance. 0: rigid. */
+    /* Peiret et al. 2020 (40): the force of a contact point is K times its overlap plus D times the
+     * rate of the overlap. Friction creeps with the same compliance. 0: rigid. */
     double stiffness; /* K (N/m) */
     double damping;   /* D (N s/m) */
     /* Coefficient of static friction mu_s, and the speed (m/s) of its decay to the coefficient of
@@ -145,14 +145,13 @@ typedef struct yk_prescribed_path {
 
 /* Particles ------------------------------------------------------------------------------------ */
 
-/* What a particle is: a sphere, another solid, or a clump, several spheres in one rigid body. Its
- * proportions count: each particle is made as large as its radius says, which is that of the sphere
- * of equal volume. Where spheres of a clump overlap, volume and mass count once.
+/* Shape of a particle: a sphere, another solid, or a clump, several spheres in one rigid body. Only
+ * the proportions count: each particle is scaled to the volume of a sphere of its radius.
+ * Overlapping volume and mass of a clump's spheres count once.
  *
  *     o        ____                 .--.
  *   sphere   (____)   []   <>     (  ( )  )     clump
- *           capsule  box  hull     '--' '-'
- */
+ *            capsule  box  hull     '--' '-' */
 typedef struct yk_particle_shape {
     yk_solid_kind kind; /* a finite kind with a volume */
     yk_vec3 size;       /* as of that solid (m); of hulls and clumps not read */
@@ -162,7 +161,7 @@ typedef struct yk_particle_shape {
     const double *radii; /* of the spheres of a clump (m) */
 } yk_particle_shape;
 
-/* Spheres of a clump, at most. */
+/* Largest number of spheres of a clump. */
 enum { YK_CLUMP_SPHERES_MAX = 256 };
 
 /* How the radii of particles are distributed, by number. Normal and lognormal ones end at
@@ -173,18 +172,18 @@ typedef enum yk_size_distribution {
     YK_SIZE_LOGNORMAL /* median `radius`, standard deviation of the logarithm `spread` */
 } yk_size_distribution;
 
-/* One point of a sieve curve: which fraction of the mass passes a sieve of this opening. Between
+/* One point of a sieve curve: the fraction of the mass that passes a sieve of this opening. Between
  * two sieves the mass is uniform in the diameter. */
 typedef struct yk_sieve_point {
     double diameter; /* m */
     double passing;  /* 0 of the first, rising to 1 of the last */
 } yk_sieve_point;
 
-/* Progress of particles that settle. */
+/* Progress of settling particles. */
 typedef struct yk_settling {
     const yk_subsystem *bed; /* the particles and their container, with a scene */
     int count;
-    int container;        /* body of the container in that scene, as high as the lid is now */
+    int container;        /* body of the container in that scene; its height is that of the lid */
     yk_solid_kind cavity; /* final kind and size of the container */
     yk_vec3 size;
     yk_vec3 middle;    /* present position of the middle of the container (m) */
@@ -195,17 +194,18 @@ typedef struct yk_settling {
 
 typedef void (*yk_settling_function)(void *user, const yk_settling *settling);
 
-/* Particles in a cavity. They start on a lattice with clearances. Settled particles have fallen under
- * gravity before the model is made. They are shaken by single cycles of a sine, and the lid is lowered
- * to the highest particle after each cycle, until the bed no longer falls (paper tight 3.2.1).
- * Particles that are not spheres have random orientations on the lattice unless they are aligned. */
+/* Particles in a cavity. They start on a lattice with clearances. Settled particles have fallen
+ * under gravity before the model is created: they are shaken by single cycles of a sine, and the
+ * lid is lowered to the highest particle after each cycle, until the height of the bed no longer
+ * decreases (Zhang et al. 2020, section 3.2.1). Particles that are not spheres have random
+ * orientations on the lattice unless they are aligned. */
 typedef struct yk_packing_def {
     yk_solid_kind cavity; /* YK_SOLID_BOX_CAVITY or YK_SOLID_CYLINDER_CAVITY, axis z up */
     yk_vec3 size;         /* as of that solid (m) */
     int count;
     yk_particle_shape shape;
     bool aligned;   /* all particles have the axes of the cavity */
-    double radius;  /* of a sphere with the particle's volume (m); 0: as large as the shape is */
+    double radius;  /* of a sphere with the particle's volume (m); 0: the size of the shape */
     double spread;  /* see yk_size_distribution; 0: equal */
     double density; /* kg/m3 */
     yk_size_distribution size_distribution;
@@ -234,7 +234,7 @@ yk_packing_def yk_packing_default(void);
 
 typedef struct yk_particles_def {
     yk_packing_def packing;
-    bool settled;             /* false: the lattice as it is */
+    bool settled;             /* false: the lattice itself */
     yk_vec3 position;         /* of the middle of their cavity, global (m) */
     yk_vec3 velocity;         /* at that middle (m/s) */
     yk_vec3 angular_velocity; /* of all as one rigid body about that middle (rad/s) */
@@ -303,14 +303,14 @@ typedef struct yk_sleep_options {
     double delay;                   /* s */
 } yk_sleep_options;
 
-/* Law of restitution for simultaneous contacts. Example: four equal balls touch in a row, and a fifth
- * one hits them with speed 1; restitution 1:
+/* Law of restitution for simultaneous contacts. Example: four equal balls touch in a row, and a
+ * fifth one hits them with speed 1; restitution 1:
  *
- *   Newton      -0.6  0.4  0.4  0.4  0.4      every contact gives back its own approach
- *   Poisson     -0.6  0.4  0.4  0.4  0.4      every contact gives back its own impulse
- *   sequential   0    0    0    0    1        contacts that approach rebound in turn: shocks run on
+ *   Newton      -0.6  0.4  0.4  0.4  0.4      every contact returns its own approach
+ *   Poisson     -0.6  0.4  0.4  0.4  0.4      every contact returns its own impulse
+ *   sequential   0 0 0 0 1 approaching contacts rebound one after another: shocks travel
  *
- * Poisson's and the sequential law never create energy; Newton's may, with friction or where
+ * Poisson's and the sequential law never create energy; Newton's may, with friction or if
  * coefficients differ. */
 typedef enum yk_impact_law {
     YK_IMPACT_NEWTON,
@@ -318,17 +318,18 @@ typedef enum yk_impact_law {
     YK_IMPACT_SEQUENTIAL
 } yk_impact_law;
 
-/* Space may repeat itself: what leaves a period at one end comes in at the other, and touches there
- * what is near.
+/* Periodic space: a body that leaves a period at one end enters at the other, and touches its
+ * neighbours there.
  *
  *      low             high
  *   o)  |  o   o  o    o |  (o       images beyond the ends
  *
- * Bodies keep their positions and go on beyond the period; their images nearest to each other touch.
- * Two solids together must be smaller than half of it, and planes and cavities the same all along. */
+ * Bodies keep their positions and continue beyond the period; their nearest images touch. Two
+ * solids together must be smaller than half of the period, and planes and cavities must be
+ * invariant along it. */
 typedef struct yk_periodic_box {
     yk_vec3 lower,
-        upper; /* of one period (m); where they are equal, space does not repeat itself */
+        upper; /* of one period (m); space is not periodic in directions in which they are equal */
 } yk_periodic_box;
 
 typedef struct yk_nonsmooth_def {
@@ -337,7 +338,8 @@ typedef struct yk_nonsmooth_def {
     yk_contact_options contact_options;
     /* contacts exist below this gap (m); 0: 3 % of the radius of the smallest moving solid */
     double envelope;
-    /* extra reach of the list of near pairs, so that it serves several steps (m); 0: automatic */
+    /* extra range of the list of near pairs, so that it is valid for several steps (m); 0:
+     * automatic */
     double skin;
     /* largest speed at which overlaps are corrected (m/s); 0: speed after a free fall of one envelope,
      * for contacts of meshes with solids other than spheres at most gravity times step */
@@ -383,8 +385,8 @@ int yk_nonsmooth_add_marker_port(yk_nonsmooth_builder *builder, const char *name
  * shape. */
 int yk_nonsmooth_add_sphere(yk_nonsmooth_builder *builder, yk_vec3 position, double radius,
                             double density, yk_material material);
-/* Returns the first body; the others have the ids that follow. Settles the particles if the def says
- * so, which can take long. */
+/* Returns the first body; the others have the following ids. Settles the particles if the def
+ * requests it, which may take long. */
 int yk_nonsmooth_add_particles(yk_nonsmooth_builder *builder, const yk_particles_def *def);
 /* The same in a container body. The cavity becomes a shape at its centre, and the particles start at
  * rest relative to the body. Position and velocity of the def are not read. */

@@ -23,10 +23,10 @@ extern "C" {
 
 typedef enum yk_oscillator_integrator {
     /* The implicit two-step method with rho_inf, started by the trapezoidal rule. A prescribed motion is a constraint at
-     * position level. Papers: explicit (6), (7), (37), tight (2)-(6). */
+     * position level. Zhang et al. 2022 (6), (7), (37); Zhang et al. 2020 (2)-(6). */
     YK_OSCILLATOR_TWO_STEP,
-    /* Semi-implicit Euler. A prescribed motion is a constraint at velocity level with position stabilization. Papers:
-     * explicit (11), (12), (38), tight (26). */
+    /* Semi-implicit Euler. A prescribed motion is a constraint at velocity level with position stabilization.
+     * Zhang et al. 2022 (11), (12), (38); Zhang et al. 2020 (26). */
     YK_OSCILLATOR_SEMI_IMPLICIT,
     /* Matrix exponential, exact for inputs that are polynomials in the step. */
     YK_OSCILLATOR_EXACT

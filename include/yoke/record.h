@@ -60,7 +60,7 @@ extern "C" {
 #endif
 
 typedef struct yk_record_channel {
-    const char *name;    /* "left.position", unique; dots part subsystem, port and quantity */
+    const char *name;    /* "left.position", unique; dots separate subsystem, port and quantity */
     const char *unit;    /* "m"; NULL or "" stands for "1", a pure number */
     int component_count; /* at least 1 */
     const char *const
@@ -70,7 +70,7 @@ typedef struct yk_record_channel {
 /* The scene of a run -------------------------------------------------------------------------- */
 
 typedef struct yk_record_body {
-    const char *name; /* "crank", as its channels have it; NULL or "": none */
+    const char *name; /* "crank", as in its channels; NULL or "": none */
     int subsystem;
     yk_scene_motion motion;
     bool has_strain;
@@ -80,7 +80,7 @@ typedef struct yk_record_body {
 
 /* The numbers are stored in records (/scene/connections/kind). Do not change a number. */
 typedef enum yk_connection_kind {
-    YK_CONNECTION_MARKERS = 0, /* an interface at markers, which has a wrench in every frame */
+    YK_CONNECTION_MARKERS = 0, /* an interface at markers, with a wrench in every frame */
     YK_CONNECTION_SCALAR = 1,  /* an interface between scalar ports */
     YK_CONNECTION_WIRE = 2
 } yk_connection_kind;
@@ -91,7 +91,7 @@ typedef struct yk_record_connection {
     int from, to; /* subsystems: first and second side, or source and target */
 } yk_record_connection;
 
-/* Everything that stays while a run goes on; in metres and the axes of the system. */
+/* Constant data of a scene, in metres and the axes of the system. */
 typedef struct yk_record_scene {
     const char *const *subsystems; /* names */
     const char *const *solvers;    /* their kinds */
@@ -102,23 +102,22 @@ typedef struct yk_record_scene {
     int shape_count;
     const yk_record_connection *connections;
     int connection_count;
-    int contact_count; /* contact points of a frame, at most */
+    int contact_count; /* largest number of contact points of a frame */
     int monitor_version; /* layout of YK_FRAME_MONITOR: YK_MONITOR_VERSION, 1 in older records, 0 none */
-    yk_vec3 up;          /* against gravity */
+    yk_vec3 up;          /* opposite to gravity */
 } yk_record_scene;
 
-/* What a frame consists of, one after the other: positions (3 each) of the bodies that are not
- * fixed, orientations (4 each, w first) of those that move, strains of those that are strained,
- * point, force and torque (3 each) of the interfaces at markers, what is watched, and point, normal
- * and force (3 each) of contacts.
+/* Contents of a frame, one after another: positions (3 each) of the bodies that are not fixed,
+ * orientations (4 each, w first) of those with full motion, strains of those with strain, point,
+ * force and torque (3 each) of the interfaces at markers, monitored values, and point, normal and
+ * force (3 each) of contacts.
  *
- * Watched are: of each subsystem the energy that its integration made (J), the residual of its
- * contacts (m/s), the fraction of its steps so far that left them unsolved, and the depth to which
- * a driven body went into what never moves (m), each NaN where it does not tell; of each interface
- * its gaps in position, rotation, velocity and angular velocity (m, rad, m/s, rad/s), the energy
- * that it created (J), and the swing of its wrench from step to step by its largest; and the
- * iterations of the last macro step. Records of layout 1 have the energies, gaps and iterations
- * alone. */
+ * Monitored values: of each subsystem the energy created by its integration (J), the residual of
+ * its contacts (m/s), the fraction of its steps so far with unsolved contacts, and the depth to
+ * which a driven body entered a fixed one (m), each NaN if unknown; of each interface its gaps in
+ * position, rotation, velocity and angular velocity (m, rad, m/s, rad/s), the energy that it
+ * created (J), and the oscillation of its wrench from step to step relative to its maximum; and the
+ * iterations of the last macro step. Records of layout 1 have only energies, gaps and iterations. */
 enum { YK_MONITOR_VERSION = 2, YK_MONITOR_SUBSYSTEM_VALUES = 4, YK_MONITOR_INTERFACE_VALUES = 6 };
 
 typedef enum yk_frame_table {
@@ -131,7 +130,7 @@ typedef enum yk_frame_table {
     YK_FRAME_TABLE_COUNT
 } yk_frame_table;
 
-/* Numbers of one table in a frame, and of all. */
+/* Number of values of one table in a frame, and of all tables. */
 size_t yk_scene_table_value_count(const yk_record_scene *scene, yk_frame_table table);
 size_t yk_scene_frame_value_count(const yk_record_scene *scene);
 
@@ -142,11 +141,11 @@ typedef struct yk_record_header {
     const char *command;       /* the command line */
     const yk_record_channel *channels;
     int channel_count;
-    const yk_record_scene *scene; /* NULL: what the run looks like is not recorded */
+    const yk_record_scene *scene; /* NULL: the scene is not recorded */
 } yk_record_header;
 
-/* One figure of a run: a number with its unit, or a text (then the number says nothing unless it
- * is named so). */
+/* One value of the summary: a number with its unit, or a text (the number is then meaningless
+ * unless the name tells otherwise). */
 typedef struct yk_record_value {
     const char *name; /* "steps" */
     double value;
@@ -161,8 +160,8 @@ typedef struct yk_record_summary {
 
 typedef struct yk_recorder yk_recorder;
 
-/* How far a record is: the length of each of its journals, and a digest of their contents, by which
- * the journals of another run are refused. */
+/* Position of a record: the length of each of its journals, and a digest of their contents, which
+ * detects the journals of another run. */
 enum { YK_RECORD_FILES_MAX = 64 };
 typedef struct yk_journal_position {
     int count;
@@ -175,38 +174,39 @@ typedef struct yk_recorder_ops {
     size_t size;
     const char *kind; /* "memory", "csv", ... */
 
-    /* Starts a record; one that was there before is replaced. */
+    /* Starts a record; a previous one is replaced. */
     yk_status (*begin)(yk_recorder *self, const yk_record_header *header);
     yk_status (*sample)(yk_recorder *self, double time, const double *row);
     /* Completes the record; the summary may be NULL. Without this call a file recorder leaves its
      * journal. */
     yk_status (*end)(yk_recorder *self, const yk_record_summary *summary);
     void (*destroy)(yk_recorder *self);
-    /* Where everything is at a time, as yk_frame_table says. Default: frames are left out. */
+    /* A frame of the scene at a time, with the tables of yk_frame_table. Default: frames are left
+     * out. */
     yk_status (*frame)(yk_recorder *self, double time, const float *values);
 
-    /* For runs that are stopped and taken up again; NULL: the recorder cannot.
-     * keep puts everything so far on the disk and says where the record ends. resume stands in
-     * place of begin: the record goes on there, in another process, as if it had never stopped; it
-     * must have the same header. */
+    /* For runs that are stopped and resumed; NULL: not supported. sync writes everything to the
+     * disk and returns the position of the record. resume replaces begin: it continues the record
+     * at this position, in another process, as if it had never stopped; the header must be the
+     * same. */
     yk_status (*sync)(yk_recorder *self, yk_journal_position *position);
     yk_status (*resume)(yk_recorder *self, const yk_record_header *header,
                         const yk_journal_position *position);
-    /* Whether this one can; NULL: it can if it has the two operations. */
+    /* Whether this recorder supports it; NULL: it does if it has the two operations. */
     bool (*can_resume)(const yk_recorder *self);
 } yk_recorder_ops;
 
-/* Implementations embed this as their first member. */
+/* Implementations have this as their first member. */
 struct yk_recorder {
     const yk_recorder_ops *ops;
 };
 
-/* The operations, for those who would rather not spell the table out. destroy takes NULL. */
+/* The operations as functions. destroy accepts NULL. */
 yk_status yk_recorder_begin(yk_recorder *recorder, const yk_record_header *header);
 yk_status yk_recorder_sample(yk_recorder *recorder, double time, const double *row);
 yk_status yk_recorder_frame(yk_recorder *recorder, double time, const float *values);
 yk_status yk_recorder_end(yk_recorder *recorder, const yk_record_summary *summary);
-bool yk_recorder_can_resume(const yk_recorder *recorder); /* it can keep and resume */
+bool yk_recorder_can_resume(const yk_recorder *recorder); /* supports sync and resume */
 yk_status yk_recorder_sync(yk_recorder *recorder, yk_journal_position *position);
 yk_status yk_recorder_resume(yk_recorder *recorder, const yk_record_header *header,
                              const yk_journal_position *position);
@@ -223,11 +223,12 @@ typedef enum yk_record_format {
 typedef struct yk_file_recorder_def {
     const char *path;
     yk_record_format format;
-    /* Rows go to the journal when so many have come together, or when so many seconds have passed
-     * at a sample: that is what a run that is killed can lose. */
+    /* Rows are written to the journal when this number is buffered, or when this time (s) has
+     * passed at a sample: this is what a killed run can lose. */
     int block_rows;
     double flush_interval;
-    double sync_interval; /* likewise for the disk: what a power cut can take */
+    /* the same for synchronizing to the disk: what a power failure can destroy */
+    double sync_interval;
 } yk_file_recorder_def;
 
 yk_file_recorder_def yk_file_recorder_default(void);
@@ -237,19 +238,19 @@ bool yk_record_is_known_format(const char *path);
 /* Writes the endings that select a format, for messages: ".h5, .hdf5 or .csv". */
 void yk_record_endings(char *text, size_t size);
 
-/* A recorder that writes `path`. Until the end, and after a run that did not get there, the record
- * is the journal `path`.part, in blocks with checksums: a process that is killed, or a disk that
- * is full, costs at most the block that was being written. yk_record_load reads a journal as any
- * results file. The end makes `path` of it in one piece and reads it back; if anything fails or
- * differs, an older `path` and the journal stay as they are. A record that a checkpoint refers to
- * (keep, resume) keeps its journal until the recorder is destroyed: checkpoints have to be removed
- * between the end and that. A journal belongs to one recorder at a time: begin is refused while
- * another process writes it, and keeps the journal of a killed run as `path`.part.old. */
+/* A recorder that writes `path`. Until the end, and after a run that did not reach it, the record
+ * is the journal `path`.part, in blocks with checksums: a killed process, or a full disk, costs at
+ * most the block that was being written. yk_record_load() reads a journal like any results file.
+ * The end creates `path` from it at once and reads it back; if anything fails or differs, an older
+ * `path` and the journal are unchanged. A record to which a checkpoint refers (sync, resume) keeps
+ * its journal until the recorder is destroyed: remove checkpoints between the end and that. A
+ * journal belongs to one recorder at a time: begin fails while another process writes it, and keeps
+ * the journal of a killed run as `path`.part.old. */
 yk_status yk_file_recorder_create(yk_context *context, const yk_file_recorder_def *def,
                                   yk_recorder **recorder);
 
-/* A range of time in which samples or frames are missing (s): after the last one before the damage,
- * before the first one behind it. NaN if there is none. */
+/* A range of time in which samples or frames are missing (s): from the last one before the damage
+ * to the first one after it. NaN if there is none. */
 typedef struct yk_recovery_gap {
     double after, before;
 } yk_recovery_gap;
@@ -257,21 +258,22 @@ typedef struct yk_recovery_gap {
 enum { YK_RECOVERY_GAPS = 16 };
 
 typedef struct yk_recovery_report {
-    bool is_complete; /* the run had come to its end */
+    bool is_complete; /* the run had reached its end */
     size_t row_count, frame_count;
-    uint64_t damaged_bytes;                 /* left out, in gaps and at the end of the journal */
-    size_t gap_count;                       /* damaged places with sound blocks behind them */
+    /* bytes left out, in gaps and at the end of the journal */
+    uint64_t damaged_bytes;
+    size_t gap_count;                       /* damaged places followed by valid blocks */
     yk_recovery_gap gaps[YK_RECOVERY_GAPS]; /* the first of them */
 } yk_recovery_report;
 
-/* Makes the results file `path` of a journal, which stays. Damaged blocks are left out; a results
- * file with gaps is not marked as complete. YK_ERROR_INPUT if the journal holds no samples or is
- * none; YK_ERROR_FILE also while its run goes on, and after a read error. */
+/* Creates the results file `path` from a journal, which is kept. Damaged blocks are left out; a
+ * results file with gaps is not marked as complete. YK_ERROR_INPUT: the file is not a journal or
+ * contains no samples. YK_ERROR_FILE: its run is still in progress, or a read error. */
 yk_status yk_record_recover_journal(yk_context *context, const char *part, const char *path,
                                     yk_recovery_report *recovery);
 
-/* Passes everything on to several recorders, which stay the caller's and must outlive it. Samples
- * and the end reach all of them even if one fails; the last failure is returned. */
+/* Passes everything on to several recorders, which the caller owns and which must outlive it.
+ * Samples and the end reach all of them even if one fails; the last failure is returned. */
 yk_status yk_tee_recorder_create(yk_context *context, yk_recorder *const *recorders, int count,
                                  yk_recorder **tee);
 
@@ -283,24 +285,24 @@ typedef struct yk_record yk_record;
 yk_status yk_record_create(yk_context *context, yk_record **record);
 void yk_record_destroy(yk_record *record);
 
-/* The recorder that appends to this record. Either of yk_record_destroy and yk_recorder_destroy
- * ends both. */
+/* The recorder that appends to this record. Either yk_record_destroy() or yk_recorder_destroy()
+ * destroys both. */
 yk_recorder *yk_record_recorder(yk_record *record);
 
-/* Reads a file that a file recorder wrote, also the journal of a run that goes on or did not end,
- * and any CSV file with a header whose
- * first column is time. Files that are neither, are damaged or hold no samples are
- * YK_ERROR_INPUT, with the line and the reason. */
+/* Reads a file written by a file recorder, including the journal of a run that is in progress or
+ * did not end, and any CSV file with a header whose first column is time. YK_ERROR_INPUT, with line
+ * and reason: the file is of another kind, damaged, or contains no samples. */
 yk_status yk_record_load(yk_context *context, const char *path, yk_record **record);
 
-/* Writes a recorded run to a file of another format, sample by sample, so that memory does not grow with its length. */
+/* Writes a recorded run to a file of another format, sample by sample, so that memory does not grow
+ * with its length. */
 yk_status yk_record_convert(yk_context *context, const char *from, const char *to,
                             size_t *sample_count);
 
-/* False after a run that did not reach the end: the rows are there, the summary is not. */
+/* False after a run that did not reach its end: the rows exist, the summary does not. */
 bool yk_record_is_complete(const yk_record *record);
 
-/* Copies of what begin and end were given; all strings and labels present, if only as "". */
+/* Copies of the arguments of begin and end; all strings and labels exist, possibly as "". */
 const yk_record_header *yk_record_get_header(const yk_record *record);
 const yk_record_summary *yk_record_get_summary(const yk_record *record);
 
@@ -310,19 +312,19 @@ size_t yk_record_row_count(const yk_record *record);
 const double *yk_record_times(const yk_record *record);
 const double *yk_record_column(const yk_record *record, int channel, int component);
 
-/* Frames, and the values of each; the scene is in the header. NaN and NULL: there is no such
+/* Frames, and the values of each; the header contains the scene. NaN and NULL: there is no such
  * frame. */
 size_t yk_record_frame_count(const yk_record *record);
 double yk_record_frame_time(const yk_record *record, size_t frame);
 const float *yk_record_frame(const yk_record *record, size_t frame);
 
-/* The scene and its frames as a VTKHDF file, which ParaView and VTK open: PolyData with a step per
- * frame. Particles are vertices with their radius, slender things lines, solids polygons; points
- * have the numbers of their subsystem and body, and the strain where anything is strained. A file
- * that is there is replaced. YK_ERROR_INPUT where the record has no frames. */
+/* Writes the scene and its frames as a VTKHDF file for ParaView and VTK: PolyData with a step per
+ * frame. Particles are vertices with their radius, slender parts lines, solids polygons; points
+ * have the indices of their subsystem and body, and the strain if any body has strain. An existing
+ * file is replaced. YK_ERROR_INPUT: the record has no frames. */
 yk_status yk_record_export_vtkhdf(yk_context *context, const yk_record *record, const char *path);
 
-/* Number of the channel with this name, or -1. */
+/* Index of the channel with this name, or -1. */
 int yk_record_find_channel(const yk_record *record, const char *name);
 
 #ifdef __cplusplus

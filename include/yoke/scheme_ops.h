@@ -36,7 +36,7 @@ typedef struct yk_system yk_system;
 typedef struct yk_scheme_ops yk_scheme_ops;
 
 /* A joint between two ports. The wrench side receives the wrench and answers with its motion; the motion side receives the
- * motion and answers with the wrench (force-displacement decomposition, paper explicit 2.1). Schemes that apply the same
+ * motion and answers with the wrench (force-displacement decomposition, Zhang et al. 2022, section 2.1). Schemes that apply the same
  * wrench to both sides call them the first and the second side. */
 typedef struct yk_interface_def {
     const char *name;

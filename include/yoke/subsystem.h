@@ -386,7 +386,7 @@ typedef struct yk_sensitivity_ops {
 /* The interface model (yk_interface_model). */
 typedef struct yk_interface_model_ops {
     size_t size;
-    /* Evaluates the model for a step from t to t + h at the present state (paper rim, equations 5 to 7; with contact and
+    /* Evaluates the model for a step from t to t + h at the present state (Peiret et al. 2020, equations 5 to 7; with contact and
      * friction 36 to 44). Contacts keep the state of the last step (sticking, slipping or open), unless the wrenches of that
      * step would now open or close them. If they keep it, a step gives the velocities of the model, except for terms of
      * second order in the rotations over h. Only the inputs of motion ports are read; wrenches count as zero. State and
@@ -419,7 +419,7 @@ typedef struct yk_merge_ops {
                                   yk_subsystem **made);
 } yk_merge_ops;
 
-/* Relaxed coupling (paper relaxed, section 4): the parts of a merged subsystem move one by one, each by its own equations
+/* Relaxed coupling (Zhou et al. 2022, section 4): the parts of a merged subsystem move one by one, each by its own equations
  * with the present coordinates of the others. A subsystem with this group passes the group on to merged subsystems. */
 typedef struct yk_relaxed_ops {
     size_t size;

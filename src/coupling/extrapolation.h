@@ -9,7 +9,7 @@
  *   hermite     the cubic through positions and velocities at the starts of the last two steps
  *
  * The position is the integral of the velocity. Rotations are extrapolated in the chart log(R R_n^T) around the present
- * orientation. The acceleration stays constant (paper explicit (35)). Until there are enough steps, the order is lower. */
+ * orientation. The acceleration stays constant (Zhang et al. 2022, equation 35). Until there are enough steps, the order is lower. */
 #ifndef YK_COUPLING_EXTRAPOLATION_H
 #define YK_COUPLING_EXTRAPOLATION_H
 

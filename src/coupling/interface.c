@@ -456,7 +456,7 @@ bool yk_port_value_finite(yk_port_kind kind, const yk_port_value *value)
 
 /* Units and axes ---------------------------------------------------------------------------------
  *
- * Between the units and axes of a subsystem and those of the system (paper tight (20)): a point x
+ * Between the units and axes of a subsystem and those of the system (Zhang et al. 2020, equation 20): a point x
  * of the subsystem is at position + length Q x in the system. Forces have the unit mass length
  * (seconds are the same everywhere), torques and energies mass length^2. */
 

@@ -79,7 +79,7 @@ bool yk_port_value_finite(yk_port_kind kind, const yk_port_value *value);
 
 /* Units and axes ---------------------------------------------------------------------------------
  *
- * Between those of a subsystem and those of the system (paper tight (20)). Outputs of the
+ * Between those of a subsystem and those of the system (Zhang et al. 2020, equation 20). Outputs of the
  * subsystem, in place: */
 void yk_transform_value(const yk_transform *transform, yk_port_kind kind, yk_port_value *value);
 void yk_transform_motion(const yk_transform *transform, yk_port_kind kind, yk_motion *motion);

@@ -1,4 +1,4 @@
-/* The option `modified_inputs`, which the schemes explicit and tight share (paper explicit (25), (26)). */
+/* The option `modified_inputs`, which the schemes explicit and tight share (Zhang et al. 2022, equations 25 and 26). */
 #ifndef YK_COUPLING_MODIFIED_INPUTS_H
 #define YK_COUPLING_MODIFIED_INPUTS_H
 

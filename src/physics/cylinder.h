@@ -1,5 +1,5 @@
-/* A hydraulic cylinder behind its valve: rates of the pressures as functions of motion, spool, pump and tank (paper rim
- * (46)-(51)).
+/* A hydraulic cylinder behind its valve: rates of the pressures as functions of motion, spool, pump and tank
+ * (Peiret et al. 2020, equations 46 to 51).
  *
  *       pump             pump
  *        | P1             | P2           the force pushes the ends apart:

@@ -120,7 +120,7 @@ static void accept(oscillator *self, double h, double x, double v, double a)
     s->step_before = h;
 }
 
-/* Paper explicit (37): implicit in x, v and the input at the end of the step. */
+/* Zhang et al. 2022 (37): implicit in x, v and the input at the end of the step. */
 static void two_step_force(oscillator *self, double t, double h, const yk_input *input)
 {
     double m = self->def.mass;
@@ -177,7 +177,7 @@ static void semi_implicit_force(oscillator *self, double t, double h, const yk_i
     accept(self, h, s->x + h * v, v, a);
 }
 
-/* Paper explicit (38c): (x(n) - u21) / h + v(n+1) - u22 = 0, where u21 is the input at the start and u22 its rate at the
+/* Zhang et al. 2022 (38c): (x(n) - u21) / h + v(n+1) - u22 = 0, where u21 is the input at the start and u22 its rate at the
  * end. Equation (38b) gives the reaction. */
 static void semi_implicit_motion(oscillator *self, double t, double h, const yk_input *input)
 {
@@ -574,7 +574,7 @@ static yk_status oscillator_state_set(yk_subsystem *subsystem, const double *ima
     return YK_OK;
 }
 
-/* Papers explicit (33)-(35), tight (5), (6). Without a last step, the Taylor series. */
+/* Zhang et al. 2022 (33)-(35), Zhang et al. 2020 (5), (6). Without a last step, the Taylor series. */
 static void oscillator_predict(const yk_subsystem *subsystem, int port, double h, yk_motion *motion)
 {
     (void)port;

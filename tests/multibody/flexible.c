@@ -433,7 +433,7 @@ static void scenarios_say_what_is_wrong(void **state)
          "or 'invariants_file', or 'mbdyn_fem_file'"},
         {HEAD "    flexible_bodies: {r: {type: modal, mbdyn_fem_file: none.fem, modes_file: "
               "none.csv}}\n",
-         "leave out the tables beside it"},
+         "leave out the other tables"},
         {HEAD "    flexible_bodies: {r: {type: modal, invariants_file: none.csv, nodes_file: "
               "none.csv}}\n",
          "go together"},
