@@ -1,4 +1,5 @@
-/* An allocator that counts, and fails at a request: alone, or from there on. */
+/* An allocator that counts its requests and fails, either at one request or at all requests from a
+ * given one. */
 #ifndef YOKE_TESTS_BUDGET_H
 #define YOKE_TESTS_BUDGET_H
 

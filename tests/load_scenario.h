@@ -1,4 +1,4 @@
-/* Scenarios of tests: described with their overrides, and loaded. */
+/* Scenarios for tests: described by a file and overrides, and loaded. */
 #ifndef YOKE_TESTS_LOAD_H
 #define YOKE_TESTS_LOAD_H
 

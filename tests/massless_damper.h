@@ -1,5 +1,5 @@
-/* A damper without mass, v = F / c with c = 10 N s/m, at the wrench side of an interface: what
- * answers a force with a velocity at once. */
+/* A damper without mass, v = F / c with c = 10 N s/m, for the side of an interface that receives
+ * the wrench: its velocity depends on the force at the same instant (direct feedthrough). */
 #ifndef YOKE_TESTS_DAMPER_H
 #define YOKE_TESTS_DAMPER_H
 

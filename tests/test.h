@@ -1,5 +1,5 @@
-/* What every test program includes: cmocka with the headers that it wants before it, and
- * comparisons of doubles that print both numbers. */
+/* Included by every test program: cmocka with the headers that it needs before it, and comparisons
+ * of doubles that print both numbers. */
 #ifndef YOKE_TESTS_TEST_H
 #define YOKE_TESTS_TEST_H
 

@@ -1,7 +1,7 @@
-/* Runs that are broken off and taken up again from a checkpoint, in another context with another
- * number of threads, end in the same state and with the same record as runs that went through:
- * to the bit, for solvers and schemes of all kinds. And what is said of checkpoints that do not
- * fit. */
+/* Runs that are interrupted and resumed from a checkpoint, in another context with another number
+ * of threads, end with bitwise the same state and the same record as uninterrupted runs, for
+ * solvers and schemes of all kinds. Also the messages about checkpoints that do not match the
+ * scenario. */
 #include <unistd.h>
 
 #include "analysis/run.h"

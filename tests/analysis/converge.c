@@ -1,4 +1,5 @@
-/* Orders and errors that are known, and runs that fail or are unstable named as such. */
+/* Convergence studies: orders and errors that are known, and reports that name failing and unstable
+ * runs as such. */
 #include <string.h>
 
 #include "context.h"

@@ -1,4 +1,5 @@
-/* Error bars: on made-up signals whose error is known, and on runs with closed forms. */
+/* Error estimates: of artificial signals with a known error, and of runs with solutions in closed
+ * form. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,4 +1,4 @@
-/* Motions that interfaces prescribe, and how many of them a subsystem can make. */
+/* Relative motions that interfaces prescribe, and how many of them a subsystem can perform. */
 #include "context.h"
 #include "test.h"
 #include "yoke/analysis.h"

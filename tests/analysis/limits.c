@@ -1,6 +1,6 @@
-/* What masses and loops allow a scheme, as it is told before a run: ratios against closed forms,
- * limits against those that are known of pairs of integrators, loops where there are some and
- * none where there are none. */
+/* The check before a run of how masses and algebraic loops restrict the choice of a scheme: mass
+ * ratios against closed forms, stability limits against the known limits of pairs of integrators,
+ * and loops: reported in models that have one, not reported in others. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,5 @@
-/* Runs against the wall clock. Sleep never ends early, so that lower bounds of the duration hold on a loaded machine. */
+/* Runs in real time. Sleep never ends early, so that lower bounds of the duration hold on a loaded
+ * machine as well. */
 #include "base/clock.h"
 #include "context.h"
 #include "load_scenario.h"

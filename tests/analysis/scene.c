@@ -1,5 +1,5 @@
-/* What a run looks like: scenes of subsystems with units and axes of their own as one, in metres
- * and the axes of the system. */
+/* The scene of a run: subsystems with units and axes of their own appear in one scene, in metres
+ * and in the axes of the system. */
 #include "analysis/run.h"
 
 #include <string.h>

@@ -1,4 +1,4 @@
-/* What helps a coupling that is unstable: a scheme and a step that were tried. */
+/* Suggestions for unstable couplings: a scheme and a step size that the analysis has tried out. */
 #include <string.h>
 
 #include "context.h"

@@ -1,5 +1,5 @@
-/* The hash of the final state: the same for the same run, another one if a single bit differs,
- * and in the record. */
+/* The hash of the final state: equal for equal runs, different if a single bit differs, and stored
+ * in the record. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

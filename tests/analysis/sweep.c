@@ -1,5 +1,5 @@
-/* Measures of signals with known answers, and sweeps that are parallel, resumable and honest
- * about failures. */
+/* Measures of signals with known results, and sweeps: parallel, resumable, and with failed runs
+ * reported as failed. */
 #include <stdlib.h>
 #include <string.h>
 #include <sys/stat.h>

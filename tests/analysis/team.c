@@ -1,5 +1,5 @@
-/* Runs that two ranks share: here threads with a socket between them, each with a context of its
- * own, as the processes of a launcher are. */
+/* Runs that two ranks share. Here the ranks are threads that a socket connects, each with a context
+ * of its own, as the processes of an MPI launcher have. */
 #include <poll.h>
 #include <pthread.h>
 #include <sched.h>

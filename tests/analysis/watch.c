@@ -1,5 +1,5 @@
-/* What every run is watched for: each indicator on a run that is known to have it, and silence on
- * those that are sound. */
+/* The indicators that monitor every run: each one is raised by a run with the problem, and none by
+ * sound runs. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,4 +1,4 @@
-/* Small systems that the programs of this folder share. All are built through the public headers only. */
+/* Small systems that the programs of this folder share, built only with the public headers. */
 #ifndef YOKE_TESTS_API_H
 #define YOKE_TESTS_API_H
 

@@ -1,5 +1,5 @@
-/* Output files are there as a whole or not at all: whatever happens before they are closed, the old
- * file stays as it was. */
+/* Output files are written completely or not at all: after any failure before they are closed, the
+ * old file is unchanged. */
 #define _DEFAULT_SOURCE
 #include "base/output.h"
 

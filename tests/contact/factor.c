@@ -1,4 +1,4 @@
-/* The sparse factorisation against dense elimination. */
+/* The sparse factorisation, compared with dense elimination. */
 #include "contact/newton.h"
 
 #include "contact/problems.h"

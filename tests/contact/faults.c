@@ -1,5 +1,5 @@
-/* Out of memory at every single allocation: an error each time, nothing lost, nothing touched
- * that is not there. */
+/* Each memory allocation fails once: every failure is returned as an error, without leaks and
+ * without invalid accesses. */
 #include "contact/mlcp.h"
 #include "contact/network.h"
 #include "contact/problems.h"

@@ -1,4 +1,5 @@
-/* Problems in the velocities of bodies: condensed, and read from text. */
+/* Problems formulated in the velocities of the bodies: condensation to contact space, and reading
+ * from text. */
 #include "contact/problem.h"
 
 #include <math.h>

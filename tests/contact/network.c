@@ -1,5 +1,5 @@
-/* Networks: known impacts, the same answer in every formulation, and the same bits for any number
- * of threads. */
+/* Contact networks: known impacts, the same solution in every formulation, and bitwise the same
+ * result for any number of threads. */
 #include "contact/network.h"
 
 #include "contact/network_data.h"

@@ -1,4 +1,4 @@
-/* Assembled problems: layout, product, residual, and what is refused. */
+/* Assembled problems: layout, matrix product, residual, and invalid input that is rejected. */
 #include "contact/problem.h"
 
 #include "contact/problems.h"

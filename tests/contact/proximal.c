@@ -1,4 +1,4 @@
-/* Proximal point iterations on a pile of balls, where Newton's method alone is lost. */
+/* Proximal point iterations on a pile of balls for which Newton's method alone does not converge. */
 #include "contact/newton.h"
 
 #include "contact/network.h"

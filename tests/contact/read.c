@@ -1,4 +1,4 @@
-/* The reader: all storages, and files that are wrong in every way. */
+/* The reader of contact problems: all storage formats, and files with each kind of mistake. */
 #include "contact/read.h"
 
 #include "contact/problems.h"

@@ -1,4 +1,4 @@
-/* Problems that are written and read again, and joints that are eliminated. */
+/* Contact problems are written and read back; joints are eliminated. */
 #include "contact/write.h"
 
 #include <stdio.h>

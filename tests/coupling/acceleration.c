@@ -1,5 +1,5 @@
-/* Acceleration of fixed points whose answer is known: linear maps, and the corners of the least
- * squares. */
+/* Acceleration of fixed-point iterations with a known solution: linear maps, and the degenerate
+ * cases of the least-squares problem. */
 #include "coupling/interface_fixed_point.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* A scheme with the options of all schemes in one struct, so that tests can vary both in loops:
- * an option that the scheme does not have is not used. */
+/* A scheme with the options of all schemes in one struct, so that tests can vary both in loops.
+ * Options that the selected scheme does not have are ignored. */
 #ifndef YK_TESTS_ANY_SCHEME_H
 #define YK_TESTS_ANY_SCHEME_H
 

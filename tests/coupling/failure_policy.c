@@ -1,4 +1,5 @@
-/* Steps that fail: halved and doubled again, or taken with another scheme; what is refused. */
+/* Steps that fail: the step size is halved and doubled again, or another scheme takes the step; and
+ * configurations that are rejected. */
 #include <stdlib.h>
 #include <string.h>
 

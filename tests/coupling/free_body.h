@@ -1,6 +1,6 @@
-/* A subsystem for tests: one rigid body under gravity with markers that take wrenches, integrated
- * so finely by the classical Runge-Kutta method that only the coupling's error is left. Without
- * mass it is the ground. */
+/* A subsystem for tests: one rigid body under gravity with markers that accept wrenches. Its
+ * integrator (classical Runge-Kutta with small steps) is so accurate that only the error of the
+ * coupling remains. A body without mass is the ground. */
 #ifndef YOKE_TESTS_FREE_BODY_H
 #define YOKE_TESTS_FREE_BODY_H
 

@@ -1,5 +1,5 @@
-/* Inputs and errors of marker interfaces: rotations on SO(3), joints with free axes, wrenches
- * that balance. */
+/* Inputs and errors of marker interfaces: rotations on SO(3), joints with free axes, and wrenches
+ * in equilibrium. */
 #include "coupling/interface.h"
 
 #include "coupling/constraint.h"

@@ -1,6 +1,6 @@
-/* The energy balance of coupled systems: what the interfaces and the integration make vanishes
- * with the step, and what comes from outside is told, for every scheme, integrator and number of
- * substeps. */
+/* The energy balance of coupled systems, for every scheme, integrator and number of substeps: the
+ * energy errors of the interfaces and of the integration vanish with the step size, and the work of
+ * external loads is reported. */
 #include <string.h>
 
 #include "any_scheme.h"

@@ -1,4 +1,4 @@
-/* What interfaces join: masses that are known, and an algebraic loop. */
+/* Properties of interfaces that probing finds: known masses, and an algebraic loop. */
 #include "context.h"
 #include "coupling/system_arrays.h"
 #include "massless_damper.h"

@@ -1,5 +1,5 @@
-/* The scheme rim against recurrences written out by hand: masses under springs and dampers that
- * know no inertia. */
+/* The scheme rim, compared with recurrences derived by hand: masses driven by springs and dampers
+ * without inertia. */
 #include <stdlib.h>
 #include <string.h>
 

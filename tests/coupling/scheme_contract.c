@@ -1,6 +1,6 @@
-/* What every scheme of the registry has to fulfil, whatever it does: a complete table, options
- * that can be set and are checked, variants that exist, and steps that can be repeated to the bit
- * from a saved state. */
+/* Requirements on every scheme of the registry: a complete table of functions, options that can be
+ * set and are checked, variants that exist, and steps that give bitwise the same result when they
+ * are repeated from a saved state. */
 #include <stdlib.h>
 #include <string.h>
 

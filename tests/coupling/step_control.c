@@ -1,4 +1,5 @@
-/* Macro steps of variable size: the grid of results, events, jumps, and what they save. */
+/* Macro steps of variable size: the grid of results, events, discontinuities, and the number of
+ * steps saved. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Subsystems in other units and axes, with substeps, and many on one: the coupled motion must not
- * change. */
+/* Subsystems in other units and axes, with substeps, and several subsystems coupled to one: the
+ * coupled motion must not change. */
 #include <stdlib.h>
 #include <string.h>
 

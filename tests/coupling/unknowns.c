@@ -1,4 +1,5 @@
-/* Which interfaces are unknowns together: those of subsystems that are joined, each once. */
+/* The groups of interfaces whose unknowns are solved together: those that subsystems connect; each
+ * interface belongs to one group. */
 #include "coupling/interface_fixed_point.h"
 
 #include "model/loading.h"

@@ -1,4 +1,5 @@
-/* Mistakes in the wiring are found at creation, and each message names what to change. */
+/* Mistakes in the connections are found when the system is created, and each message names what to
+ * change. */
 #include <string.h>
 
 #include "coupling/system_arrays.h"

@@ -1,4 +1,5 @@
-/* The transform against its definition, and of signals with known lines. */
+/* The Fourier transform, compared with its definition, and applied to signals with known spectral
+ * lines. */
 #include "math/fourier.h"
 
 #include "math/vec3.h"

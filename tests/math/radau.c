@@ -1,5 +1,5 @@
-/* The Radau IIA step: order 5, exact where it must be, stable where it must be, with an honest
- * error estimate. */
+/* The Radau IIA step: order 5, exact for linear problems as far as the order promises, stable, and with an error
+ * estimate that matches the true error. */
 #include "math/integrators.h"
 
 #include <math.h>

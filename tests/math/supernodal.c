@@ -1,5 +1,5 @@
-/* Factors in dense panels, beside a known solution, for patterns of all sorts and pivots in any
- * order. */
+/* Supernodal factorisation with dense panels, compared with known solutions, for many sparsity
+ * patterns and any pivot order. */
 
 #include <stdlib.h>
 #include <string.h>

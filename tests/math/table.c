@@ -1,4 +1,5 @@
-/* Functions of time by points: lines between them, jumps, and what is outside. */
+/* Functions of time given by points: linear interpolation, discontinuities, and values outside the
+ * table. */
 #include "math/polynomial.h"
 
 #include "test.h"

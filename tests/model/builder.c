@@ -1,5 +1,5 @@
-/* What the kinds of subsystems use to build themselves: functions of time, references by name,
- * messages at nodes. */
+/* Functions that all kinds of subsystems use when they are built from a scenario: functions of
+ * time, references by name, and messages with the position in the file. */
 #include "test.h"
 
 #include <string.h>

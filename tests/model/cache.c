@@ -1,4 +1,5 @@
-/* What a load took long to find is found once, and the next load is the same without it. */
+/* Results that are expensive to compute while loading are cached: they are computed once, and the
+ * next load gives the same model without the computation. */
 #include "model/registry.h"
 
 #include <string.h>

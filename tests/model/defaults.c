@@ -1,5 +1,5 @@
-/* A default of a scenario and that of the C interface are one number: what the schema prints is
- * what `_default()` has. */
+/* The defaults of scenario keys equal those of the C interface: the schema prints the values of
+ * `_default()`. */
 #include "test.h"
 
 #include <stdio.h>

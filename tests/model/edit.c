@@ -1,4 +1,4 @@
-/* Values set in the text of a scenario: everything else stays, byte by byte. */
+/* Changing values in the text of a scenario leaves all other bytes unchanged. */
 #include <stdio.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,5 +1,5 @@
-/* What the tests of the model module share: loading a text and looking at what was said about
- * it. */
+/* Shared by the tests of the module model: loading a scenario from a string and examining the
+ * messages. */
 #ifndef YOKE_TESTS_MODEL_LOADING_H
 #define YOKE_TESTS_MODEL_LOADING_H
 

@@ -1,5 +1,5 @@
-/* Plug-ins of the tests: a mass that takes a force, and one with each mistake that there can be.
- * VARIANT picks it. */
+/* Plug-ins for the tests: a correct one, a mass driven by a force, and one for each possible
+ * mistake. The macro VARIANT selects it. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Solvers from outside: a plug-in that is good, each mistake that one can have, and the same table
- * handed over by a program. */
+/* Solvers from plug-ins: a correct one, one for each possible mistake, and the same table of
+ * functions registered by a program. */
 #include "loading.h"
 
 #include <stdio.h>

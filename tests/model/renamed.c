@@ -1,5 +1,5 @@
-/* Keys and values that were renamed: each is refused with its present name wherever that name is
- * known. */
+/* Keys and values that were renamed: each old name is rejected with a message that gives the
+ * present name, wherever the present name is valid. */
 #include "test.h"
 
 #include <string.h>

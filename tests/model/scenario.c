@@ -1,4 +1,4 @@
-/* Scenarios without mistakes: what they say, the system that comes of them, and their reference
+/* Valid scenarios: the values that are read, the system that is built, and the reference
  * documentation. */
 #include "loading.h"
 

@@ -1,5 +1,5 @@
-/* Every type of the schema: what it accepts, the value it leaves, and what it says about the
- * rest. */
+/* Every type of the schema: the values it accepts, the result it stores, and its messages about
+ * invalid values. */
 #include "test.h"
 
 #include <string.h>

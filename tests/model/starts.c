@@ -1,5 +1,6 @@
-/* Starts that are not what they seem: poses and velocities that joints forbid, bodies inside of each other,
- * tensors that no body has, sides that start apart. Each is said, and good ones are silent. */
+/* Invalid initial states: poses and velocities that violate joints, bodies that overlap, impossible
+ * inertia tensors, interfaces whose sides start apart. Each is reported; valid initial states raise
+ * no message. */
 #include "loading.h"
 
 static char heard[4096];

@@ -1,5 +1,5 @@
-/* The YAML reader: trees with places, and a message in plain words for every way to get YAML
- * wrong. */
+/* The YAML reader: the tree with source positions, and a readable message for every kind of syntax
+ * error. */
 #include "test.h"
 
 #include <stdlib.h>

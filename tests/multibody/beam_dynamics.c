@@ -1,5 +1,5 @@
-/* Beams in motion: driven cantilever and flexible slider-crank beside MBDyn, rotating cantilever
- * beside a series solution, energy. */
+/* Dynamics of beams: a driven cantilever and a flexible slider-crank compared with MBDyn, a
+ * rotating cantilever compared with a series solution, and conservation of energy. */
 #include "beam_run.h"
 #include "context.h"
 #include "math/eigen.h"

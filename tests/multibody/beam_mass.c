@@ -1,5 +1,6 @@
-/* What the beam's mass costs: frequencies of a cantilever with the mass at the nodes, as the
- * element has it, and with the mass matrix of its parabolic shapes, called consistent. */
+/* The effect of the beam's mass matrix on the accuracy: natural frequencies of a cantilever with
+ * lumped nodal masses, with the mass matrix of the element, and with the consistent mass matrix of
+ * the parabolic shape functions. */
 #include "context.h"
 #include "multibody/beam.h"
 #include "multibody/modes.h"

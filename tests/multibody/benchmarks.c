@@ -1,6 +1,6 @@
-/* The models of models/, as their users run them, against the reference results beside them.
- * Columns of a reference are named after the signals that the scenario records; others are left
- * out. */
+/* The scenarios of models/, as users run them, compared with the reference results in their
+ * folders. The columns of a reference file are named after the signals that the scenario records;
+ * other columns are ignored. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* Factors that turn with the bodies: how long they serve, that they lead to the same motion as
- * exact ones, and that a rollback finds them again. */
+/* Factors that are rotated with the bodies instead of being recomputed: how long they remain
+ * usable, that the motion is the same as with exact factors, and that a rollback restores them. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* The reduced interface model of the multibody solver: its own accelerations at the start, and
- * velocities after a wrench that lasts for a moment. */
+/* The reduced interface model of the solver `multibody`: its predictions compared with the
+ * accelerations at the start and with the velocities after a short wrench. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,6 @@
-/* What the solver promises: conservation, analytic motions, prescribed and non-holonomic motions,
- * statics, error control, merging, and messages that name what is to blame. */
+/* Properties that the solver guarantees: conservation laws, motions known in closed form,
+ * prescribed and non-holonomic motions, statics, error control, merging, and messages that name the
+ * cause. */
 #include <string.h>
 
 #include "math/so3.h"

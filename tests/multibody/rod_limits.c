@@ -1,5 +1,6 @@
-/* How far a rod with shapes can be trusted, and whether it says so: a rod on a pin and a roller,
- * driven near its first resonance, as a floating frame, in absolute coordinates and as beams. */
+/* The range of validity of a rod with mode shapes, and whether the solver reports leaving it: a rod
+ * on a pinned and a sliding support, driven near its first resonance, in the floating frame
+ * formulation, in absolute coordinates and with beam elements. */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

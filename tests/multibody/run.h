@@ -1,4 +1,4 @@
-/* Running a model kit in a test. */
+/* Runs a multibody model in a test. */
 #ifndef YK_TESTS_MULTIBODY_RUN_H
 #define YK_TESTS_MULTIBODY_RUN_H
 

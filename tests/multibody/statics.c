@@ -1,5 +1,6 @@
-/* Static equilibrium is found in any units and at any speed: the same model as long as a street
- * or as a hair, as slow as a glacier or as quick as a bullet, comes to the same shape. */
+/* Static equilibrium is found independently of units and scales: the same model in lengths from
+ * that of a hair to that of a street, and with time scales from that of a bullet to that of a
+ * glacier, takes the same shape. */
 #include "../model/loading.h"
 
 /* Rods that hang in a chain from a ball joint, their end drawn up by a spring; all times

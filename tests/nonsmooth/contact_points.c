@@ -1,4 +1,4 @@
-/* Contact points with their forces, as records take them. */
+/* Contact points with their forces, as they are stored in records. */
 #include "scene.h"
 
 /* A box of 8 kg at rest on the floor stands on its four corners. */

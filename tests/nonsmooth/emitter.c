@@ -1,5 +1,5 @@
-/* Particles that come and go: how many, where, what they bring and take, and that nothing of it
- * depends on threads or on rollbacks. */
+/* Sources and drains of particles: the number and positions of the particles, the mass, momentum
+ * and energy they add and remove, and independence of the number of threads and of rollbacks. */
 #include "math/so3.h"
 #include "scene.h"
 

@@ -1,4 +1,4 @@
-/* Files of particles, as users write them. */
+/* Particle files in the format that users write. */
 #ifndef YOKE_TESTS_NONSMOOTH_PACKING_FILE_H
 #define YOKE_TESTS_NONSMOOTH_PACKING_FILE_H
 

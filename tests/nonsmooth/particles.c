@@ -1,4 +1,5 @@
-/* Particles of any shape: mass, inertia, sizes, files, and how they fall into place. */
+/* Particles of any shape: mass, inertia, size distributions, files, and the generation of initial
+ * packings. */
 #include "nonsmooth/packing.h"
 #include "packing_file.h"
 #include "scene.h"

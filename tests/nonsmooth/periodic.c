@@ -1,5 +1,5 @@
-/* Space that repeats itself: contacts across its ends are like those inside, momentum is kept, and a
- * shift by any part of the period changes nothing. */
+/* Periodic boundaries: contacts across a boundary equal those inside, momentum is conserved, and a
+ * shift by any fraction of the period does not change the motion. */
 #include "math/so3.h"
 #include "scene.h"
 

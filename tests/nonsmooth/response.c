@@ -1,6 +1,6 @@
-/* The reduced interface model against what the solver really does: a wrench at a port for one
- * step, with contacts open, sticking and slipping, with and without joints, for all friction
- * models. */
+/* The reduced interface model, compared with the solver itself: the effect of a wrench at a port
+ * during one step, with open, sticking and sliding contacts, with and without joints, for all
+ * friction models. */
 #include <string.h>
 
 #include "math/polynomial.h"

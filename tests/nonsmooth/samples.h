@@ -1,4 +1,4 @@
-/* Random finite solids of all kinds, in arrangements that are hard for a search. */
+/* Random bounded solids of all kinds, in arrangements that are difficult for the distance search. */
 #ifndef YOKE_TESTS_NONSMOOTH_SAMPLES_H
 #define YOKE_TESTS_NONSMOOTH_SAMPLES_H
 

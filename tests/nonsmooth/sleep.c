@@ -1,4 +1,4 @@
-/* Bodies that come to rest are left alone, and what disturbs them wakes them in time. */
+/* Bodies at rest are deactivated, and disturbances reactivate them in time. */
 #include "scene.h"
 
 #include <stdlib.h>

@@ -1,5 +1,5 @@
-/* Structures of blocks with faces, with the default options: what stands has to stand still, and
- * what cannot stand has to fall. */
+/* Structures of blocks with face contacts, with the default options: stable structures remain at
+ * rest, unstable ones collapse. */
 #include "scene.h"
 
 #include <string.h>

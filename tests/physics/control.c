@@ -1,5 +1,5 @@
-/* Controllers by what their gains promise: each term alone, limits, integrals that do not wind
- * up, samples, and rim (53). */
+/* Controllers, compared with the behaviour that their gains imply: each term alone, output limits,
+ * anti-windup of the integral, sampling, and equation (53) of the paper on the scheme rim. */
 #include "yoke/control.h"
 
 #include <string.h>

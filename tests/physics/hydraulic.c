@@ -1,5 +1,5 @@
-/* The hydraulic circuit against the paper's equations, against an integration that shares nothing
- * with it, and where those equations end: cavities, end stops, fluid that would flow back. */
+/* The hydraulic circuit, compared with the equations of the paper and with an independent
+ * integration, also where those equations are not valid: cavitation, end stops, reversed flow. */
 #include "physics/cylinder.h"
 
 #include <string.h>

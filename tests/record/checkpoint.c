@@ -1,4 +1,4 @@
-/* Files of checkpoints: whether they can be written, and that both are removed. */
+/* Checkpoint files: the check that they can be written, and the removal of both files. */
 #include "record/checkpoint.h"
 
 #include <stdlib.h>

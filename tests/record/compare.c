@@ -1,4 +1,5 @@
-/* Comparison of records: differences, interpolation, tolerance, channels of one record alone. */
+/* Comparison of records: differences, interpolation, tolerance, and channels that only one record
+ * has. */
 #include <math.h>
 
 #include "folder.h"

@@ -1,4 +1,5 @@
-/* CSV as others see it: the text itself, quoting, digits, locale, the .part file, failing disks. */
+/* CSV files as other programs read them: the exact text, quoting, digits, locale, the .part file,
+ * and write errors. */
 #include <errno.h>
 #include <locale.h>
 #include <signal.h>

@@ -1,9 +1,10 @@
-/* Records under attack: a process that is killed before or in the middle of any write, a disk that
- * refuses any write and all after it, reads that fail, bits that change, two recorders of one name,
- * links and folders in the way. In each case what was flushed before comes back to the bit, nothing
- * else is taken for it, and the process ends as it should.
+/* Records under failures: a process killed before or during any write, a disk that rejects any
+ * write and all later ones, failing reads, changed bits, two recorders with the same file name,
+ * links and folders in place of the file. In each case the data flushed before is recovered
+ * bitwise, no other data is accepted in its place, and the process ends with the documented status.
  *
- * The calls that reach the disk are replaced here by ones that count and fail on demand. */
+ * The system calls that access the disk are replaced here by functions that count and fail on
+ * demand. */
 #define _DEFAULT_SOURCE /* syscall, MAP_ANONYMOUS */
 #include <errno.h>
 #include <signal.h>

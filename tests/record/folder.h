@@ -1,5 +1,5 @@
-/* What the tests of recorders share: a context and a folder of their own for each test, a header
- * with odd names, rows whose every bit is known. */
+/* Shared by the tests of recorders: a context and a temporary folder for each test, a header with
+ * unusual names, and rows with known bits. */
 #ifndef YOKE_TESTS_RECORD_FOLDER_H
 #define YOKE_TESTS_RECORD_FOLDER_H
 

@@ -1,5 +1,5 @@
-/* HDF5 as others see it: the layout through the library itself, killed and failing runs,
- * threads. */
+/* HDF5 files as other programs read them: the layout as the HDF5 library sees it, killed and
+ * failing runs, threads. */
 #include <hdf5.h>
 #include <pthread.h>
 #include <signal.h>

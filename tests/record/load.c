@@ -1,5 +1,5 @@
-/* Files that are not ours, are damaged or empty: each gets an error with the place and the
- * reason, none a crash. */
+/* Files of other formats, damaged files and empty files: each gives an error with the position and
+ * the reason, and none crashes the program. */
 #include <fcntl.h>
 #include <hdf5.h>
 #include <unistd.h>

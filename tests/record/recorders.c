@@ -1,5 +1,5 @@
-/* What every recorder has to keep to, for each kind: round trip bit for bit, order of calls,
- * refusal of bad headers. */
+/* Requirements on every kind of recorder: bitwise equal data after writing and reading, the order
+ * of calls, and invalid headers are rejected. */
 #include "folder.h"
 
 /* A kind of recorder: how it is made, and how its record comes back. */

@@ -1,5 +1,4 @@
-/* The scene of a run and its frames: through memory, through HDF5, and refused where it is not
- * sound. */
+/* The scene of a run and its frames: stored in memory, stored in HDF5, and rejected if invalid. */
 #include "folder.h"
 
 static const char *const subsystems[] = {"crane", "pump"};

@@ -1,5 +1,5 @@
-/* Broken frames, from either side, and what is said about each: the one that asks ends with a
- * message, the one that answers gives the reason, and nobody crashes or waits. */
+/* Invalid frames from either side: the client ends with a message, the server reports the reason,
+ * and neither crashes nor hangs. */
 #include "test.h"
 
 #include <sys/socket.h>

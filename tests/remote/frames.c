@@ -1,5 +1,5 @@
-/* Broken frames: a partner, on either side, that says what the protocol does not allow. Each must
- * end in a message, within the deadline, and a server goes on with its other clients. */
+/* Invalid frames from a client or a server that violates the protocol. Each must lead to a message
+ * within the deadline, and a server continues to serve its other clients. */
 #include "test.h"
 
 #include <math.h>

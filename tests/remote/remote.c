@@ -1,5 +1,6 @@
-/* Remote subsystems: the same bits as in one process by every transport, and partners that end,
- * hang, or do not know the secret. Under mpirun -n 2 ranks are those of the launcher. */
+/* Remote subsystems: bitwise the same results as in one process for every transport, and servers
+ * that exit, hang, or do not know the secret. Under mpirun -n 2 the ranks are those of the
+ * launcher. */
 #include "test.h"
 
 #include <math.h>

@@ -1,6 +1,6 @@
-/* Parts of a merged subsystem that other processes relax: the same bits as in one process by every
- * transport, with a controller of one of them and after a state that was set back. Under
- * mpirun -n 2 ranks are those of the launcher. */
+/* Parts of a merged subsystem that other processes solve with the scheme relaxed: bitwise the same
+ * result as in one process for every transport, with a controller on one of the parts and after a
+ * state has been restored. Under mpirun -n 2 the ranks are those of the launcher. */
 #include "test.h"
 
 #include "context.h"

@@ -1,5 +1,5 @@
-/* Smooth mechanisms cut at a joint, with one call of each part per step: the motion of the whole,
- * at any ratio of masses. */
+/* Mechanisms without contact, split at a joint, with one solver call per subsystem and step: the
+ * motion is that of the undivided mechanism for any mass ratio. */
 #include <math.h>
 #include <stdlib.h>
 #include <string.h>

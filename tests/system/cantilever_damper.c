@@ -1,6 +1,6 @@
-/* The cantilever with a particle damper (models/cantilever-damper) through its scenario files:
- * the coupled model against the lumped one, tight against explicit, and what the two sides of the
- * clamp say to each other. */
+/* The cantilever with a particle damper (models/cantilever-damper), run from its scenario files:
+ * the coupled model against the lumped one, the scheme tight against explicit, and the wrenches and
+ * motions that the two sides of the clamp exchange. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,6 +1,6 @@
-/* The number of threads never changes a bit: the state hashes of runs with 1, 2, 4 and 16 threads
- * are the same, for all schemes that advance subsystems in parallel and for worlds of more bodies
- * and contacts than one thread takes at a time. scripts/same-bits compares builds. */
+/* The number of threads does not change a bit: runs with 1, 2, 4 and 16 threads have the same state
+ * hash, for all schemes that advance subsystems in parallel and for models with more bodies and
+ * contacts than one thread processes at a time. scripts/same-bits compares builds. */
 #include <inttypes.h>
 #include <stdio.h>
 #include <string.h>

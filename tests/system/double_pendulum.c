@@ -1,6 +1,8 @@
-/* The double pendulum of paper explicit 4.2, split at the joint between its links, in all schemes.
+/* The double pendulum of Zhang et al. (2020), section 4.2, split at the joint between its links, in
+ * all schemes.
  *
- * Reference: an independent two-coordinate integration, exact to 1e-10 (models/double-pendulum). */
+ * Reference: an independent integration in two coordinates, accurate to 1e-10
+ * (models/double-pendulum). */
 #include <string.h>
 
 #include "../coupling/any_scheme.h"

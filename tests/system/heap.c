@@ -1,6 +1,6 @@
-/* The heap itself: every request of the program to the C library fails once, those of the libraries
- * that it stands on included, while a model is loaded, started and taken some steps further. Each
- * time that is told or made good, nothing crashes and what is computed is right. */
+/* Failing memory allocations during loading, starting and the first steps of a model: every request
+ * of the program to the C library fails once, including the requests of the libraries it uses. Each
+ * failure is either reported or recovered from; no failure crashes the program or changes a result. */
 #include <errno.h>
 #include <stdlib.h>
 #include <string.h>

@@ -1,6 +1,6 @@
-/* Interfaces with `at`, `axis` and joints by name: models/hinged-links against the exact motion
- * in every scheme, the same pendulum cut at each joint that leaves its motion as it is, and what
- * a check tells of a bad start. */
+/* Interfaces with `at`, `axis` and joints by name: models/hinged-links against the exact motion in
+ * every scheme, the same pendulum split at each joint that does not change its motion, and the
+ * messages of `yoke check` about an inconsistent initial state. */
 #include <math.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* The scheme index1 where users cut: mechanisms with contact, large ratios of masses. Every step
- * converges, and in few iterations. */
+/* The scheme index1 on typical splits: mechanisms with contact and with large mass ratios. Every
+ * step converges in few iterations. */
 #include <stdlib.h>
 
 #include "scenario_run.h"

@@ -1,5 +1,5 @@
-/* The log crane (models/log-crane) through its scenario: it holds still, grasps the log, follows
- * the commanded velocities, and keeps the log in its grip. */
+/* The log crane (models/log-crane), run from its scenario: it holds its position, grasps the log,
+ * follows the commanded velocities, and does not lose the log. */
 #include <string.h>
 
 #include "scenario_run.h"

@@ -1,5 +1,5 @@
-/* The hydraulic manipulator (models/manipulator) through its scenario files: in static
- * equilibrium, against an integration that shares nothing with it, and at the block. */
+/* The hydraulic manipulator (models/manipulator), run from its scenario files: in static
+ * equilibrium, against an independent integration, and in contact with the block. */
 #include "manipulator_reference.h"
 #include "scenario_run.h"
 

@@ -1,6 +1,7 @@
-/* The manipulator of paper rim, example 1, before its sphere meets the block: the equations in
- * two angles and four pressures, by the classical Runge-Kutta method. Shares nothing with the
- * solvers: point masses, a rod, and the paper's printed equations (46)-(52). */
+/* The manipulator of the paper on the scheme rim, example 1, before its sphere touches the block:
+ * the equations in two angles and four pressures, integrated by the classical Runge-Kutta method.
+ * Independent of the solvers: it uses point masses, a rod, and the paper's equations (46)-(52) as
+ * printed. */
 #ifndef YOKE_TESTS_MANIPULATOR_REFERENCE_H
 #define YOKE_TESTS_MANIPULATOR_REFERENCE_H
 

@@ -1,6 +1,6 @@
-/* Memory that systems take when they are made and started: every request fails once, for all
- * solvers, integrators and schemes. Each time it is told, nothing crashes and nothing leaks; steps
- * ask for no more. */
+/* Memory that systems allocate when they are created and started: every request fails once, for all
+ * solvers, integrators and schemes. Each failure is reported, without crashes and without leaks.
+ * Steps allocate nothing. */
 #include <string.h>
 
 #include "failing_allocator.h"

@@ -1,8 +1,8 @@
-/* The order of the scheme index1 is the lower one of two: that of its polynomials and that of the
- * solvers; that of the scheme tight is the solvers', up to 2, with any number of substeps. Two
- * bodies that spin in space, cut at every kind of joint, by all integrators and degrees; an arm
- * on a hydraulic cylinder. The reference is the method of order 8 under cubics, with an error
- * below 1e-12 m. */
+/* The order of the scheme index1 is the smaller one of the order of its polynomials and the order
+ * of the solvers. The order of the scheme tight is that of the solvers, at most 2, for any number
+ * of substeps. Models: two bodies that rotate in space, split at every kind of joint, with all
+ * integrators and degrees, and an arm on a hydraulic cylinder. The reference is the integrator of
+ * order 8 with cubic polynomials, with an error below 1e-12 m. */
 #include <stdlib.h>
 
 #include "math/vec3.h"

@@ -1,6 +1,6 @@
-/* The scheme relaxed on chains of links, one subsystem each: its fixed point is the merged
- * system, in any order and with any number of threads; and it says where and why it does not
- * converge. */
+/* The scheme relaxed on chains of links, one subsystem each: its fixed point is the solution of the
+ * merged system, in any order of the subsystems and with any number of threads. If it does not
+ * converge, it reports where and why. */
 #include <string.h>
 
 #include "../coupling/any_scheme.h"

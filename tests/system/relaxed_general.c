@@ -1,7 +1,8 @@
-/* The scheme relaxed on what the papers do not show: closed loops with redundant joints,
+/* The scheme relaxed on systems beyond those of the papers: closed loops with redundant joints,
  * universal, prismatic and spherical joints between three and four subsystems, flexible bodies on
- * both sides of a cut, steps that events cut, a controller of one part; each against the merged
- * system. And what cannot be merged is refused with the remedy. */
+ * both sides of an interface, steps shortened by events, a controller inside one part. Each is
+ * compared with the merged system. Systems that cannot be merged are rejected with a message that
+ * names the remedy. */
 #include <stdlib.h>
 #include <string.h>
 

@@ -1,5 +1,5 @@
-/* The scheme rim on the models of its paper: stable at macro steps at which holding the inputs is
- * not. */
+/* The scheme rim on the models of its paper: stable at macro steps for which constant inputs are
+ * unstable. */
 #include <string.h>
 
 #include "load_scenario.h"

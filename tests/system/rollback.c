@@ -1,6 +1,7 @@
-/* A state that is restored leads to the same bits: in the system that made it, and in another
- * that has done nothing but start. For every integrator of the smooth solver and for the scheme
- * relaxed, whose factors and Jacobians are kept over many steps; and threads change nothing. */
+/* A restored state leads to bitwise the same continuation, both in the system that saved it and in
+ * another one that has only been started; for every integrator of the solver `multibody` and for
+ * the scheme relaxed, whose factors and Jacobians are reused over many steps. The number of threads
+ * does not matter. */
 #include <stdlib.h>
 #include <string.h>
 

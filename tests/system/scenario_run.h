@@ -1,4 +1,4 @@
-/* A scenario of models/ as it runs: opened with overrides, stepped, sampled. */
+/* Runs a scenario of models/ in a test: loads it with overrides, steps it, samples it. */
 #ifndef YOKE_TESTS_SCENARIO_RUN_H
 #define YOKE_TESTS_SCENARIO_RUN_H
 
