@@ -1,5 +1,4 @@
-/* The Radau IIA step: order 5, exact for linear problems as far as the order promises, stable, and with an error
- * estimate that matches the true error. */
+/* The Radau IIA step: order 5, stiff problems, an error estimate of order 3, and reported failures. */
 #include "math/integrators.h"
 
 #include <math.h>
