@@ -164,7 +164,7 @@ radius() {
 columns() {
     awk -F, -v dx="$2" -v dy="$3" 'NR == 1 { next }
         function flush() { if (open) print x, (first + last) / 2, x - dx, x + dx, first - dy, last + dy; open = 0 }
-        $1 != x { flush(); x = $1 }
+        NR == 2 || $1 != x { flush(); x = $1 }
         $4 == 1 { if (!open) first = $2; open = 1; last = $2 }
         $4 != 1 { flush() }
         END { flush() }' "$out/$1.csv" >"$out/$1.columns"
