@@ -7,7 +7,9 @@
  * an explicit scheme that calls each once per step, then with one that repeats the step until
  * both agree. Clamped carts are one mass on two springs, so the exact motion is known.
  *
- *   cc couple.c $(pkg-config --cflags --libs yoke) -lm */
+ *   cc couple.c $(pkg-config --cflags --libs yoke) -lm
+ *
+ * If the library is not in a folder of the system, add -Wl,-rpath,$(pkg-config --variable=libdir yoke). */
 #include <math.h>
 #include <stdio.h>
 #include <string.h>

@@ -1,7 +1,7 @@
 #!/usr/bin/env python3
 """A partner of Yoke in Python: a mass on a spring, served at a socket.
 
-    python3 partner.py unix:/tmp/partner &
+    python3 partner.py unix:partner.sock &
     yoke run partner.yaml
 
 Speaks version 1 of the protocol (docs/protocol.md) with the standard library alone. The mass

@@ -1,7 +1,9 @@
 /* A pendulum that carries a box of particles: two solvers, each with its own method, connected at
  * one marker.
  *
- *   cc pendulum.c $(pkg-config --cflags --libs yoke) -lm */
+ *   cc pendulum.c $(pkg-config --cflags --libs yoke) -lm
+ *
+ * If the library is not in a folder of the system, add -Wl,-rpath,$(pkg-config --variable=libdir yoke). */
 #include <stdio.h>
 #include <yoke/multibody.h>
 #include <yoke/nonsmooth.h>

@@ -5,7 +5,9 @@
  * take a weighted mean of the wrenches of the last two steps. The weight is an option, and a key
  * of the scenario beside `scheme`.
  *
- *   cc scheme.c $(pkg-config --cflags --libs yoke) -lm */
+ *   cc scheme.c $(pkg-config --cflags --libs yoke) -lm
+ *
+ * If the library is not in a folder of the system, add -Wl,-rpath,$(pkg-config --variable=libdir yoke). */
 #include <math.h>
 #include <stddef.h>
 #include <stdio.h>
