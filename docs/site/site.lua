@@ -61,7 +61,7 @@ local contents = {
       "docs/hydraulics.md",
     },
   },
-  { "Reference", { "docs/scenario.md", "docs/python-api.md", "include/yoke", "docs/protocol.md", "docs/glossary.md", "docs/references.md" } },
+  { "Reference", { "docs/commands.md", "docs/scenario.md", "docs/python-api.md", "include/yoke", "docs/protocol.md", "docs/glossary.md", "docs/references.md" } },
   { "Evidence", { "studies/README.md", "studies/trust/README.md", "SECURITY.md" } },
   { "Gallery", { "models/README.md" } },
   { "Development", { "docs/architecture.md", "CONTRIBUTING.md", "docs/dependencies.md", "CHANGELOG.md" } },
@@ -227,7 +227,7 @@ local function index_markdown(page, path, title, blocks)
       close()
       section, anchor, parts = pandoc.utils.stringify(block), block.identifier, {}
     elseif block.t ~= "Header" then
-      parts[#parts + 1] = block.t == "CodeBlock" and block.text or pandoc.utils.stringify(block)
+      parts[#parts + 1] = block.t == "CodeBlock" and block.text or pandoc.write(pandoc.Pandoc({ block }), "plain"):gsub("%-%-%-+", ""):gsub("%s+", " ")
     end
   end
   close()
