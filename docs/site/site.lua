@@ -227,7 +227,12 @@ local function index_markdown(page, path, title, blocks)
       close()
       section, anchor, parts = pandoc.utils.stringify(block), block.identifier, {}
     elseif block.t ~= "Header" then
-      parts[#parts + 1] = block.t == "CodeBlock" and block.text or pandoc.write(pandoc.Pandoc({ block }), "plain"):gsub("%-%-%-+", ""):gsub("%s+", " ")
+      local plain = block:walk({
+        Math = function(math)
+          return pandoc.Str(math.text)
+        end,
+      })
+      parts[#parts + 1] = pandoc.write(pandoc.Pandoc({ plain }), "plain"):gsub("%-%-%-+", ""):gsub("%s+", " ")
     end
   end
   close()
