@@ -377,6 +377,11 @@ local function put_markdown(path)
         resolve(page, path, source)
       end
     end,
+    RawBlock = function(raw)
+      for source in raw.text:gmatch('src="([^"]*)"') do
+        resolve(page, path, source)
+      end
+    end,
     CodeBlock = function(block)
       return pandoc.RawBlock("html", "<pre><code>" .. coloured(block.text, block.classes[1] or "") .. "</code></pre>")
     end,
