@@ -176,7 +176,9 @@ end
 local function navigation(page)
   local lines = {}
   for _, section in ipairs(contents) do
-    local items, open = {}, false
+    -- Pages that are not in the contents belong to the section of their folder.
+    local owner = page:match("^api/") and "Reference" or page:match("^models/") and "Gallery" or page:match("^studies/") and "Evidence"
+    local items, open = {}, section[1] == owner
     for _, path in ipairs(section[2]) do
       local line = entry(page, path)
       open = open or page_of(path) == page
