@@ -48,7 +48,7 @@ static int check_as_json(const char *path, const option_list *sets)
     if (starts)
         status = yk_system_initialize(system);
 
-    yk_run_report report = {0};
+    static yk_run_report report; /* too large for a small stack */
     if (starts && !YK_FAILED(status))
         status = yk_check_coupling_limits(context, scenario, &report);
 
@@ -153,7 +153,7 @@ int command_check(int argc, char **argv)
     }
 
     /* Then couplings that are unstable because of masses or algebraic loops. */
-    yk_run_report report = {0};
+    static yk_run_report report; /* too large for a small stack */
     if (starts)
         status = yk_check_coupling_limits(l.context, l.scenario, &report);
     if (status == YK_OK)

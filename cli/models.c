@@ -124,7 +124,7 @@ static bool copy_file(const char *from, const char *to)
     }
 
     yk_output output = yk_output_open(to);
-    char block[65536];
+    char block[4096];
     for (size_t count; output.stream && (count = fread(block, 1, sizeof block, source)) > 0;)
         fwrite(block, 1, count, output.stream);
     bool good = !ferror(source);

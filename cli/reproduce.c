@@ -244,7 +244,7 @@ int command_reproduce(int argc, char **argv)
         if (r.columns && yk_scenario_system(l.scenario, &system) == YK_OK) {
             catch_interrupts();
             yk_run_options def = {.recorder = &r.base};
-            yk_run_report report;
+            static yk_run_report report; /* too large for a small stack */
             yk_status status = yk_run(l.context, l.scenario, &def, &report);
             code = print_outcome(&l, &r, status, &report, quiet);
         } else {

@@ -376,7 +376,7 @@ static int run_loaded(const loaded *l, request *q)
 
     const yk_scenario_info *info = yk_scenario_get_info(l->scenario);
     const option_list *files = &q->files;
-    yk_run_report report;
+    static yk_run_report report; /* too large for a small stack */
     q->visible = !q->quiet && isatty(STDERR_FILENO);
     yk_status status = run_and_record(l, q, &report);
     if (q->json)

@@ -236,7 +236,7 @@ static yk_status estimate(study *s, report *r)
             e->error = INFINITY;
             e->order = NAN;
             e->range = NAN;
-            e->predictable_until = trial->report.time;
+            e->predictable_until = trial->report->time;
         }
 
         return YK_OK;

@@ -122,6 +122,7 @@ typedef struct study {
 
     /* Variants of all schemes, and the overrides of each. */
     yk_choice choices[YK_CHOICES_MAX];
+    yk_changes changes[YK_CHOICES_MAX];
     const char *overrides[YK_CHOICES_MAX * YK_CHANGES_MAX];
     yk_variant candidates[YK_ADVICE_ROWS_MAX];
     contender contenders[YK_ADVICE_ROWS_MAX];
@@ -193,7 +194,8 @@ static yk_status list_candidates(study *s)
     s->advice->count = s->count;
     for (int i = 0; i < s->count; i++) {
         const yk_choice *choice = &s->choices[i];
-        const yk_changes *changes = &choice->changes;
+        const yk_changes *changes = &s->changes[i];
+        s->changes[i] = yk_choice_changes(choice);
         yk_advice_row *row = &s->advice->rows[i];
         *row = (yk_advice_row){.outcome = YK_ADVICE_NOT_TRIED, .error = NAN, .step = NAN};
         snprintf(row->name, sizeof row->name, "%s", choice->name);
@@ -356,9 +358,9 @@ static yk_status run_pilots(study *s)
             }
 
             /* The first run was made before the weights were known. */
-            good = !YK_FAILED(pilot.status) && pilot.report.step_count > 0;
+            good = !YK_FAILED(pilot.status) && pilot.report->step_count > 0;
             if (good) {
-                double seconds = pilot.seconds / (double)pilot.report.step_count;
+                double seconds = pilot.seconds / (double)pilot.report->step_count;
                 s->seconds_per_step = fmin(s->seconds_per_step, seconds);
             }
 
@@ -624,7 +626,7 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
         yk_finding_kind kind;
         const yk_trial *run = &r.runs[i];
         bool late = run->status == YK_INTERRUPTED;
-        bool serious = yk_report_serious(&run->report, &kind) && kind != YK_FINDING_NOT_CONVERGED;
+        bool serious = yk_report_serious(run->report, &kind) && kind != YK_FINDING_NOT_CONVERGED;
         if (late)
             s->too_long = true;
         if (late || YK_FAILED(run->status) || serious)
@@ -687,7 +689,7 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
                 .candidate = candidate,
                 .parts = parts,
                 .record = record,
-                .report = r.runs[REFERENCE_LEVELS - 1].report,
+                .report = *r.runs[REFERENCE_LEVELS - 1].report,
                 .stretch = s->advice->duration,
                 .seconds = used,
                 .error = error,
@@ -835,12 +837,12 @@ static void try_candidate(void *user, int index, void *result)
 
     /* Its cost over the whole run. A trial that broke down has made only some of its steps. */
     row->step = step;
-    row->spurious_energy = trial.report.energy_created / trial.report.max_energy;
+    row->spurious_energy = trial.report->energy_created / trial.report->max_energy;
     row->error = NAN;
     row->message[0] = '\0';
-    if (trial.report.step_count > 0) {
+    if (trial.report->step_count > 0) {
         double scale = (s->end - s->start) / s->advice->duration;
-        double part = s->advice->duration / fmax(trial.report.time - s->start, step);
+        double part = s->advice->duration / fmax(trial.report->time - s->start, step);
         c->work = trial.work * scale * fmax(1, part);
         row->call_count = (int64_t)llround((double)trial.calls * scale * fmax(1, part));
         row->wall_time = c->work * s->seconds_per_work;
@@ -848,7 +850,7 @@ static void try_candidate(void *user, int index, void *result)
 
     /* Its error, and its findings. */
     yk_finding_kind kind;
-    bool serious = yk_report_serious(&trial.report, &kind);
+    bool serious = yk_report_serious(trial.report, &kind);
     bool open = serious && kind == YK_FINDING_NOT_CONVERGED;
     if (YK_FAILED(trial.status)) {
         bool grew = trial.status == YK_ERROR_NOT_FINITE || (serious && !open);
@@ -864,13 +866,13 @@ static void try_candidate(void *user, int index, void *result)
         if (serious && !open)
             row->outcome = YK_ADVICE_UNSTABLE;
         if (serious)
-            snprintf(row->message, sizeof row->message, "%s", trial.report.findings[0].message);
+            snprintf(row->message, sizeof row->message, "%s", trial.report->findings[0].message);
         else if (row->error <= s->def->tolerance)
             row->outcome = YK_ADVICE_ACCEPTED;
         if (!serious && worst >= 0)
             snprintf(row->worst_channel, sizeof row->worst_channel, "%s", s->channels[worst]);
     }
-    c->report = trial.report;
+    c->report = *trial.report;
     if (row->outcome == YK_ADVICE_ACCEPTED)
         c->verified = s->advice->duration;
 
@@ -878,7 +880,7 @@ static void try_candidate(void *user, int index, void *result)
      * of steps, however small these are. */
     int64_t broke = 0;
     if (YK_FAILED(trial.status))
-        broke = trial.report.step_count;
+        broke = trial.report->step_count;
     bool no_better = broke > 0 && c->broke > 0 && (double)broke < 1.5 * (double)c->broke;
     bool refused = trial.status == YK_ERROR_CAPABILITY || trial.status == YK_ERROR_INPUT;
     if (no_better || refused || trial.status == YK_ERROR_ARGUMENT)
@@ -1051,11 +1053,11 @@ static bool verify_whole(study *s, int index)
 
     /* Whether it reached its end, and its result is accurate there. */
     yk_finding_kind kind;
-    bool serious = yk_report_serious(&w.runs[0].report, &kind) && kind != YK_FINDING_NOT_CONVERGED;
+    bool serious = yk_report_serious(w.runs[0].report, &kind) && kind != YK_FINDING_NOT_CONVERGED;
     bool broke_down = failed && YK_FAILED(failed->status);
     bool good = true;
     if (broke_down || serious) {
-        const char *why = w.runs[0].report.findings[0].message;
+        const char *why = w.runs[0].report->findings[0].message;
         if (broke_down)
             why = failed->message;
         row->outcome = YK_ADVICE_UNSTABLE;
@@ -1063,7 +1065,7 @@ static bool verify_whole(study *s, int index)
                   stretch, why);
         good = false;
     } else if (!failed) {
-        c->report = w.runs[0].report;
+        c->report = *w.runs[0].report;
         int worst = -1;
         double error = 0;
         if (refined)

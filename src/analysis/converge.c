@@ -140,10 +140,10 @@ static void do_row(void *user, int index, void *result)
     yk_trial_def def = trial_of(s, variant_of(s, row->variant), row->step);
     yk_trial trial;
     yk_trial_run(&def, &trial);
-    row->step_count = trial.report.step_count;
+    row->step_count = trial.report->step_count;
     row->iteration_count = trial.iterations;
     row->call_count = trial.calls;
-    row->wall_time = trial.report.wall_time;
+    row->wall_time = trial.report->wall_time;
     row->wall_time_per_step = NAN;
     if (row->step_count > 0)
         row->wall_time_per_step = row->wall_time / (double)row->step_count;
@@ -153,9 +153,9 @@ static void do_row(void *user, int index, void *result)
     const char *message = trial.message;
     if (YK_FAILED(trial.status)) {
         row->outcome = YK_OUTCOME_FAILED;
-    } else if (yk_report_serious(&trial.report, &kind) && kind != YK_FINDING_NOT_CONVERGED) {
+    } else if (yk_report_serious(trial.report, &kind) && kind != YK_FINDING_NOT_CONVERGED) {
         row->outcome = YK_OUTCOME_UNSTABLE;
-        message = trial.report.findings[0].message;
+        message = trial.report->findings[0].message;
     } else if (trial.status == YK_NOT_CONVERGED) {
         row->outcome = YK_OUTCOME_NOT_CONVERGED;
     }

@@ -23,19 +23,19 @@ void yk_changes_add(yk_changes *changes, const char *format, ...)
 
 /* Choices -------------------------------------------------------------------------------------- */
 
-static void fill_choice(const yk_scheme_ops *scheme, const yk_scheme_variant *variant,
-                        yk_choice *choice)
+yk_changes yk_choice_changes(const yk_choice *choice)
 {
-    *choice = (yk_choice){.scheme = scheme, .variant = variant, .name = scheme->name};
-    yk_changes_add(&choice->changes, "coupling.scheme=%s", scheme->name);
-    if (!variant)
-        return;
+    yk_changes changes = {0};
+    yk_changes_add(&changes, "coupling.scheme=%s", choice->scheme->name);
+    if (!choice->variant)
+        return changes;
 
-    /* The scheme with the options of the variant. */
+    const yk_scheme_variant *variant = choice->variant;
     const int most = sizeof variant->options / sizeof *variant->options;
-    choice->name = variant->name;
     for (int i = 0; i < most && variant->options[i]; i++)
-        yk_changes_add(&choice->changes, "coupling.%s", variant->options[i]);
+        yk_changes_add(&changes, "coupling.%s", variant->options[i]);
+
+    return changes;
 }
 
 int yk_choices(unsigned purpose, yk_choice *list)
@@ -54,7 +54,7 @@ int yk_choices(unsigned purpose, yk_choice *list)
             int index = count++;
             for (; index > 0 && list[index - 1].variant->cost > variant->cost; index--)
                 list[index] = list[index - 1];
-            fill_choice(scheme, variant, &list[index]);
+            list[index] = (yk_choice){scheme, variant, variant->name};
         }
     }
 
@@ -73,7 +73,7 @@ int yk_candidates(yk_choice *list)
         for (int k = 0; k < offered; k++)
             listed = listed || list[k].scheme == scheme;
         if (!listed)
-            fill_choice(scheme, NULL, &list[count++]);
+            list[count++] = (yk_choice){scheme, NULL, scheme->name};
     }
 
     return count;
@@ -86,8 +86,9 @@ unsigned yk_choice_traits(yk_context *context, const yk_choice *choice)
     yk_scheme_set_defaults(choice->scheme, options);
 
     /* The options of the variant behind "coupling."; the first change is the scheme itself. */
-    for (int i = 1; i < choice->changes.count; i++) {
-        const char *change = choice->changes.texts[i] + strlen("coupling.");
+    yk_changes changes = yk_choice_changes(choice);
+    for (int i = 1; i < changes.count; i++) {
+        const char *change = changes.texts[i] + strlen("coupling.");
         const char *equals = strchr(change, '=');
         char key[YK_CHANGE_TEXT];
         snprintf(key, sizeof key, "%.*s", (int)(equals - change), change);
@@ -209,10 +210,11 @@ void yk_finding_change(yk_finding *finding, const yk_changes *changes)
 void yk_finding_choice(yk_finding *finding, const yk_choice *choice, const yk_scenario_info *info)
 {
     /* Who has the scheme already needs its options only. */
-    bool same_scheme = choice->scheme == info->scheme.ops && choice->changes.count > 1;
+    yk_changes all = yk_choice_changes(choice);
+    bool same_scheme = choice->scheme == info->scheme.ops && all.count > 1;
     yk_changes changes = {0};
-    for (int i = same_scheme; i < choice->changes.count; i++)
-        yk_changes_add(&changes, "%s", choice->changes.texts[i]);
+    for (int i = same_scheme; i < all.count; i++)
+        yk_changes_add(&changes, "%s", all.texts[i]);
     yk_finding_change(finding, &changes);
 }
 
@@ -291,10 +293,10 @@ static outcome try_once(attempts *a, yk_remedy *remedy)
     yk_trial_run(&def, &trial);
     a->seconds -= trial.seconds;
     yk_status status = trial.status;
-    double reached = trial.report.time;
-    double error = trial.report.estimate.available ? trial.report.estimate.relative_error : NAN;
+    double reached = trial.report->time;
+    double error = trial.report->estimate.available ? trial.report->estimate.relative_error : NAN;
     yk_finding_kind kind;
-    bool serious = yk_report_serious(&trial.report, &kind);
+    bool serious = yk_report_serious(trial.report, &kind);
     yk_trial_release(&trial);
 
     if (yk_context_should_stop(a->context))

@@ -21,8 +21,10 @@ typedef struct yk_choice {
     const yk_scheme_ops *scheme;
     const yk_scheme_variant *variant; /* NULL: the scheme as it is */
     const char *name;
-    yk_changes changes; /* first the scheme, then the options of the variant */
 } yk_choice;
+
+/* The changes of a choice: first the scheme, then the options of the variant. */
+yk_changes yk_choice_changes(const yk_choice *choice);
 
 enum { YK_CHOICES_MAX = 32 };
 

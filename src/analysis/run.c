@@ -280,6 +280,9 @@ static void add_statistics(run *r)
     add_figure(r, "threshold", "mass_ratio_tested", YK_RATIO_MOST, "");
 }
 
+/* The overrides of a remedy, line by line. */
+typedef char remedy_text[YK_REMEDY_OVERRIDES_MAX * sizeof(((yk_remedy *)0)->overrides[0])];
+
 /* Also after a failure: the results until then are kept, and the record contains the reason of the
  * end. */
 static yk_status end_record(run *r, yk_status outcome, const char *failure)
@@ -290,15 +293,15 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
     /* Upper bound of the number of values. */
     r->figure_capacity = 21 + 2 * YK_FINDING_COUNT + 4 * r->info->subsystem_count +
                          11 * r->info->interface_count + (5 + YK_REMEDIES_MAX) * YK_FINDINGS_MAX;
-    char remedies[YK_FINDINGS_MAX][YK_REMEDIES_MAX]
-                 [YK_REMEDY_OVERRIDES_MAX * sizeof(((yk_remedy *)0)->overrides[0])];
     size_t capacity = (size_t)r->figure_capacity;
+    remedy_text *remedies =
+        yk_allocate(r->context, YK_FINDINGS_MAX * YK_REMEDIES_MAX, sizeof *remedies);
     r->figures = yk_allocate(r->context, capacity, sizeof *r->figures);
     r->figure_names = yk_allocate(r->context, capacity, sizeof *r->figure_names);
 
     /* Statistics, findings with their remedies, and the outcome. */
     yk_status status = YK_ERROR_MEMORY;
-    if (r->figures && r->figure_names) {
+    if (r->figures && r->figure_names && remedies) {
         add_statistics(r);
 
         /* Each finding, with its location. */
@@ -321,13 +324,13 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
             /* The kind of a remedy, and its overrides line by line. */
             for (int k = 0; k < f->remedy_count; k++) {
                 const yk_remedy *remedy = &f->remedies[k];
-                char *text = remedies[i][k];
+                char *text = remedies[i * YK_REMEDIES_MAX + k];
                 text[0] = '\0';
 
                 for (int n = 0; n < remedy->override_count; n++) {
                     size_t length = strlen(text);
                     const char *separator = n > 0 ? "\n" : "";
-                    snprintf(text + length, sizeof remedies[i][k] - length, "%s%s", separator,
+                    snprintf(text + length, sizeof(remedy_text) - length, "%s%s", separator,
                              remedy->overrides[n]);
                 }
 
@@ -345,6 +348,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
         status = yk_recorder_end(r->def->recorder, &summary);
     }
 
+    yk_free(r->context, remedies);
     yk_free(r->context, r->figures);
     yk_free(r->context, r->figure_names);
     return status;
@@ -568,15 +572,9 @@ static yk_status step_to_end(run *r)
     return YK_OK;
 }
 
-yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_options *def,
-                 yk_run_report *report)
+static yk_status run_with_report(yk_context *context, yk_scenario *scenario,
+                                 const yk_run_options *def, yk_run_report *report)
 {
-    if (!scenario)
-        return yk_refuse_null(context, __func__, "scenario");
-
-    yk_run_report own;
-    if (!report)
-        report = &own;
     static const yk_run_options nothing_recorded;
     if (!def)
         def = &nothing_recorded;
@@ -592,11 +590,11 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_option
         .converged = true,
     };
 
-    *r.report = (yk_run_report){0};
+    memset(report, 0, sizeof *report);
     if (!(def->pace >= 0) || isinf(def->pace))
         return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "%s: the pace %g must be a number of simulated seconds per second, or 0",
-                       __func__, def->pace);
+                       "yk_run: the pace %g must be a number of simulated seconds per second, or 0",
+                       def->pace);
 
     yk_status status = yk_scenario_system(scenario, &r.system);
     if (YK_FAILED(status))
@@ -680,5 +678,23 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_option
     if (status == YK_OK && !r.converged)
         return YK_NOT_CONVERGED;
 
+    return status;
+}
+
+yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_options *def,
+                 yk_run_report *report)
+{
+    if (!scenario)
+        return yk_refuse_null(context, __func__, "scenario");
+
+    /* Reports are too large for the stack. */
+    yk_run_report *own = NULL;
+    if (!report)
+        report = own = yk_allocate(context, 1, sizeof *own);
+    if (!report)
+        return YK_ERROR_MEMORY;
+
+    yk_status status = run_with_report(context, scenario, def, report);
+    yk_free(context, own);
     return status;
 }

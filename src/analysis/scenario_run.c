@@ -98,7 +98,9 @@ static bool goes_on(void *user, const yk_run_progress *progress)
 void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
 {
     /* One thread, because the trials run in parallel. */
-    *trial = (yk_trial){.status = YK_ERROR_MEMORY, .def = def, .limit = INFINITY};
+    static const yk_run_report no_report;
+    *trial =
+        (yk_trial){.status = YK_ERROR_MEMORY, .def = def, .limit = INFINITY, .report = &no_report};
     yk_context_def context_def = yk_context_default();
     context_def.thread_count = 1;
     context_def.log = NULL; /* the outcome is reported, not the log */
@@ -108,6 +110,12 @@ void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
     if (!trial->context)
         return;
 
+    /* Reports are too large for the stack. */
+    trial->own_report = yk_allocate(trial->context, 1, sizeof *trial->own_report);
+    if (!trial->own_report)
+        return;
+
+    trial->report = trial->own_report;
     yk_diagnostics *diagnostics = NULL;
     yk_scenario *scenario = NULL;
     yk_system *system = NULL;
@@ -134,7 +142,7 @@ void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
             .verdict_scenario = def->estimate_error ? &source.def : NULL,
             .error_tolerance = def->error_tolerance,
         };
-        status = yk_run(trial->context, scenario, &run_def, &trial->report);
+        status = yk_run(trial->context, scenario, &run_def, trial->own_report);
         trial->seconds = yk_processor_seconds() - trial->begun;
         trial->iterations = yk_system_get_statistics(system).iterations;
     }
@@ -183,8 +191,11 @@ void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
 void yk_trial_release(yk_trial *trial)
 {
     yk_record_destroy(trial->record);
-    if (trial->context)
+    if (trial->context) {
+        yk_free(trial->context, trial->own_report);
         yk_context_destroy(trial->context);
+    }
+
     *trial = (yk_trial){0};
 }
 

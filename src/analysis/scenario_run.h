@@ -39,13 +39,14 @@ typedef struct yk_trial {
     yk_status status; /* of loading, or of the run */
     char message[YK_TRIAL_MESSAGE];
     yk_context *context;
-    const yk_trial_def *def; /* while it runs */
-    double begun, limit;     /* processor time (s): at the first step, and limit from then on */
-    yk_record *record;       /* NULL if it could not be loaded */
-    yk_run_report report;
-    double seconds;     /* processor time of the run, from the first step on */
-    int64_t calls;      /* of all subsystems */
-    int64_t iterations; /* sweeps over all of them */
+    const yk_trial_def *def;     /* while it runs */
+    double begun, limit;         /* processor time (s): at the first step, and limit from then on */
+    yk_record *record;           /* NULL if it could not be loaded */
+    const yk_run_report *report; /* all zero if it did not run */
+    yk_run_report *own_report;   /* memory of the report */
+    double seconds;              /* processor time of the run, from the first step on */
+    int64_t calls;               /* of all subsystems */
+    int64_t iterations;          /* sweeps over all of them */
     /* steps of subsystems by their weights: the same on any machine, however busy it is */
     double work;
 } yk_trial;

@@ -262,7 +262,7 @@ static bool ask_reference(yk_comparison *c, const yk_choice *choice, bool follow
         double step = c->source.info->step;
         if (!followed)
             step = ldexp(step, -1 - i);
-        yk_changes changes = choice->changes;
+        yk_changes changes = yk_choice_changes(choice);
         change_step(c, step, &changes);
         report_progress(c, "the reference %s at %g s", choice->name, step);
         yk_growth growth;
@@ -314,7 +314,8 @@ static bool measure_reference(yk_comparison *c, yk_growth *growth)
             continue;
 
         report_progress(c, "the reference %s at %g s", reference->name, c->source.info->step);
-        return measure(c, &reference->changes, growth, NULL) == YK_OK;
+        yk_changes changes = yk_choice_changes(reference);
+        return measure(c, &changes, growth, NULL) == YK_OK;
     }
 
     return false;
@@ -718,7 +719,8 @@ yk_status yk_compare_breakdown(yk_comparison *c, double time, const char *messag
         const yk_choice *choice = &references[i];
         report_progress(c, "the reference %s", choice->name);
         yk_growth growth;
-        yk_status status = measure(c, &choice->changes, &growth, why);
+        yk_changes changes = yk_choice_changes(choice);
+        yk_status status = measure(c, &changes, &growth, why);
         if (status != YK_OK || !isfinite(growth.rate))
             continue;
 
@@ -844,9 +846,11 @@ yk_status yk_compare_remedies(yk_comparison *c)
     /* The cheapest scheme that is stable. */
     yk_choice remedies[YK_CHOICES_MAX];
     int count = yk_choices(YK_VARIANT_REMEDY, remedies);
-    for (int i = 0; i < count && has_time(c); i++)
-        if (try_remedy(c, &remedies[i].changes))
+    for (int i = 0; i < count && has_time(c); i++) {
+        yk_changes changes = yk_choice_changes(&remedies[i]);
+        if (try_remedy(c, &changes))
             break;
+    }
 
     return YK_OK;
 }

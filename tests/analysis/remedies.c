@@ -145,7 +145,7 @@ static void every_remedy_works_on_the_model_that_raised_it(void **state)
         const raised *now = &cases[c];
         yk_trial wrong, truth;
         run(now->model, now->overrides, NULL, NULL, &wrong);
-        const yk_finding *finding = find(&wrong.report, now->kind);
+        const yk_finding *finding = find(wrong.report, now->kind);
         if (!finding)
             print_error("case %d: not found\n", (int)c);
         assert_non_null(finding);
@@ -155,26 +155,26 @@ static void every_remedy_works_on_the_model_that_raised_it(void **state)
         assert_int_equal(truth.status, YK_OK);
 
         /* The first finding is the cause, and has a remedy that can be pasted. */
-        assert_true(wrong.report.findings[0].remedy_count > 0);
-        assert_true(wrong.report.findings[0].remedies[0].override_count > 0);
-        for (int f = 0; f < wrong.report.finding_count; f++) {
-            for (int i = 0; i < wrong.report.findings[f].remedy_count; i++) {
-                const yk_remedy *remedy = &wrong.report.findings[f].remedies[i];
+        assert_true(wrong.report->findings[0].remedy_count > 0);
+        assert_true(wrong.report->findings[0].remedies[0].override_count > 0);
+        for (int f = 0; f < wrong.report->finding_count; f++) {
+            for (int i = 0; i < wrong.report->findings[f].remedy_count; i++) {
+                const yk_remedy *remedy = &wrong.report->findings[f].remedies[i];
                 if (remedy->override_count == 0)
                     continue;
                 yk_trial mended;
                 yk_finding_kind kind;
                 double largest;
                 run(now->model, now->overrides, remedy, "time.end=0.8", &mended);
-                bool serious = yk_report_serious(&mended.report, &kind);
+                bool serious = yk_report_serious(mended.report, &kind);
                 double off = yk_record_distance(mended.record, truth.record, &largest);
                 if (YK_FAILED(mended.status) || serious || !(off < 0.03))
                     print_error("case %d, %s: status %d, %s, off by %.3g\n", (int)c,
                                 remedy->overrides[0], mended.status,
-                                serious ? mended.report.findings[0].message : "", off);
+                                serious ? mended.report->findings[0].message : "", off);
                 assert_true(!YK_FAILED(mended.status));
                 assert_false(serious);
-                const yk_finding *left = find(&mended.report, now->kind);
+                const yk_finding *left = find(mended.report, now->kind);
                 if (left)
                     print_error("case %d, %s: %s\n", (int)c, remedy->overrides[0], left->message);
                 assert_null(left);
@@ -222,7 +222,7 @@ static void remedies_that_fail_are_not_recommended(void **state)
             yk_trial mended;
             run(crane, (const char *const[OVERRIDES_MAX]){schemes[c]}, remedy, NULL, &mended);
             assert_int_equal(mended.status, YK_OK);
-            assert_false(yk_report_serious(&mended.report, &kind));
+            assert_false(yk_report_serious(mended.report, &kind));
             yk_trial_release(&mended);
         }
         for (int i = 0; i < untried.finding_count; i++)
@@ -258,7 +258,7 @@ static void trials_end_in_the_midst_of_a_step(void **state)
         yk_trial trial;
         yk_trial_run(&defs[i], &trial);
         assert_int_equal(trial.status, YK_INTERRUPTED);
-        assert_int_equal(trial.report.step_count, 0);
+        assert_int_equal(trial.report->step_count, 0);
         assert_non_null(strstr(trial.message, "in the midst of step 1"));
         yk_trial_release(&trial);
     }

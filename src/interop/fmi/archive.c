@@ -15,7 +15,7 @@
 #include "base/input.h"
 #include "base/text.h"
 
-enum { PATH_BYTES = 4096, BLOCK = 1 << 16 };
+enum { PATH_BYTES = 4096, BLOCK = 1 << 12 };
 
 /* Names ---------------------------------------------------------------------------------------- */
 
@@ -554,7 +554,7 @@ yk_status yk_archive_put_file(yk_context *context, const char *folder, const cha
     /* Block by block: a binary may be large. */
     FILE *out = fopen(path, "wb");
     bool good = out != NULL;
-    char block[1 << 16];
+    char block[BLOCK];
 
     for (size_t got; good && (got = fread(block, 1, sizeof block, in)) > 0;)
         good = fwrite(block, 1, got, out) == got;

@@ -349,12 +349,17 @@ static void read_printed(yk_precice_host *host, char last[LINE_MAX_BYTES])
     last[0] = '\0';
 
     /* Only the last lines: old output is not the reason. */
-    char bytes[PRINTED_MAX + 1];
+    char *bytes = yk_allocate(host->context, PRINTED_MAX + 1, 1);
+    if (!bytes)
+        return;
+
     off_t size = lseek(host->printed, 0, SEEK_END);
     off_t from = size > PRINTED_MAX ? size - PRINTED_MAX : 0;
     ssize_t got = pread(host->printed, bytes, PRINTED_MAX, from);
-    if (got <= 0)
+    if (got <= 0) {
+        yk_free(host->context, bytes);
         return;
+    }
 
     /* Everything is logged, but a warning in every window only some times as a warning. */
     bytes[got] = '\0';
@@ -373,6 +378,8 @@ static void read_printed(yk_precice_host *host, char last[LINE_MAX_BYTES])
             snprintf(last, LINE_MAX_BYTES, "%s", fault ? fault + strlen("ERROR: ") : line);
         error = error || fault;
     }
+
+    yk_free(host->context, bytes);
 
     /* Later lines go to the new end. */
     if (ftruncate(host->printed, 0) != 0)
