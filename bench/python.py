@@ -3,14 +3,16 @@
     PYTHONPATH=build/release/python /usr/bin/python3 bench/python.py [--threads N]
 
 Prints the cost of a step() call beyond the same step in C, the cost of a subsystem in Python, the time to read a channel of 1e7
-samples, and the speed-up of rollout() with threads. Each time is the least of several.
+samples, and the speed-up of rollout() with threads and of processes. Each time is the least of several.
 """
 
 import argparse
+import multiprocessing
 import os
 import tempfile
 import time
 import tracemalloc
+from concurrent.futures import ProcessPoolExecutor
 
 import numpy as np
 
@@ -84,7 +86,13 @@ def large_channel():
             print(f"channel of {len(value):.1e} samples {label}: {1e3 * elapsed:.3f} ms, {allocated / 1e3:.1f} kB of Python memory, view: {not value.flags.owndata}")
 
 
+def run_to_the_end(changes):
+    with yoke.load("split-pendulum", {"time.end": 20, **changes}).start(threads=1) as sim:
+        sim.run_until(20)
+
+
 def rollouts(threads):
+    """Speed-up by threads, and by processes, which share nothing: what the machine can give."""
     s = yoke.load("split-pendulum", {"time.end": 20})
     variations = [{"parameters.rate": 0.5 + 0.01 * i} for i in range(32)]
     first = 0.0
@@ -92,7 +100,13 @@ def rollouts(threads):
     while count <= threads:
         elapsed = least(lambda: yoke.rollout(s, variations, lambda sim: sim.run_until(20), threads=count), 3)
         first = first or elapsed
-        print(f"rollout of {len(variations)} runs with {count} threads: {elapsed:.2f} s, speed-up {first / elapsed:.2f}")
+        with ProcessPoolExecutor(count, multiprocessing.get_context("spawn")) as pool:
+            list(pool.map(run_to_the_end, variations))  # starts the processes
+            apart = least(lambda: list(pool.map(run_to_the_end, variations)), 3)
+        print(
+            f"rollout of {len(variations)} runs with {count} threads: {elapsed:.2f} s, speed-up {first / elapsed:.2f}; "
+            f"with {count} processes {first / apart:.2f}"
+        )
         count *= 2
 
 
