@@ -350,7 +350,7 @@ static const yk_option size_fields[] = {
 static const yk_option_section size_keys = {"sizes", NULL, size_fields};
 
 static const yk_option lattice_fields[] = {
-    {"count", YK_OPTION_INTEGER, .required = true, .range = YK_AT_LEAST(1),
+    {"count", YK_OPTION_INTEGER, .required = true, .range = YK_AT_LEAST(0),
      .description = "number of particles"},
     YK_INCLUDE(size_keys),
     {"container", YK_OPTION_CHOICE, .default_text = "cylinder", .choices = cavity_words,

@@ -646,6 +646,10 @@ static void add_particles(maker *m, const yk_node *item)
     yk_context *context = yk_builder_context(m->builder);
     yk_material material = material_of(m, item);
 
+    /* A sweep over the number of particles may begin without any. */
+    if (item->choice != FROM_FILE && yk_node_integer(item, "count") == 0)
+        return;
+
     /* Shape and material. */
     yk_packing_def bed = yk_packing_default();
     if (item->choice != FROM_FILE)

@@ -21,7 +21,7 @@ def test_the_first_example(tmp_path, monkeypatch):
     assert axes.get_xlabel() == "time [s]" and axes.get_ylabel() == "tip.position [m]"
     assert len(axes.get_lines()) == 3
     assert r.verdict.trustworthy and str(r.verdict).startswith("OK")
-    sweep = yoke.sweep(s, {"parameters.count": range(10, 40, 20)}, measure="rms(tip.position.y)", threads=2)
+    sweep = yoke.sweep(s, {"parameters.count": range(0, 40, 20)}, measure="rms(tip.position.y)", threads=2)
     assert sweep.values.shape == (2, 1) and (sweep.values > 0).all()
     assert "<iframe" in r._repr_html_() or "<svg" in r._repr_html_()
 
