@@ -389,7 +389,9 @@ static void print_verdict(const yk_run_report *report, bool coupled)
     }
 
     const yk_error_estimate *e = &report->estimate;
-    if (e->available && *e->channel)
+    if (e->available && *e->channel && !(e->relative_error <= 10))
+        print_out(", estimated error above 1000 %% (worst: %s)", e->channel);
+    else if (e->available && *e->channel)
         print_out(", estimated error %.2g %% (worst: %s)", 100 * e->relative_error, e->channel);
     else if (e->available)
         print_out(", nothing that is recorded moves");

@@ -257,18 +257,16 @@ void yk_budget_conclude(const yk_budget *b, double *made, double *lost, double *
 
     /* Energy created or lost at the end of the run, as the mean over its last windows. */
     double made_last = 0;
-    double created_last = 0;
     int looks = 0;
 
     for (int i = b->count - b->count / LAST - 1; i >= 0 && i < b->count; i++) {
         looks += b->windows[i].looks;
         made_last += b->windows[i].made;
-        created_last += b->windows[i].created;
     }
 
     if (looks > 0 && *scale > 0) {
         *made = made_last / looks / *scale;
-        *lost = -fmax(made_last, created_last) / looks / *scale;
+        *lost = -made_last / looks / *scale;
     }
 
     *made = fmax(*made, largest);

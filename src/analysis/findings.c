@@ -460,21 +460,35 @@ static void judge_velocity_gaps(const yk_watch *watch, yk_run_report *report)
     }
 }
 
-/* Sides whose distance is larger than the motion can explain. A fixed interface has no travel: the
- * energy of its parts divided by its force is a length that replaces it. */
-static void judge_position_gaps(const yk_watch *watch, yk_run_report *report)
+/* The length that gaps are compared with: the travel of the interface, and a small part of the
+ * motion of its parts. A fixed interface has no travel: the energy of its parts by its force is a
+ * length that replaces it. */
+static double length_of(const yk_watched *w, const interface_scales *s, double furthest)
+{
+    double length = fmax(w->travel, AT_REST * fmax(furthest, s->usual * s->duration));
+    if (s->force > 0)
+        length = fmax(length, AT_REST * s->energy / s->force);
+    return length;
+}
+
+static double furthest_travel(const yk_watch *watch)
 {
     double furthest = 0;
     for (int k = 0; k < watch->count; k++)
         furthest = fmax(furthest, watch->interfaces[k].travel);
+    return furthest;
+}
 
+/* Sides whose distance is larger than the motion can explain. A fixed interface has no travel: the
+ * energy of its parts divided by its force is a length that replaces it. */
+static void judge_position_gaps(const yk_watch *watch, yk_run_report *report)
+{
+    double furthest = furthest_travel(watch);
     for (int i = 0; !has_grown(report) && i < watch->count; i++) {
         const yk_watched *w = &watch->interfaces[i];
         interface_scales s = scales_of(watch, i, 0);
         double gap = yk_system_interface_statistics(watch->system, i).max_gap.position;
-        double length = fmax(w->travel, AT_REST * fmax(furthest, s.usual * s.duration));
-        if (s.force > 0)
-            length = fmax(length, AT_REST * s.energy / s.force);
+        double length = length_of(w, &s, furthest);
         if (!(gap > ROUNDING_GAP) || !(length > 0))
             continue;
 
@@ -515,6 +529,7 @@ static bool has_drifted(const double gap[3], const double travel[3], double nota
 static void judge_drift(const yk_watch *watch, yk_run_report *report)
 {
     double notable = warning_threshold(YK_FINDING_DRIFT);
+    double furthest = furthest_travel(watch);
     for (int i = 0; !has_grown(report) && i < watch->count; i++) {
         const yk_watched *w = &watch->interfaces[i];
         yk_interface_gap all = yk_system_interface_statistics(watch->system, i).max_gap;
@@ -524,9 +539,11 @@ static void judge_drift(const yk_watch *watch, yk_run_report *report)
         const double *gap;
         double scale = 1;
         yk_finding_cause cause = YK_CAUSE_ROTATION;
-        if (has_drifted(positions, travel, fmax(notable * w->travel, ROUNDING_GAP))) {
+        interface_scales s = scales_of(watch, i, 0);
+        double length = length_of(w, &s, furthest);
+        if (has_drifted(positions, travel, fmax(notable * length, ROUNDING_GAP))) {
             gap = positions;
-            scale = w->travel;
+            scale = length;
             cause = YK_CAUSE_DEFAULT;
         } else if (has_drifted(rotations, travel, notable)) {
             gap = rotations;

@@ -614,7 +614,8 @@ static void weigh_findings(const yk_error_monitor *monitor, yk_run_report *repor
 
     for (int i = 0; i < report->finding_count; i++) {
         yk_finding *f = &report->findings[i];
-        if (yk_finding_rule_of(f->kind)->is_indirect)
+        /* All companions may share a position gap. */
+        if (yk_finding_rule_of(f->kind)->is_indirect && f->cause != YK_CAUSE_POSITION)
             f->severity = YK_FINDING_SEVERITY_WARNING;
     }
 

@@ -210,10 +210,25 @@ static void the_verdict_does_not_depend_on_coordinates_units_and_names(void **st
                             first, report.finding_count ? report.findings[0].message : "");
             assert_int_equal(serious_count(&report), findings);
             assert_null(find(&report, YK_FINDING_INTERFACE_GAP));
+            assert_null(find(&report, YK_FINDING_DRIFT));
             assert_true(fabs(error - first) < 0.25 * first);
         }
         assert_int_equal(findings > 0, k == 1);
     }
+}
+
+/* Without companions too: the integrator damps the motion that the model excites. */
+static void energy_lost_by_integration_is_found(void **state)
+{
+    const char *const damped[] = {"parameters.rho=0", "time.step=4e-2", NULL};
+    yk_run_report report;
+    yk_scenario *scenario = load_scenario(*state, "oscillator.yaml", oscillator, damped);
+    assert_int_equal(yk_run(*state, scenario, NULL, &report), YK_OK);
+    yk_scenario_destroy(scenario);
+    const yk_finding *loss = find(&report, YK_FINDING_ENERGY_ERROR);
+    assert_non_null(loss);
+    assert_true(loss->value < -0.15);
+    assert_int_equal(loss->severity, YK_FINDING_SEVERITY_SERIOUS);
 }
 
 /* Modal amplitudes are components of one vector: the smaller ones are compared with the largest. */
@@ -255,6 +270,7 @@ int main(void)
         cmocka_unit_test(the_error_of_an_oscillator_is_estimated),
         cmocka_unit_test(a_run_without_comparison_says_why),
         cmocka_unit_test(the_verdict_does_not_depend_on_coordinates_units_and_names),
+        cmocka_unit_test(energy_lost_by_integration_is_found),
         cmocka_unit_test(numbered_channels_share_a_scale),
         cmocka_unit_test(a_small_error_outweighs_indirect_findings),
     };
