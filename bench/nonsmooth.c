@@ -479,6 +479,21 @@ static void heap_100k_2(bench *run)
     run_heap(run, &(heap){.columns = 10, .tiles = 10, .threads = 2, .settle = 5, .steps = 2});
 }
 
+static void heap_100k_4(bench *run)
+{
+    run_heap(run, &(heap){.columns = 10, .tiles = 10, .threads = 4, .settle = 5, .steps = 5});
+}
+
+static void heap_100k_16(bench *run)
+{
+    run_heap(run, &(heap){.columns = 10, .tiles = 10, .threads = 16, .settle = 5, .steps = 10});
+}
+
+static void heap_1m_16(bench *run)
+{
+    run_heap(run, &(heap){.columns = 20, .tiles = 10, .threads = 16, .settle = 3, .steps = 3});
+}
+
 static void heap_1m(bench *run)
 {
     run_heap(run, &(heap){.columns = 20, .tiles = 10, .threads = 1, .settle = 3, .steps = 1});
@@ -718,7 +733,10 @@ const bench_case bench_nonsmooth[] = {
     {"nonsmooth/heap-10k-2-threads", "step", heap_10k_2, "nonsmooth/heap-10k", true},
     {"nonsmooth/heap-100k", "step", heap_100k, "nonsmooth/heap-10k", true},
     {"nonsmooth/heap-100k-2-threads", "step", heap_100k_2, "nonsmooth/heap-100k", true},
+    {"nonsmooth/heap-100k-4-threads", "step", heap_100k_4, "nonsmooth/heap-100k", true},
+    {"nonsmooth/heap-100k-16-threads", "step", heap_100k_16, "nonsmooth/heap-100k", true},
     {"nonsmooth/heap-1M", "step", heap_1m, "nonsmooth/heap-100k", true},
     {"nonsmooth/heap-1M-2-threads", "step", heap_1m_2, "nonsmooth/heap-1M", true},
+    {"nonsmooth/heap-1M-16-threads", "step", heap_1m_16, "nonsmooth/heap-1M", true},
     {0},
 };

@@ -85,6 +85,7 @@ typedef struct newton {
     double *lift; /* per part */
     /* Impulses: at the start; before, and by the present velocities. */
     double *start, *p, *next;
+    double *target; /* that are projected */
     /* Velocities: at the start, now, those that fit to the impulses; F and the step. */
     double *v0, *v, *fit, *force, *step, *trial;
     double (*mass)[BLOCK];
@@ -136,33 +137,50 @@ static void add_impulse(const newton *s, const row_block *part, const double *p,
     }
 }
 
-/* The impulses of a part that its rates ask for; the rates get the lift. */
-static void project(const newton *s, size_t i, double *u, double *target, double *p)
+/* The nearest point of the cone of sliding friction, as of yk_cone_project. */
+static inline void project_sliding(double mu, const double *x, double *p)
+{
+    double length = sqrt(x[1] * x[1] + x[2] * x[2]);
+    if (length <= mu * x[0]) {
+        memcpy(p, x, 3 * sizeof *p);
+        return;
+    }
+
+    double normal = fmax(0, (x[0] + mu * length) / (1 + mu * mu));
+    double ratio = length > 0 ? mu * normal / length : 0;
+    p[0] = normal;
+    p[1] = ratio * x[1];
+    p[2] = ratio * x[2];
+}
+
+/* The impulses of a part that its rates u ask for. */
+static void project(const newton *s, size_t i, const double *u, double *target, double *p)
 {
     const row_block *part = &s->parts[i];
     const double *before = s->p + part->first;
 
-    if (!part->joint)
-        u[0] += s->lift[i];
     for (int k = 0; k < part->dim; k++)
         target[k] = before[k] - part->sigma * u[k];
-
-    if (!part->joint) {
-        yk_cone_project(&part->cone, target, p);
+    if (part->joint) {
+        const double *lower = s->lower + part->first;
+        const double *upper = s->upper + part->first;
+        for (int k = 0; k < part->dim; k++)
+            p[k] = fmin(upper[k], fmax(lower[k], target[k]));
         return;
     }
 
-    const double *lower = s->lower + part->first;
-    const double *upper = s->upper + part->first;
-    for (int k = 0; k < part->dim; k++)
-        p[k] = fmin(upper[k], fmax(lower[k], target[k]));
+    target[0] -= part->sigma * s->lift[i];
+    if (part->dim == 3) {
+        project_sliding(part->cone.mu[0], target, p);
+    } else {
+        yk_cone_project(&part->cone, target, p);
+    }
 }
 
 /* F at velocities v, with the impulses in `next`. */
 static void evaluate(newton *s, const double *v)
 {
     double u[YK_CONTACT_DIM_MAX];
-    double target[YK_CONTACT_DIM_MAX];
 
     for (size_t n = 0; n < s->points; n++) {
         double change[NODE];
@@ -182,7 +200,7 @@ static void evaluate(newton *s, const double *v)
         double *next = s->next + part->first;
         double change[YK_CONTACT_DIM_MAX];
         part_rates(s, part, v, u);
-        project(s, i, u, target, next);
+        project(s, i, u, s->target + part->first, next);
         for (int k = 0; k < part->dim; k++)
             change[k] = s->start[part->first + k] - next[k];
         add_impulse(s, part, change, s->force);
@@ -254,6 +272,49 @@ static double violation(const newton *s, const double *p, const double *v)
 
 /* Matrix --------------------------------------------------------------------------------------- */
 
+/* to += left^T right, of `dim` rows. */
+static inline void add_product(int dim, double (*left)[2][NODE], int side, double (*right)[NODE],
+                               double *to)
+{
+    for (int k = 0; k < dim; k++) {
+        const double *c = left[k][side];
+        for (int m = 0; m < NODE; m++) {
+            for (int l = 0; l < NODE; l++)
+                to[NODE * m + l] += c[m] * right[k][l];
+        }
+    }
+}
+
+/* sigma P_K' of a part for its present target; false: zero. */
+static bool set_slope(const newton *s, const row_block *part, double *slope)
+{
+    const double *target = s->target + part->first;
+    const double *p = s->next + part->first;
+    int dim = part->dim;
+    bool inside = true;
+    bool acts = part->joint;
+    for (int k = 0; k < dim; k++) {
+        inside = inside && p[k] == target[k];
+        acts = acts || p[k] != 0;
+    }
+
+    /* What is not projected, and rows of joints, which are projected one by one. */
+    memset(slope, 0, (size_t)(dim * dim) * sizeof *slope);
+    if (!acts)
+        return false;
+    if (inside || part->joint) {
+        for (int k = 0; k < dim; k++)
+            slope[k * dim + k] = p[k] == target[k] ? part->sigma : 0;
+        return true;
+    }
+
+    yk_cone_projection_slope(&part->cone, target, slope);
+    for (int k = 0; k < dim * dim; k++)
+        slope[k] *= part->sigma;
+    return true;
+}
+
+/* H at the velocities that were evaluated last. */
 static void assemble(newton *s)
 {
     size_t points = s->points;
@@ -262,61 +323,33 @@ static void assemble(newton *s)
 
     for (size_t i = 0; i < s->island->count; i++) {
         const row_block *part = &s->parts[i];
-        double u[YK_CONTACT_DIM_MAX];
-        double target[YK_CONTACT_DIM_MAX];
-        double p[YK_CONTACT_DIM_MAX];
-        double slope[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX] = {0};
+        double slope[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
         int dim = part->dim;
-
-        /* P_K' at the present velocities. */
-        part_rates(s, part, s->v, u);
-        project(s, i, u, target, p);
-        if (part->joint) {
-            for (int k = 0; k < dim; k++)
-                slope[k * dim + k] = p[k] == target[k];
-        } else {
-            yk_cone_projection_slope(&part->cone, target, slope);
-        }
+        if (!set_slope(s, part, slope))
+            continue;
 
         /* sigma P_K' D^T of each side, then D times that. */
+        double(*rows)[2][NODE] = s->jacobian + part->first;
         for (int side = 0; side < 2; side++) {
             if (part->node[side] < 0)
                 continue;
 
             double right[YK_CONTACT_DIM_MAX][NODE] = {{0}};
-            bool acts = false;
             for (int k = 0; k < dim; k++) {
                 for (int l = 0; l < dim; l++) {
-                    double factor = part->sigma * slope[k * dim + l];
+                    double factor = slope[k * dim + l];
                     if (factor == 0)
                         continue;
-                    acts = true;
-                    const double *c = s->jacobian[part->first + l][side];
                     for (int m = 0; m < NODE; m++)
-                        right[k][m] += factor * c[m];
+                        right[k][m] += factor * rows[l][side][m];
                 }
             }
-            if (!acts)
-                continue;
 
             /* The block of the node; that of the pair is the block (a, b) with a < b. */
-            for (int other = 0; other < 2; other++) {
-                int32_t row = part->node[other];
-                int32_t column = part->node[side];
-                if (row < 0 || (other != side && row > column))
-                    continue;
-
-                double *to = s->blocks + BLOCK * (size_t)column;
-                if (other != side)
-                    to = s->blocks + BLOCK * (points + (size_t)part->edge);
-                for (int k = 0; k < dim; k++) {
-                    const double *c = s->jacobian[part->first + k][other];
-                    for (int m = 0; m < NODE; m++) {
-                        for (int l = 0; l < NODE; l++)
-                            to[NODE * m + l] += c[m] * right[k][l];
-                    }
-                }
-            }
+            add_product(dim, rows, side, right, s->blocks + BLOCK * (size_t)part->node[side]);
+            if (part->node[1 - side] >= 0 && part->node[1 - side] < part->node[side])
+                add_product(dim, rows, 1 - side, right,
+                            s->blocks + BLOCK * (points + (size_t)part->edge));
         }
     }
 }
@@ -562,7 +595,8 @@ static yk_status allocate(newton *s)
     if (!s->parts || !s->lift || !s->jacobian || !s->mass || !s->node)
         return YK_ERROR_MEMORY;
 
-    double **of_rows[] = {&s->free_rate, &s->lower, &s->upper, &s->p, &s->next, &s->start};
+    double **of_rows[] = {&s->free_rate, &s->lower, &s->upper, &s->p,
+                          &s->next,      &s->start, &s->target};
     for (size_t k = 0; k < sizeof of_rows / sizeof *of_rows; k++) {
         *of_rows[k] = yk_allocate(context, s->rows, sizeof **of_rows[k]);
         if (!*of_rows[k])
