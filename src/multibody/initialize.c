@@ -182,6 +182,8 @@ static const double START_COMPLIANCE = 1e-9;
 /* A massless node takes this fraction of the typical mass. */
 static const double START_IDLE_MASS = 1e-6;
 static const int ASSEMBLY_ITERATIONS = 100;
+/* Iterations to a neighbouring position. Long chains of loops need more, and keep all rows. */
+static const int NEIGHBOUR_ITERATIONS = 12;
 
 /* Solves with new factors of the assembled matrix. */
 static yk_status solve_start(const yk_multibody_model *model, yk_multibody_workspace *work,
@@ -222,13 +224,13 @@ static int worst_row(const yk_multibody_model *model, const yk_multibody_workspa
 
 /* Gauss-Newton with steps of at most half a length scale or half a radian. */
 static yk_status assemble_positions(const yk_multibody_model *model, yk_multibody_workspace *work,
-                                    yk_linear_solver *solver)
+                                    yk_linear_solver *solver, int iterations)
 {
     double gap = 0;
     double limit = model->def.options.assembly_tolerance * fmax(1, model->length_scale);
     int worst = 0;
 
-    for (int k = 0; k < ASSEMBLY_ITERATIONS; k++) {
+    for (int k = 0; k < iterations; k++) {
         yk_multibody_assemble(model, work, solver, LEVEL_POSITION);
         worst = worst_row(model, work, &gap);
         if (gap == 0)
@@ -353,7 +355,7 @@ static yk_status leave_out_dependent_rows(yk_multibody *self)
     }
 
     displace_nodes(model, work);
-    yk_status status = assemble_positions(model, work, &self->solver);
+    yk_status status = assemble_positions(model, work, &self->solver, NEIGHBOUR_ITERATIONS);
     yk_multibody_use_all_rows(model, work);
     bool assembled = status == YK_OK;
     if (assembled) {
@@ -613,7 +615,7 @@ yk_status yk_multibody_consistent_start(yk_multibody *self, double t, double h)
     work->damping = 0;
     work->compliance = START_COMPLIANCE;
     work->idle_mass = START_IDLE_MASS;
-    yk_status status = assemble_positions(model, work, &self->solver);
+    yk_status status = assemble_positions(model, work, &self->solver, ASSEMBLY_ITERATIONS);
     if (status != YK_OK)
         return status;
 
