@@ -436,7 +436,7 @@ static void scenarios_say_what_is_wrong(void **state)
          "leave out the other tables"},
         {HEAD "    flexible_bodies: {r: {type: modal, invariants_file: none.csv, nodes_file: "
               "none.csv}}\n",
-         "go together"},
+         "must be given together"},
         {HEAD "    flexible_bodies: {r: {type: modal, invariants_file: none.csv, attachments: {a: "
               "1}}}\n",
          "attachments are nodes of the body"},

@@ -86,7 +86,7 @@ static void words_that_mean_nothing_are_reported(void **state)
     (void)state;
     assert_mistake(HEAD "    bodies:\n"
                         "      ground: {mass: 1}\n",
-                   "file.yaml:6:", "'ground' is what never moves");
+                   "file.yaml:6:", "name of the fixed ground");
     assert_mistake(TWO_BODIES "    forces:\n"
                               "      f: {type: force, body: ground, vector: [1, 0, 0]}\n",
                    "file.yaml:9:30", "the ground does not move");
