@@ -110,7 +110,7 @@ local function page_of(path)
     return path .. "/index.html"
   elseif folders[path] then
     return path .. "/index.html"
-  elseif path:match("%.svg$") or path:match("%.png$") then
+  elseif path:match("%.svg$") or path:match("%.png$") or path:match("^examples/notebooks/.*%.html$") then
     return path
   end
   return path .. ".html"
@@ -127,7 +127,7 @@ local function resolve(page, source, link)
     fail(source .. ": link to " .. link .. ", which is not there")
     return link
   end
-  if not wanted[target] and not target:match("%.md$") and not target:match("%.html$") and not target:match("^include/yoke") then
+  if not wanted[target] and not target:match("%.md$") and not target:match("^examples/notebooks/.*%.html$") and not target:match("^include/yoke") then
     wanted[target] = true
     queue[#queue + 1] = target
   end
