@@ -598,7 +598,7 @@ static int run_two_mass(request *q)
     bool good = set_option(context, q, "sequence", q->order, "gauss-seidel") &&
                 set_option(context, q, "exchange", q->exchange, "force-motion") &&
                 set_option(context, q, "modified_inputs", q->inputs, inputs) &&
-                set_option(context, q, "extrapolation", q->extrapolation, NULL) &&
+                set_option(context, q, "motion_extrapolation", q->extrapolation, NULL) &&
                 set_option(context, q, "acceleration", q->acceleration, acceleration) &&
                 set_option(context, q, "max_iterations", NULL, iterations) &&
                 set_option(context, q, "absolute_tolerance", NULL, absolute) &&

@@ -232,14 +232,14 @@ static const yk_option options[] = {
                       .choices = yk_exchange_words,
                       .description =
                           "exchanged quantities; default: force-motion if `modified_inputs` or "
-                          "`extrapolation` are given, otherwise auto"},
+                          "`motion_extrapolation` are given, otherwise auto"},
     [INPUTS_ROW] = {"modified_inputs", ROW(FORM, modified_inputs), .default_text = "index-1",
                     .has_derived_default = true, .choices = yk_modified_inputs_words,
                     .section = &weights_section,
                     .description =
                         "motion input of the sides that receive a motion; default: index-1"},
     [EXTRAPOLATION_ROW] =
-        {"extrapolation", ROW(CHOICE, extrapolation), .default_text = "solver",
+        {"motion_extrapolation", ROW(CHOICE, extrapolation), .default_text = "solver",
          .has_derived_default = true, .choices = yk_extrapolation_words,
          .description = "motion that is prescribed to a side before its partner has stepped"},
     {"threads", ROW(INTEGER, thread_count), .default_text = "1", .range = YK_BETWEEN(0, 1024),

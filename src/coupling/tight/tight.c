@@ -488,7 +488,7 @@ static const yk_option_choice velocity_words[] = {
 #define EXCHANGE_TEXT "exchanged quantities if nothing is repeated; default: auto"
 #define EXTRAPOLATION_ROW                                                               \
     {                                                                                   \
-        "extrapolation", ROW(CHOICE, extrapolation),                                    \
+        "motion_extrapolation", ROW(CHOICE, extrapolation),                             \
             .has_derived_default = true, .default_text = "solver",                      \
             .choices = yk_extrapolation_words,                                          \
             .description = "motion that is prescribed before the partner has stepped; " \
@@ -553,7 +553,7 @@ static const yk_option loose_rows[] = {
     [LOOSE_EXCHANGE_ROW] = {"exchange", ROW(CHOICE, exchange), .has_derived_default = true,
                             .choices = yk_exchange_words,
                             .description = "exchanged quantities; default: force-motion if "
-                                           "`extrapolation` is given, otherwise auto"},
+                                           "`motion_extrapolation` is given, otherwise auto"},
     [LOOSE_EXTRAPOLATION_ROW] = EXTRAPOLATION_ROW,
     VELOCITY_ROW,
     {0},
