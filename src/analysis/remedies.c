@@ -270,11 +270,12 @@ static bool goes_on(void *user, const yk_trial *trial, const yk_run_progress *pr
 static outcome try_once(attempts *a, yk_remedy *remedy)
 {
     const char *overrides[YK_REMEDY_OVERRIDES_MAX];
-    for (int i = 0; i < remedy->override_count; i++)
-        overrides[i] = remedy->overrides[i];
     size_t used = (size_t)snprintf(a->stage, sizeof a->stage, "trying");
-    for (int i = 0; i < remedy->override_count && used < sizeof a->stage; i++)
-        used += (size_t)snprintf(a->stage + used, sizeof a->stage - used, " %s", overrides[i]);
+    for (int i = 0; i < remedy->override_count; i++) {
+        overrides[i] = remedy->overrides[i];
+        if (used < sizeof a->stage)
+            used += (size_t)snprintf(a->stage + used, sizeof a->stage - used, " %s", overrides[i]);
+    }
     yk_variant variant = {.overrides = overrides, .override_count = remedy->override_count};
     yk_trial_def def = {
         .scenario = a->scenario,
