@@ -111,6 +111,8 @@ int yk_context_threads(const yk_context *context)
 }
 
 static yk_status fail(yk_context *context, yk_status status, const yk_failure_subject *subject,
+                      const char *format, va_list arguments) YK_PRINTF(4, 0);
+static yk_status fail(yk_context *context, yk_status status, const yk_failure_subject *subject,
                       const char *format, va_list arguments)
 {
     if (!context || context->quiet_depth > 0)

@@ -104,14 +104,17 @@ bool yk_option_get_number(const yk_option *row, const void *def, double *value)
 void yk_option_set_number(const yk_option *row, void *def, double value)
 {
     char *member = (char *)def + row->offset;
-    int whole = (int)value;
     bool flag = value != 0;
+    int whole;
     switch (row->kind) {
     case YK_OPTION_NUMBER: memcpy(member, &value, sizeof value); break;
     case YK_OPTION_INTEGER:
     case YK_OPTION_CHOICE:
     case YK_OPTION_FORM:
-    case YK_OPTION_VARIANT: memcpy(member, &whole, sizeof whole); break;
+    case YK_OPTION_VARIANT:
+        whole = (int)value;
+        memcpy(member, &whole, sizeof whole);
+        break;
     case YK_OPTION_BOOLEAN: memcpy(member, &flag, sizeof flag); break;
     default: assert(false); break;
     }

@@ -16,12 +16,13 @@ static const yk_option time_fields[] = {
      .description = "error of the interface motions per macro step, relative to their largest "
                     "velocity so far, from which the step size is chosen; 0: all steps are `step`. "
                     "Results remain at multiples of `step`"},
-    {"min_step", YK_OPTION_NUMBER, "s", .only_with = {"step_tolerance"}, .range = YK_POSITIVE,
-     .refinement_exponent = 1,
+    {"min_step", YK_OPTION_NUMBER, "s", .only_with = {.key = "step_tolerance"},
+     .range = YK_POSITIVE, .refinement_exponent = 1,
      .description = "smallest macro step, accepted with any error, for example at impacts; "
                     "default: 1e-4 times the largest"},
-    {"max_step", YK_OPTION_NUMBER, "s", .only_with = {"step_tolerance"}, .range = YK_POSITIVE,
-     .refinement_exponent = 1, .description = "largest macro step; default: `step`"},
+    {"max_step", YK_OPTION_NUMBER, "s", .only_with = {.key = "step_tolerance"},
+     .range = YK_POSITIVE, .refinement_exponent = 1,
+     .description = "largest macro step; default: `step`"},
     {"events", YK_OPTION_NUMBERS, "s", .min_count = 0, .max_count = YK_EVENTS_MAX,
      .description = "times at which forces or inputs jump, in ascending order: "
                     "macro steps end there, and at the points of tables that subsystems announce"},
