@@ -6,6 +6,45 @@
 
 #include "cli.h"
 
+/* A function that receives each page of the reference; false ends the walk. */
+typedef bool page_visitor(void *user, int page, const char *name, const char *text);
+
+/* EXIT_GOOD also if the visitor ended the walk. */
+static int visit_pages(const loaded *l, page_visitor *visit, void *user)
+{
+    const char *name;
+    char *text;
+    for (int page = 0;
+         (text = yk_scenario_reference_page(l->context, l->scenario, page, &name)) || name;
+         page++) {
+        if (!text)
+            return print_failure(l->context);
+        bool goes_on = visit(user, page, name, text);
+        yk_free(l->context, text);
+        if (!goes_on)
+            break;
+    }
+    return EXIT_GOOD;
+}
+
+/* Pages as files of a folder. */
+typedef struct page_folder {
+    const char *folder;
+    bool failed; /* after a message */
+} page_folder;
+
+static bool write_page(void *user, int page, const char *name, const char *text)
+{
+    page_folder *files = user;
+    char path[4096];
+    snprintf(path, sizeof path, "%s/%s%s.md", files->folder, page ? "scenario/" : "", name);
+    yk_output output = yk_output_open(path);
+    if (output.stream)
+        fputs(text, output.stream);
+    files->failed = !close_written(&output, path);
+    return !files->failed;
+}
+
 /* Writes each page of the reference into the folder: scenario.md, and scenario/NAME.md for the others. */
 static int write_pages(const loaded *l, const char *folder)
 {
@@ -14,43 +53,35 @@ static int write_pages(const loaded *l, const char *folder)
     if (mkdir(path, 0777) != 0 && errno != EEXIST)
         return print_unwritable(path);
 
-    const char *name;
-    char *text;
-    for (int page = 0;
-         (text = yk_scenario_reference_page(l->context, l->scenario, page, &name)) || name;
-         page++) {
-        if (!text)
-            return print_failure(l->context);
-        snprintf(path, sizeof path, "%s/%s%s.md", folder, page ? "scenario/" : "", name);
-        FILE *file = fopen(path, "w");
-        bool written = file && fputs(text, file) >= 0;
-        bool closed = file && fclose(file) == 0;
-        yk_free(l->context, text);
-        if (!written || !closed)
-            return print_unwritable(path);
-    }
-    return EXIT_GOOD;
+    page_folder files = {.folder = folder};
+    int code = visit_pages(l, write_page, &files);
+    return files.failed ? EXIT_FAILED : code;
 }
 
-/* The page of that name alone. */
-static int print_page(const loaded *l, const char *wanted)
-{
+/* One page by its name. */
+typedef struct page_choice {
     const char *name;
-    char *text;
-    for (int page = 0;
-         (text = yk_scenario_reference_page(l->context, l->scenario, page, &name)) || name;
-         page++) {
-        if (!text)
-            return print_failure(l->context);
-        bool found = strcmp(name, wanted) == 0;
-        if (found)
-            fputs(text, stdout);
-        yk_free(l->context, text);
-        if (found)
-            return EXIT_GOOD;
-    }
-    print_err("yoke: there is no page '%s'; `yoke schema` prints the list of pages first\n",
-              wanted);
+    bool found;
+} page_choice;
+
+static bool print_if_wanted(void *user, int page, const char *name, const char *text)
+{
+    (void)page;
+    page_choice *wanted = user;
+    wanted->found = strcmp(name, wanted->name) == 0;
+    if (wanted->found)
+        fputs(text, stdout);
+    return !wanted->found;
+}
+
+static int print_page(const loaded *l, const char *name)
+{
+    page_choice wanted = {.name = name};
+    int code = visit_pages(l, print_if_wanted, &wanted);
+    if (code != EXIT_GOOD || wanted.found)
+        return code;
+
+    print_err("yoke: there is no page '%s'; `yoke schema` prints the list of pages first\n", name);
     return EXIT_MISUSE;
 }
 
