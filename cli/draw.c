@@ -172,6 +172,36 @@ static void add_shape(collection *c, const yk_transform *transform, const yk_sha
     }
 }
 
+/* Adds the shapes of a subsystem that has a scene, or of the given part of a merged one, where they are now. False when out of
+ * memory. */
+static bool add_shapes(collection *c, int index, const yk_subsystem *shown, int part,
+                       const yk_transform *transform)
+{
+    const yk_scene_ops *scene = shown->ops->scene;
+    int count = scene->shapes(shown, NULL, 0);
+    int bodies = scene->bodies(shown, NULL, 0);
+    yk_scene_body *owners = calloc((size_t)bodies + 1, sizeof *owners);
+    yk_scene_pose *poses = calloc((size_t)bodies + 1, sizeof *poses);
+    yk_shape *shapes = calloc((size_t)count + 1, sizeof *shapes);
+    c->shapes.part = index;
+    c->shapes.failed = !owners || !poses || !shapes;
+    if (!c->shapes.failed) {
+        scene->bodies(shown, owners, bodies);
+        scene->poses(shown, poses);
+        scene->shapes(shown, shapes, count);
+    }
+    for (int k = 0; k < count && !c->shapes.failed; k++) {
+        int owner = shapes[k].body < 0 ? 0 : owners[shapes[k].body].part_index;
+        if (owner == part)
+            add_shape(c, transform, &shapes[k], poses);
+    }
+
+    free(owners);
+    free(poses);
+    free(shapes);
+    return !c->shapes.failed;
+}
+
 /* False when out of memory. */
 static bool collect(const yk_scenario_info *info, collection *c)
 {
@@ -205,23 +235,7 @@ static bool collect(const yk_scenario_info *info, collection *c)
         if (count == 0)
             continue;
 
-        /* Shapes in the axes of bodies, and where the bodies are. */
-        int bodies = scene->bodies(part, NULL, 0);
-        yk_scene_pose *poses = calloc((size_t)bodies + 1, sizeof *poses);
-        yk_shape *shapes = calloc((size_t)count + 1, sizeof *shapes);
-        c->shapes.part = i;
-        c->shapes.failed = !poses || !shapes;
-        if (!c->shapes.failed) {
-            scene->poses(part, poses);
-            scene->shapes(part, shapes, count);
-        }
-
-        for (int k = 0; k < count && !c->shapes.failed; k++)
-            add_shape(c, &info->transforms[i], &shapes[k], poses);
-
-        free(poses);
-        free(shapes);
-        if (c->shapes.failed)
+        if (!add_shapes(c, i, part, 0, &info->transforms[i]))
             return false;
 
         /* Its markers. The two sides of an interface are at one point, so it is marked once, at the
@@ -299,32 +313,7 @@ static bool collect_frame(const yk_system *system, const yk_scenario_info *info,
         int part;
         yk_transform transform;
         const yk_subsystem *shown = yk_system_visible_subsystem(system, i, &part, &transform);
-        const yk_scene_ops *scene = shown ? shown->ops->scene : NULL;
-        int count = scene ? scene->shapes(shown, NULL, 0) : 0;
-        if (count == 0)
-            continue;
-
-        int bodies = scene->bodies(shown, NULL, 0);
-        yk_scene_body *owners = calloc((size_t)bodies + 1, sizeof *owners);
-        yk_scene_pose *poses = calloc((size_t)bodies + 1, sizeof *poses);
-        yk_shape *shapes = calloc((size_t)count + 1, sizeof *shapes);
-        c->shapes.part = i;
-        c->shapes.failed = !owners || !poses || !shapes;
-        if (!c->shapes.failed) {
-            scene->bodies(shown, owners, bodies);
-            scene->poses(shown, poses);
-            scene->shapes(shown, shapes, count);
-        }
-        for (int k = 0; k < count && !c->shapes.failed; k++) {
-            int owner = shapes[k].body < 0 ? 0 : owners[shapes[k].body].part_index;
-            if (owner == part)
-                add_shape(c, &transform, &shapes[k], poses);
-        }
-
-        free(owners);
-        free(poses);
-        free(shapes);
-        if (c->shapes.failed)
+        if (shown && shown->ops->scene && !add_shapes(c, i, shown, part, &transform))
             return false;
     }
     frame->count = c->shapes.count - frame->first;
