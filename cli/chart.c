@@ -36,8 +36,6 @@ static const char GUIDE_COLOR[] = "#a3abb5", UNDECIDED_COLOR[] = "#8a8f98";
 
 static const char *color_of(int index)
 {
-    if (index < 0)
-        return MUTED_COLOR;
     return palette[index % PALETTE_SIZE];
 }
 
@@ -351,7 +349,7 @@ typedef struct canvas {
     yk_text *svg;
 } canvas;
 
-/* Adds a text as XML; what is not printable becomes a space. */
+/* Adds a text as XML. Characters that are not printable become spaces. */
 static void add_words(const canvas *c, const char *text)
 {
     char *copy = yk_text_copy(c->context, text ? text : "");
@@ -787,7 +785,7 @@ typedef struct frame {
     double left, top, width, height;
 } frame;
 
-/* Ticks and the grid of one axis; the numbers of a shared axis stand below the last panel. */
+/* Adds the numbers of one axis, and its lines of the grid. */
 static void add_axis(const canvas *c, const frame *f, const scale *s, bool along_x, bool numbers,
                      bool grid)
 {

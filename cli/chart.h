@@ -12,9 +12,6 @@
 
 #include "base/text.h"
 
-/* Colour of a curve that is not one of the palette. */
-enum { CHART_GREY = -1 };
-
 typedef enum chart_style {
     CHART_LINE,
     CHART_MARKED_LINE, /* with a dot at each point */
@@ -26,7 +23,7 @@ typedef struct chart_curve {
     const char *name; /* "" for none */
     const double *x, *y;
     size_t count; /* a point that is not finite interrupts the curve */
-    int color;    /* index of the palette, taken modulo its size, or CHART_GREY */
+    int color;    /* index of the palette, taken modulo its size */
     int dashes;   /* pattern, taken modulo their number; 0: solid */
     chart_style style;
 } chart_curve;
@@ -59,12 +56,12 @@ typedef struct chart_map {
 
 typedef struct chart_panel {
     const char *title;
-    const char *note; /* in small letters beside the title; NULL for none */
+    const char *note; /* small text beside the title; NULL for none */
     chart_axis x, y;
     const chart_curve *curves;
     int curve_count;
     const chart_map *map; /* NULL for none */
-    bool shares_x;    /* has no numbers below it: those of the next panel are valid for it too */
+    bool shares_x; /* the numbers below the next panel are valid for this one too, which has none */
     bool is_to_scale; /* a metre is as long across as up */
 } chart_panel;
 
@@ -72,7 +69,7 @@ typedef struct chart {
     const char *title;
     const chart_panel *panels;
     int panel_count;
-    int column_count;    /* of panels beside each other; 0: 1 */
+    int column_count;    /* number of panels in a row; 0: one */
     double panel_height; /* in pixels; 0: chosen by the number of panels */
 } chart;
 

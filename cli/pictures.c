@@ -367,11 +367,6 @@ static bool stands_still(const picture_curve *curve)
     return low <= high && largest > 0 && high - low <= 1e-9 * largest;
 }
 
-static bool is_drawn(const picture_curve *curve)
-{
-    return curve->is_asked_for || !stands_still(curve);
-}
-
 static bool same_channel(const picture_curve *a, const picture_curve *b)
 {
     return strcmp(channel_of(a)->name, channel_of(b)->name) == 0;
@@ -380,20 +375,21 @@ static bool same_channel(const picture_curve *a, const picture_curve *b)
 /* What all curves of a panel have in common, which stands in its title. */
 typedef enum panel_subject { SUBJECT_QUANTITY, SUBJECT_CHANNEL, SUBJECT_COMPONENT } panel_subject;
 
-static panel_subject find_subject(const picture_curve *curves, int count, int leader)
+static panel_subject find_subject(const picture_curve *curves, const bool *drawn, int count,
+                                  int leader)
 {
     panel_subject subject = SUBJECT_COMPONENT;
-    const picture_curve *drawn = NULL;
+    const picture_curve *last = NULL;
     for (int i = leader; i < count; i++) {
         if (!picture_shares_panel(&curves[leader], &curves[i]))
             continue;
         if (!same_channel(&curves[leader], &curves[i]))
             return SUBJECT_QUANTITY;
-        if (!is_drawn(&curves[i]))
+        if (!drawn[i])
             continue;
-        if (drawn && drawn->component != curves[i].component)
+        if (last && last->component != curves[i].component)
             subject = SUBJECT_CHANNEL;
-        drawn = &curves[i];
+        last = &curves[i];
     }
     return subject;
 }
@@ -442,17 +438,17 @@ static void note_constant(yk_context *context, const picture_curve *curve, panel
 }
 
 /* Fills the panel of the curve `leader` and of all that share it. */
-static void fill_panel(yk_context *context, const picture_curve *curves, int count, int leader,
-                       curve_panel *own, chart_panel *panel)
+static void fill_panel(yk_context *context, const picture_curve *curves, const bool *drawn,
+                       int count, int leader, curve_panel *own, chart_panel *panel)
 {
-    panel_subject subject = find_subject(curves, count, leader);
+    panel_subject subject = find_subject(curves, drawn, count, leader);
     const picture_curve *sample = NULL; /* of the curves that are drawn */
     int color_count = 0;
     for (int i = leader; i < count; i++) {
         const picture_curve *curve = &curves[i];
         if (!picture_shares_panel(&curves[leader], curve))
             continue;
-        if (!is_drawn(curve)) {
+        if (!drawn[i]) {
             note_constant(context, curve, subject, &own->note);
             continue;
         }
@@ -460,14 +456,14 @@ static void fill_panel(yk_context *context, const picture_curve *curves, int cou
         /* The same component of several runs has one color and different dashes, unless there is no other component. */
         int color = -1;
         int runs_before = 0;
-        for (int k = leader, drawn = 0; k < i && subject != SUBJECT_COMPONENT; k++) {
-            if (!picture_shares_panel(&curves[leader], &curves[k]) || !is_drawn(&curves[k]))
+        for (int k = leader, n = 0; k < i && subject != SUBJECT_COMPONENT; k++) {
+            if (!picture_shares_panel(&curves[leader], &curves[k]) || !drawn[k])
                 continue;
             if (curves[k].component == curve->component && same_channel(&curves[k], curve)) {
-                color = own->curves[drawn].color;
+                color = own->curves[n].color;
                 runs_before++;
             }
-            drawn++;
+            n++;
         }
 
         yk_text *name = &own->names[own->count];
@@ -509,7 +505,10 @@ yk_status picture_curves(yk_context *context, const char *name, const char *titl
     int panel_count = picture_panel_count(curves, count);
     chart_panel *panels = yk_allocate(context, (size_t)panel_count + 1, sizeof *panels);
     curve_panel *own = yk_allocate(context, (size_t)panel_count + 1, sizeof *own);
-    yk_status status = panels && own ? YK_OK : YK_ERROR_MEMORY;
+    bool *drawn = yk_allocate(context, (size_t)count + 1, sizeof *drawn);
+    yk_status status = panels && own && drawn ? YK_OK : YK_ERROR_MEMORY;
+    for (int i = 0; drawn && i < count; i++)
+        drawn[i] = curves[i].is_asked_for || !stands_still(&curves[i]);
 
     /* All panels show the same stretch of time. */
     double begin = INFINITY;
@@ -531,7 +530,7 @@ yk_status picture_curves(yk_context *context, const char *name, const char *titl
         if (!own[filled].curves || !own[filled].names) {
             status = YK_ERROR_MEMORY;
         } else {
-            fill_panel(context, curves, count, i, &own[filled], &panels[filled]);
+            fill_panel(context, curves, drawn, count, i, &own[filled], &panels[filled]);
             panels[filled].shares_x = filled < panel_count - 1;
             if (begin < end) {
                 panels[filled].x.low = begin;
@@ -554,6 +553,7 @@ yk_status picture_curves(yk_context *context, const char *name, const char *titl
         yk_free(context, own[i].curves);
         yk_free(context, own[i].names);
     }
+    yk_free(context, drawn);
     yk_free(context, own);
     yk_free(context, panels);
     return status;
