@@ -25,7 +25,6 @@ static FILE *open_regular(yk_context *context, const char *path, uint64_t max_by
         yk_fail(context, status, "%s cannot be read: %s", path, strerror(errno));
     } else if (!S_ISREG(about.st_mode)) {
         good = false;
-        errno = EINVAL;
         yk_fail(context, status, "%s cannot be read: not a regular file", path);
     } else if ((uint64_t)about.st_size > max_bytes) {
         good = false;
@@ -75,6 +74,12 @@ yk_status yk_regular_check(yk_context *context, const char *path, yk_status stat
 
     fclose(file);
     return YK_OK;
+}
+
+bool yk_is_irregular_file(const char *path)
+{
+    struct stat about;
+    return stat(path, &about) == 0 && !S_ISREG(about.st_mode);
 }
 
 yk_status yk_input_hash(yk_context *context, const char *path, uint64_t *hash)

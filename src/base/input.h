@@ -18,13 +18,16 @@ FILE *yk_input_open(yk_context *context, const char *path, yk_status status);
  * YK_ERROR_FILE after a read error, otherwise `status`. */
 yk_status yk_input_check(yk_context *context, FILE *file, const char *path, yk_status status);
 
-/* As yk_input_open() without a limit of the size, for files that Yoke wrote. errno is EINVAL if the file is not a regular
- * file. */
+/* Like yk_input_open(), but without a limit of the size, for files that Yoke wrote. */
 FILE *yk_regular_open(yk_context *context, const char *path, yk_status status);
 
 /* Whether a library may open the file by its path. The dynamic loader, libzip and HDF5 would wait for a writer of a
  * pipe. */
 yk_status yk_regular_check(yk_context *context, const char *path, yk_status status);
+
+/* Whether the path names something other than a regular file, such as a pipe. false: it is regular, missing, or cannot be
+ * reached. */
+bool yk_is_irregular_file(const char *path);
 
 /* Hash of all bytes of an input file (yk_hash_bytes()). */
 yk_status yk_input_hash(yk_context *context, const char *path, uint64_t *hash);

@@ -77,6 +77,19 @@ bool yk_option_parse(const yk_option *row, const char *text, double *value)
     }
 }
 
+static double factor_of(const yk_option *row)
+{
+    return row->factor != 0 ? row->factor : 1;
+}
+
+void yk_option_set_array(const yk_option *row, void *def, const double *values)
+{
+    for (size_t i = 0; i < row->size / sizeof(double); i++) {
+        double value = factor_of(row) * values[i];
+        memcpy((char *)def + row->offset + i * sizeof value, &value, sizeof value);
+    }
+}
+
 /* Members are read and written by bytes, because only their offsets are known here. */
 
 bool yk_option_get_number(const yk_option *row, const void *def, double *value)
@@ -85,7 +98,10 @@ bool yk_option_get_number(const yk_option *row, const void *def, double *value)
     int whole;
     bool flag;
     switch (row->kind) {
-    case YK_OPTION_NUMBER: memcpy(value, member, sizeof *value); return true;
+    case YK_OPTION_NUMBER:
+        memcpy(value, member, sizeof *value);
+        *value /= factor_of(row);
+        return true;
     case YK_OPTION_INTEGER:
     case YK_OPTION_CHOICE:
     case YK_OPTION_FORM:
@@ -107,7 +123,10 @@ void yk_option_set_number(const yk_option *row, void *def, double value)
     bool flag = value != 0;
     int whole;
     switch (row->kind) {
-    case YK_OPTION_NUMBER: memcpy(member, &value, sizeof value); break;
+    case YK_OPTION_NUMBER:
+        value *= factor_of(row);
+        memcpy(member, &value, sizeof value);
+        break;
     case YK_OPTION_INTEGER:
     case YK_OPTION_CHOICE:
     case YK_OPTION_FORM:
@@ -131,6 +150,7 @@ static void set_numbers(const yk_option *row, char *member)
         char *end;
         double value = yk_text_number(at, &end);
         assert(end != at);
+        value *= factor_of(row);
         memcpy(member + i * sizeof value, &value, sizeof value);
         at = end;
     }

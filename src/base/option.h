@@ -1,4 +1,4 @@
-/* What the readers and writers of option rows share: search, ranges, defaults and members. */
+/* Functions for readers and writers of option rows: search, ranges, defaults and members. */
 #ifndef YK_BASE_OPTION_H
 #define YK_BASE_OPTION_H
 
@@ -20,6 +20,9 @@ bool yk_option_parse(const yk_option *row, const char *text, double *value);
 /* The value of a member of kind number, integer, boolean, choice, form or variant. False: the member is of another kind. */
 bool yk_option_get_number(const yk_option *row, const void *def, double *value);
 void yk_option_set_number(const yk_option *row, void *def, double value);
+
+/* Writes the values of a row of kind numbers with a fixed count, of that length, into its member. */
+void yk_option_set_array(const yk_option *row, void *def, const double *values);
 
 /* Writes the defaults of all rows that name a member, in SI units. Rows of included sections, of sections with a default
  * and of the default variant are part of the same struct. Members without a default keep their values. */

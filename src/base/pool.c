@@ -20,7 +20,7 @@ static const double SHORT_SLEEP = 1e-4;    /* s */
 
 struct yk_pool {
     yk_context *context;
-    int workers; /* threads besides the caller */
+    int workers; /* number of threads in addition to the caller */
     pthread_t *threads;
     pthread_mutex_t lock;
     pthread_cond_t begin, end;

@@ -7,6 +7,7 @@
 #include <stddef.h>
 #include <stdint.h>
 #include <stdio.h>
+#include <string.h>
 
 #include "yoke/base.h"
 
@@ -71,6 +72,20 @@ static inline uint64_t yk_hash_bytes(uint64_t hash, const void *data, size_t byt
     for (size_t i = 0; i < bytes; i++)
         hash = (hash ^ at[i]) * UINT64_C(1099511628211);
     return hash;
+}
+
+/* The same for large data: word by word, about eight times faster. Pieces of data have a length that is a multiple of 8,
+ * except for the last one. Any change of a single word changes the result. */
+static inline uint64_t yk_checksum_bytes(uint64_t hash, const void *data, size_t bytes)
+{
+    const unsigned char *at = data;
+    for (; bytes >= sizeof(uint64_t); bytes -= sizeof(uint64_t), at += sizeof(uint64_t)) {
+        uint64_t word;
+        memcpy(&word, at, sizeof word);
+        hash = (hash ^ word) * UINT64_C(1099511628211);
+        hash ^= hash >> 32;
+    }
+    return yk_hash_bytes(hash, at, bytes);
 }
 
 #endif

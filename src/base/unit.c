@@ -7,12 +7,12 @@
 
 static const struct {
     const char *name;
-    yk_dimension dimension; /* known, length, mass, time, angle */
+    yk_dimension dimension; /* known, length, mass, time, angle, cycle */
 } names[] = {
-    {"1", {true, 0, 0, 0, 0}},   {"m", {true, 1, 0, 0, 0}},   {"kg", {true, 0, 1, 0, 0}},
-    {"s", {true, 0, 0, 1, 0}},   {"rad", {true, 0, 0, 0, 1}}, {"N", {true, 1, 1, -2, 0}},
-    {"J", {true, 2, 1, -2, 0}},  {"W", {true, 2, 1, -3, 0}},  {"Pa", {true, -1, 1, -2, 0}},
-    {"Hz", {true, 0, 0, -1, 0}},
+    {"1", {true, 0, 0, 0, 0, 0}},   {"m", {true, 1, 0, 0, 0, 0}},   {"kg", {true, 0, 1, 0, 0, 0}},
+    {"s", {true, 0, 0, 1, 0, 0}},   {"rad", {true, 0, 0, 0, 1, 0}}, {"N", {true, 1, 1, -2, 0, 0}},
+    {"J", {true, 2, 1, -2, 0, 0}},  {"W", {true, 2, 1, -3, 0, 0}},  {"Pa", {true, -1, 1, -2, 0, 0}},
+    {"Hz", {true, 0, 0, -1, 0, 1}},
 };
 
 static const struct {
@@ -34,6 +34,7 @@ static yk_dimension add_dimensions(yk_dimension a, yk_dimension b, int exponent)
         .mass = a.mass + exponent * b.mass,
         .time = a.time + exponent * b.time,
         .angle = a.angle + exponent * b.angle,
+        .cycle = a.cycle + exponent * b.cycle,
     };
 }
 
@@ -185,15 +186,8 @@ static int write_factors(unit_writer *w, const char *const names_of[4], const in
     return count;
 }
 
-static void write_unit(unit_writer *w, const char *unit, size_t unit_length, const char *length,
-                       const char *mass)
+static void write_dimension(unit_writer *w, yk_dimension d, const char *length, const char *mass)
 {
-    yk_dimension d = parse_unit(unit, unit_length);
-    if (!d.known || (d.length == 0 && d.mass == 0)) {
-        write_text(w, unit, unit_length);
-        return;
-    }
-
     const char *const names_of[4] = {mass, length, "s", "rad"};
     const int exponents[4] = {d.mass, d.length, d.time, d.angle};
     int divisors = 0;
@@ -207,6 +201,18 @@ static void write_unit(unit_writer *w, const char *unit, size_t unit_length, con
     write_factors(w, names_of, exponents, -1);
     if (divisors > 1)
         write_text(w, ")", 1);
+}
+
+static void write_unit(unit_writer *w, const char *unit, size_t unit_length, const char *length,
+                       const char *mass)
+{
+    yk_dimension d = parse_unit(unit, unit_length);
+    if (!d.known || (d.length == 0 && d.mass == 0)) {
+        write_text(w, unit, unit_length);
+        return;
+    }
+
+    write_dimension(w, d, length, mass);
 }
 
 yk_unit_name yk_unit_in(const char *unit, const char *length, const char *mass, yk_unit_style style)
@@ -233,5 +239,24 @@ yk_unit_name yk_unit_in(const char *unit, const char *length, const char *mass, 
         unit += own + gap;
     }
 
+    return name;
+}
+
+yk_unit_name yk_dimension_name(yk_dimension d)
+{
+    yk_unit_name name = {"1"};
+    unit_writer w = {.name = &name, .style = YK_UNIT_PLAIN};
+    for (size_t i = 0; i < sizeof names / sizeof *names; i++) {
+        const yk_dimension *n = &names[i].dimension;
+        bool same = n->length == d.length && n->mass == d.mass && n->time == d.time &&
+                    n->angle == d.angle && n->cycle == d.cycle;
+        if (!same)
+            continue;
+
+        write_text(&w, names[i].name, strlen(names[i].name));
+        return name;
+    }
+
+    write_dimension(&w, d, "m", "kg");
     return name;
 }

@@ -16,6 +16,7 @@ typedef struct yk_dimension {
      * themselves what a number is in, whatever system of units it comes from. */
     bool known;
     int length, mass, time, angle;
+    int cycle; /* exponent of "per cycle": 1/s is no frequency in Hz, and 2 pi Hz is 1 rad/s */
 } yk_dimension;
 
 /* NULL is a pure number. */
@@ -38,5 +39,26 @@ typedef struct yk_unit_name {
  * without length and mass, or of unknown dimension, stays as it is. */
 yk_unit_name yk_unit_in(const char *unit, const char *length, const char *mass,
                         yk_unit_style style);
+
+/* The dimension in base units, or as N, J, W or Pa if it is one of these: "kg/m^3". "1" for a pure
+ * number. */
+yk_unit_name yk_dimension_name(yk_dimension dimension);
+
+/* Units as people write them ------------------------------------------------------------------- */
+
+/* "mm", "kN/m", "rpm", "°": a number in the unit times numerator / denominator is the number in SI.
+ * Both are exact for decimal units, so that 5 mm is the same double as 0.005. */
+typedef struct yk_unit {
+    double numerator, denominator;
+    yk_dimension dimension;
+} yk_unit;
+
+/* Reads the longest unit at the start of the text; returns its length, 0 if there is none. A name
+ * for which `is_taken` returns true is not a unit (NULL: all are units). (unit_read.c) */
+size_t yk_unit_read(const char *text,
+                    bool (*is_taken)(const void *user, const char *name, size_t length),
+                    const void *user, yk_unit *unit);
+/* Names of common units, for suggestions; ended by NULL. */
+const char *const *yk_unit_words(void);
 
 #endif

@@ -70,41 +70,35 @@ static double largest(const double *values, int count)
     return result;
 }
 
-typedef struct function_row {
-    const char *name;
-    int arguments; /* 0: any number, at least one */
-    yk_instruction call;
-} function_row;
-
-static const function_row functions[] = {
-    {"sin", 1, {YK_OPERATION_CALL_1, .one = sin}},
-    {"cos", 1, {YK_OPERATION_CALL_1, .one = cos}},
-    {"tan", 1, {YK_OPERATION_CALL_1, .one = tan}},
-    {"asin", 1, {YK_OPERATION_CALL_1, .one = asin}},
-    {"acos", 1, {YK_OPERATION_CALL_1, .one = acos}},
-    {"atan", 1, {YK_OPERATION_CALL_1, .one = atan}},
-    {"atan2", 2, {YK_OPERATION_CALL_2, .two = atan2}},
-    {"sinh", 1, {YK_OPERATION_CALL_1, .one = sinh}},
-    {"cosh", 1, {YK_OPERATION_CALL_1, .one = cosh}},
-    {"tanh", 1, {YK_OPERATION_CALL_1, .one = tanh}},
-    {"exp", 1, {YK_OPERATION_CALL_1, .one = exp}},
-    {"log", 1, {YK_OPERATION_CALL_1, .one = log}},
-    {"log10", 1, {YK_OPERATION_CALL_1, .one = log10}},
-    {"sqrt", 1, {YK_OPERATION_CALL_1, .one = sqrt}},
-    {"pow", 2, {YK_OPERATION_CALL_2, .two = pow}},
-    {"hypot", 2, {YK_OPERATION_CALL_2, .two = hypot}},
-    {"abs", 1, {YK_OPERATION_CALL_1, .one = fabs}},
-    {"sign", 1, {YK_OPERATION_CALL_1, .one = sign_of}},
-    {"floor", 1, {YK_OPERATION_CALL_1, .one = floor}},
-    {"ceil", 1, {YK_OPERATION_CALL_1, .one = ceil}},
-    {"round", 1, {YK_OPERATION_CALL_1, .one = round}},
-    {"mod", 2, {YK_OPERATION_CALL_2, .two = modulo}},
-    {"min", 0, {YK_OPERATION_CALL_MANY, .many = smallest}},
-    {"max", 0, {YK_OPERATION_CALL_MANY, .many = largest}},
-    {"rad", 1, {YK_OPERATION_CALL_1, .one = radians}},
-    {"step", 2, {YK_OPERATION_CALL_2, .two = step_at}},
-    {"ramp", 3, {YK_OPERATION_CALL_3, .three = ramp_between}},
-    {"smooth", 3, {YK_OPERATION_CALL_3, .three = smooth_between}},
+static const yk_scope_function functions[] = {
+    {"sin", 1, YK_TAKES_PURE, {YK_OPERATION_CALL_1, .one = sin}},
+    {"cos", 1, YK_TAKES_PURE, {YK_OPERATION_CALL_1, .one = cos}},
+    {"tan", 1, YK_TAKES_PURE, {YK_OPERATION_CALL_1, .one = tan}},
+    {"asin", 1, YK_TAKES_PURE, {YK_OPERATION_CALL_1, .one = asin}},
+    {"acos", 1, YK_TAKES_PURE, {YK_OPERATION_CALL_1, .one = acos}},
+    {"atan", 1, YK_TAKES_PURE, {YK_OPERATION_CALL_1, .one = atan}},
+    {"atan2", 2, YK_TAKES_RATIO, {YK_OPERATION_CALL_2, .two = atan2}},
+    {"sinh", 1, YK_TAKES_PURE, {YK_OPERATION_CALL_1, .one = sinh}},
+    {"cosh", 1, YK_TAKES_PURE, {YK_OPERATION_CALL_1, .one = cosh}},
+    {"tanh", 1, YK_TAKES_PURE, {YK_OPERATION_CALL_1, .one = tanh}},
+    {"exp", 1, YK_TAKES_PURE, {YK_OPERATION_CALL_1, .one = exp}},
+    {"log", 1, YK_TAKES_PURE, {YK_OPERATION_CALL_1, .one = log}},
+    {"log10", 1, YK_TAKES_PURE, {YK_OPERATION_CALL_1, .one = log10}},
+    {"sqrt", 1, YK_TAKES_ROOT, {YK_OPERATION_CALL_1, .one = sqrt}},
+    {"pow", 2, YK_TAKES_POWER, {YK_OPERATION_CALL_2, .two = pow}},
+    {"hypot", 2, YK_TAKES_SAME, {YK_OPERATION_CALL_2, .two = hypot}},
+    {"abs", 1, YK_TAKES_SAME, {YK_OPERATION_CALL_1, .one = fabs}},
+    {"sign", 1, YK_TAKES_RATIO, {YK_OPERATION_CALL_1, .one = sign_of}},
+    {"floor", 1, YK_TAKES_SAME, {YK_OPERATION_CALL_1, .one = floor}},
+    {"ceil", 1, YK_TAKES_SAME, {YK_OPERATION_CALL_1, .one = ceil}},
+    {"round", 1, YK_TAKES_SAME, {YK_OPERATION_CALL_1, .one = round}},
+    {"mod", 2, YK_TAKES_SAME, {YK_OPERATION_CALL_2, .two = modulo}},
+    {"min", 0, YK_TAKES_SAME, {YK_OPERATION_CALL_MANY, .many = smallest}},
+    {"max", 0, YK_TAKES_SAME, {YK_OPERATION_CALL_MANY, .many = largest}},
+    {"rad", 1, YK_TAKES_PURE, {YK_OPERATION_CALL_1, .one = radians}},
+    {"step", 2, YK_TAKES_RATIO, {YK_OPERATION_CALL_2, .two = step_at}},
+    {"ramp", 3, YK_TAKES_RATIO, {YK_OPERATION_CALL_3, .three = ramp_between}},
+    {"smooth", 3, YK_TAKES_RATIO, {YK_OPERATION_CALL_3, .three = smooth_between}},
 };
 
 enum { FUNCTION_COUNT = sizeof functions / sizeof *functions };
@@ -200,6 +194,9 @@ typedef struct token {
     enum { TOKEN_END, TOKEN_NUMBER, TOKEN_NAME, TOKEN_SIGN, TOKEN_BAD } kind;
     const char *start;
     size_t length;
+    size_t digits; /* of a number, without its unit */
+    bool has_unit;
+    yk_unit unit;
 } token;
 
 /* Not isalpha(), because it depends on the locale. */
@@ -213,35 +210,72 @@ static bool continues_name(char c)
     return starts_name(c) || (c >= '0' && c <= '9');
 }
 
-static token next_token(const char *at)
+/* Length of the name at `at`, 0 if there is none. Names may contain dots: tip.position. */
+static size_t name_length(const char *at)
+{
+    size_t length = 0;
+    if (starts_name(*at))
+        while (continues_name(at[length]) || (at[length] == '.' && starts_name(at[length + 1])))
+            length++;
+    return length;
+}
+
+static bool is_variable(const void *user, const char *name, size_t length)
+{
+    const yk_scope *scope = user;
+    for (int i = 0; i < scope->variable_count; i++)
+        if (strlen(scope->variables[i]) == length &&
+            strncmp(scope->variables[i], name, length) == 0)
+            return true;
+    return false;
+}
+
+/* A number and the unit after it: "5 mm", "5mm", "3 1/s". Variables hide units: 5 t is a mistake for
+ * 5*t in a function of time, and five tonnes elsewhere. */
+static token number_token(const char *at, size_t digits, const yk_scope *scope)
+{
+    token number = {TOKEN_NUMBER, at, digits, .digits = digits};
+    if (scope && scope->without_units)
+        return number;
+
+    size_t space = strspn(at + digits, " ");
+    const char *unit = at + digits + space;
+    if (*unit == '1' && space == 0)
+        return number;
+
+    size_t length = yk_unit_read(unit, scope ? is_variable : NULL, scope, &number.unit);
+    number.has_unit = length > 0;
+    if (number.has_unit)
+        number.length = digits + space + length;
+    return number;
+}
+
+/* Without a scope, names are only read. */
+static token next_token(const char *at, const yk_scope *scope)
 {
     while (*at == ' ' || *at == '\t' || *at == '\n')
         at++;
     if (!*at)
-        return (token){TOKEN_END, at, 0};
+        return (token){.kind = TOKEN_END, .start = at};
 
-    /* Names may contain dots: tip.position. */
-    size_t length = 0;
-    if (starts_name(*at)) {
-        while (continues_name(at[length]) || (at[length] == '.' && starts_name(at[length + 1])))
-            length++;
-        return (token){TOKEN_NAME, at, length};
-    }
+    size_t length = name_length(at);
+    if (length)
+        return (token){.kind = TOKEN_NAME, .start = at, .length = length};
 
     /* Numbers without a sign, which is an operator. */
     length = number_length(at);
     if (length)
-        return (token){TOKEN_NUMBER, at, length};
+        return number_token(at, length, scope);
 
     /* Operators of two characters before those of one. */
     static const char *const pairs[] = {"<=", ">=", "==", "!=", "&&", "||"};
     for (size_t i = 0; i < sizeof pairs / sizeof *pairs; i++)
         if (strncmp(at, pairs[i], 2) == 0)
-            return (token){TOKEN_SIGN, at, 2};
+            return (token){.kind = TOKEN_SIGN, .start = at, .length = 2};
     if (strchr("+-*/^()<>?:,", *at))
-        return (token){TOKEN_SIGN, at, 1};
+        return (token){.kind = TOKEN_SIGN, .start = at, .length = 1};
 
-    return (token){TOKEN_BAD, at, 1};
+    return (token){.kind = TOKEN_BAD, .start = at, .length = 1};
 }
 
 static bool token_is(token t, const char *text)
@@ -249,23 +283,31 @@ static bool token_is(token t, const char *text)
     return t.length == strlen(text) && strncmp(t.start, text, t.length) == 0;
 }
 
-static const function_row *find_function(const char *name, size_t length)
+static const yk_scope_function *find_row(const yk_scope_function *rows, int count, const char *name,
+                                         size_t length)
 {
-    for (int i = 0; i < FUNCTION_COUNT; i++)
-        if (strlen(functions[i].name) == length && strncmp(functions[i].name, name, length) == 0)
-            return &functions[i];
+    for (int i = 0; i < count; i++)
+        if (strlen(rows[i].name) == length && strncmp(rows[i].name, name, length) == 0)
+            return &rows[i];
     return NULL;
+}
+
+/* A built-in function, or one of the scope (NULL: none). */
+static const yk_scope_function *find_function(const yk_scope *scope, const char *name,
+                                              size_t length)
+{
+    const yk_scope_function *row = find_row(functions, FUNCTION_COUNT, name, length);
+    if (!row && scope)
+        row = find_row(scope->functions, scope->function_count, name, length);
+    return row;
 }
 
 const char *yk_expression_reserved(const char *name)
 {
-    /* Words that the scanner reads as one name. */
-    size_t length = 0;
-    while (continues_name(name[length]))
-        length++;
-    if (!starts_name(name[0]) || name[length] || length > NAME_MAX_LENGTH)
+    size_t length = name_length(name);
+    if (!length || name[length] || length > NAME_MAX_LENGTH)
         return "is not a word of at most 60 letters, digits and '_'";
-    if (find_function(name, strlen(name)))
+    if (find_function(NULL, name, strlen(name)))
         return "is the name of a function";
     if (strcmp(name, "pi") == 0)
         return "is the number 3.14159...";
@@ -276,8 +318,10 @@ const char *yk_expression_reserved(const char *name)
 void yk_expression_names(const char *text,
                          void (*visit)(void *user, const char *name, size_t length), void *user)
 {
-    for (token t = next_token(text); t.kind != TOKEN_END; t = next_token(t.start + t.length)) {
-        bool known = t.kind != TOKEN_NAME || find_function(t.start, t.length) || token_is(t, "pi");
+    for (token t = next_token(text, NULL); t.kind != TOKEN_END;
+         t = next_token(t.start + t.length, NULL)) {
+        bool known =
+            t.kind != TOKEN_NAME || find_function(NULL, t.start, t.length) || token_is(t, "pi");
         if (!known)
             visit(user, t.start, t.length);
     }
@@ -286,6 +330,7 @@ void yk_expression_names(const char *text,
 struct yk_expression {
     yk_context *context;
     bool varies;
+    yk_quantity quantity;
     int count;
     yk_instruction code[];
 };
@@ -294,13 +339,13 @@ typedef struct scanner {
     const char *text;
     const yk_scope *scope;
     yk_expression_error *error;
-    int tokens;                 /* number of tokens so far */
-    const function_row *called; /* a function whose '(' must follow */
+    int tokens;                      /* number of tokens so far */
+    const yk_scope_function *called; /* a function whose '(' must follow */
     bool has_operand; /* an operand is complete: an operator or a closing sign must follow */
     bool has_sign;    /* the next operand has a '+' or '-' of its own */
     /* Open parentheses, each with its function. */
     struct {
-        const function_row *function; /* NULL: no function call */
+        const yk_scope_function *function; /* NULL: no function call */
         const char *start;
         int commas;
     } groups[DEPTH_MAX];
@@ -357,6 +402,8 @@ static bool unknown_name(scanner *s, token t, bool function)
     if (function) {
         for (int i = 0; i < FUNCTION_COUNT; i++)
             consider(word, functions[i].name, &limit, &nearest);
+        for (int i = 0; i < scope->function_count; i++)
+            consider(word, scope->functions[i].name, &limit, &nearest);
     } else {
         for (int i = 0; i < scope->parameter_count; i++)
             consider(word, scope->parameters[i].name, &limit, &nearest);
@@ -393,14 +440,15 @@ static bool is_value(const yk_scope *scope, token t)
 /* A name directly after a number, probably a unit. */
 static bool is_unknown(const scanner *s, token t)
 {
-    return t.kind == TOKEN_NAME && !is_value(s->scope, t) && !find_function(t.start, t.length);
+    return t.kind == TOKEN_NAME && !is_value(s->scope, t) &&
+           !find_function(s->scope, t.start, t.length);
 }
 
 /* A function, whose arguments follow, or a value. */
 static bool scan_name(scanner *s, token t)
 {
-    bool call = *next_token(t.start + t.length).start == '(';
-    const function_row *row = find_function(t.start, t.length);
+    bool call = *next_token(t.start + t.length, s->scope).start == '(';
+    const yk_scope_function *row = find_function(s->scope, t.start, t.length);
     if (row && !call)
         return complain(s, t.start, t.length,
                         "'%s' is a function; its arguments in parentheses are missing", row->name);
@@ -456,7 +504,7 @@ static bool scan_sign(scanner *s, token t, token before)
         return complain(s, t.start, 1, "')' without a '(' before it");
 
     s->depth--;
-    const function_row *function = s->groups[s->depth].function;
+    const yk_scope_function *function = s->groups[s->depth].function;
     bool empty = token_is(before, "(");
     if (!function && empty)
         return complain(s, t.start, 1, "nothing between '(' and ')'");
@@ -477,6 +525,28 @@ static bool scan_sign(scanner *s, token t, token before)
     return true;
 }
 
+static bool unknown_unit(scanner *s, token t)
+{
+    char word[NAME_MAX_LENGTH + 1];
+    int shown = (int)(t.length < sizeof word - 1 ? t.length : sizeof word - 1);
+    snprintf(word, sizeof word, "%.*s", shown, t.start);
+    if (s->scope->without_units)
+        return complain(s, t.start, t.length, "remove '%s': numbers stand without units", word);
+
+    const char *nearest = NULL;
+    int limit = strlen(word) > 3 ? 2 : 1;
+    for (const char *const *unit = yk_unit_words(); *unit && strlen(word) > 1; unit++)
+        consider(word, *unit, &limit, &nearest);
+    if (nearest)
+        return complain(s, t.start, t.length, "unknown unit '%s'. Did you mean '%s'?", word,
+                        nearest);
+    return complain(
+        s, t.start, t.length,
+        "unknown unit '%s'. Units are m, kg, s, rad, deg, rpm, Hz, N, J, W, Pa, bar and "
+        "others, with prefixes as in mm",
+        word);
+}
+
 /* Operands and operators must alternate. */
 static bool check_order(scanner *s, token t, token before)
 {
@@ -484,8 +554,7 @@ static bool check_order(scanner *s, token t, token before)
     int shown = (int)(t.length < 60 ? t.length : 60);
     bool value = t.kind == TOKEN_NUMBER || t.kind == TOKEN_NAME;
     if (before.kind == TOKEN_NUMBER && is_unknown(s, t))
-        return complain(s, t.start, t.length, "remove '%.*s': numbers stand without units", shown,
-                        t.start);
+        return unknown_unit(s, t);
 
     /* The start of an operand follows an operator, or begins the arguments of a function. */
     bool opens = value || first == '(';
@@ -500,8 +569,8 @@ static bool check_order(scanner *s, token t, token before)
     bool sign = (first == '+' || first == '-') && !s->has_operand;
     if (!opens && !s->has_operand && !empty && (!sign || s->has_sign))
         return complain(s, t.start, t.length,
-                        "'%.*s' cannot stand here; an operand is missing before it", (int)t.length,
-                        t.start);
+                        "'%.*s' is not allowed here; an operand is missing before it",
+                        (int)t.length, t.start);
 
     s->has_operand = value || first == ')';
     s->has_sign = sign;
@@ -516,9 +585,9 @@ static bool scan(scanner *s)
                         YK_EXPRESSION_LENGTH_MAX);
 
     /* Token by token, each with the one before it. */
-    token before = {TOKEN_END, NULL, 0};
-    token t = next_token(s->text);
-    for (; t.kind != TOKEN_END; before = t, t = next_token(t.start + t.length)) {
+    token before = {.kind = TOKEN_END};
+    token t = next_token(s->text, s->scope);
+    for (; t.kind != TOKEN_END; before = t, t = next_token(t.start + t.length, s->scope)) {
         if (t.kind == TOKEN_BAD && *t.start == '=')
             return complain(s, t.start, t.length, "'=' has no meaning here; equality is '=='");
         if (t.kind == TOKEN_BAD)
@@ -548,7 +617,7 @@ static bool scan(scanner *s)
         }
     }
 
-    /* What is missing at the end. */
+    /* The part that is missing at the end. */
     if (before.kind == TOKEN_END)
         return complain(s, s->text, 1, "the expression is empty");
     if (s->depth > 0)
@@ -602,14 +671,41 @@ typedef struct compiler {
     token next;
     yk_code code;
     bool varies;
+    yk_quantity quantity; /* of the value on top of the stack */
 } compiler;
 
 /* Advances past the present token. */
 static token take(compiler *c)
 {
     token taken = c->next;
-    c->next = next_token(taken.start + taken.length);
+    c->next = next_token(taken.start + taken.length, c->scanner->scope);
     return taken;
+}
+
+/* The constant on top of the stack; false if the value varies. */
+static bool is_constant(const compiler *c, double *value)
+{
+    if (c->code.count <= c->code.settled)
+        return false;
+
+    const yk_instruction *last = &c->code.instructions[c->code.count - 1];
+    *value = last->number;
+    return last->operation == YK_OPERATION_NUMBER;
+}
+
+static bool is_zero(const compiler *c)
+{
+    double value;
+    return is_constant(c, &value) && value == 0;
+}
+
+/* Two values in different units; `sign` is the operator or function that joins them. */
+static bool units_differ(compiler *c, token sign, yk_quantity a, yk_quantity b)
+{
+    return complain(c->scanner, sign.start, sign.length,
+                    "'%.*s' cannot combine a value in %s with one in %s",
+                    (int)(sign.length < 20 ? sign.length : 20), sign.start,
+                    yk_dimension_name(a.dimension).text, yk_dimension_name(b.dimension).text);
 }
 
 static void append_number(compiler *c, double number)
@@ -629,6 +725,7 @@ static void compile_value(compiler *c, token name)
         yk_instruction variable = {.operation = YK_OPERATION_VARIABLE, .index = i};
         yk_code_append(&c->code, variable, 0);
         c->varies = true;
+        c->quantity = token_is(name, "t") ? yk_quantity_time : yk_quantity_plain;
         return;
     }
 
@@ -640,11 +737,14 @@ static void compile_value(compiler *c, token name)
         if (scope->used)
             scope->used[i] = true;
         append_number(c, scope->parameters[i].value);
+        c->quantity = scope->parameters[i].quantity;
         return;
     }
 
     /* The syntax has been checked: a name that is neither is pi. */
     append_number(c, 3.14159265358979323846);
+    c->quantity = yk_quantity_number;
+    c->quantity.has_pi = true;
 }
 
 static bool compile_from(compiler *c, int least);
@@ -656,19 +756,61 @@ static bool close_parenthesis(compiler *c)
     return token_is(t, ")") || complain(c->scanner, t.start, 1, "%s", condition_usage);
 }
 
+/* Adds the quantity of one more argument to that of the earlier ones, `all`. */
+static bool add_argument(compiler *c, token name, const yk_scope_function *row, bool first,
+                         yk_quantity *all, bool *all_zero)
+{
+    yk_quantity own = c->quantity;
+    bool zero = is_zero(c);
+    if (row->units == YK_TAKES_PURE && !yk_quantity_is_pure(own))
+        return complain(c->scanner, name.start, name.length,
+                        "'%s' takes a pure number, not a value in %s%s", row->name,
+                        yk_dimension_name(own.dimension).text,
+                        own.dimension.cycle ? "; 1 Hz is 2*pi rad/s" : "");
+    if (first) {
+        *all = own;
+        *all_zero = zero;
+        return true;
+    }
+
+    bool joined = row->units == YK_TAKES_SAME || row->units == YK_TAKES_RATIO;
+    if (!joined)
+        return true;
+    if (!*all_zero && !zero && !yk_quantity_agree(*all, own))
+        return units_differ(c, name, *all, own);
+
+    *all = yk_quantity_sum(*all, *all_zero, own, zero);
+    *all_zero = *all_zero && zero;
+    return true;
+}
+
 /* The arguments of a function in their parentheses, and its call. */
-static bool compile_call(compiler *c, const function_row *row)
+static bool compile_call(compiler *c, token name, const yk_scope_function *row)
 {
     int count = 0;
+    yk_quantity all = yk_quantity_number;
+    bool all_zero = false;
+    double exponent = NAN;
     do {
         take(c); /* '(' or ',' */
-        if (!compile_from(c, BINDS_CONDITION))
+        if (!compile_from(c, BINDS_CONDITION) ||
+            !add_argument(c, name, row, count == 0, &all, &all_zero))
             return false;
+        if (!is_constant(c, &exponent))
+            exponent = NAN;
 
         count++;
     } while (token_is(c->next, ","));
     if (!close_parenthesis(c))
         return false;
+
+    c->quantity = row->units == YK_TAKES_ANY ? yk_quantity_plain : yk_quantity_number;
+    if (row->units == YK_TAKES_SAME)
+        c->quantity = all;
+    if (row->units == YK_TAKES_ROOT)
+        c->quantity = yk_quantity_power(all, 0.5);
+    if (row->units == YK_TAKES_POWER)
+        c->quantity = yk_quantity_power(all, exponent);
 
     /* Functions with any number of arguments need their count. */
     yk_instruction call = row->call;
@@ -683,7 +825,13 @@ static bool compile_operand(compiler *c)
 {
     token t = take(c);
     if (t.kind == TOKEN_NUMBER) {
-        double number = number_value(t.start, t.length);
+        double number = number_value(t.start, t.digits);
+        c->quantity = yk_quantity_number;
+        if (t.has_unit) {
+            number = number * t.unit.numerator / t.unit.denominator;
+            c->quantity = yk_quantity_in(t.unit.dimension);
+        }
+
         if (isinf(number))
             return complain(c->scanner, t.start, t.length, "the number is beyond 1.8e308");
 
@@ -692,9 +840,9 @@ static bool compile_operand(compiler *c)
     }
 
     if (t.kind == TOKEN_NAME) {
-        const function_row *row = find_function(t.start, t.length);
+        const yk_scope_function *row = find_function(c->scanner->scope, t.start, t.length);
         if (row)
-            return compile_call(c, row);
+            return compile_call(c, t, row);
 
         compile_value(c, t);
         return true;
@@ -728,13 +876,20 @@ static bool compile_branches(compiler *c)
         return complain(c->scanner, question.start, 1, "%s", condition_usage);
 
     /* The branch jumps over the other one. */
-    take(c);
+    token colon = take(c);
+    yk_quantity first = c->quantity;
+    bool first_zero = is_zero(c);
     int to_end = c->code.count;
     yk_code_append(&c->code, (yk_instruction){.operation = YK_OPERATION_JUMP}, 0);
     yk_code_land(&c->code, to_otherwise);
     if (!compile_from(c, BINDS_CONDITION))
         return false;
 
+    bool second_zero = is_zero(c);
+    if (!first_zero && !second_zero && !yk_quantity_agree(first, c->quantity))
+        return units_differ(c, colon, first, c->quantity);
+
+    c->quantity = yk_quantity_sum(first, first_zero, c->quantity, second_zero);
     yk_code_land(&c->code, to_end);
     return true;
 }
@@ -749,6 +904,36 @@ static int find_operator(token t)
     return -1;
 }
 
+/* The quantity of `a operator b`; b is on top of the stack. */
+static bool join_quantities(compiler *c, token sign, int binds, yk_quantity a, bool a_zero)
+{
+    yk_quantity b = c->quantity;
+    bool b_zero = is_zero(c);
+    if (binds == BINDS_POWER) {
+        double exponent;
+        if (!yk_quantity_is_pure(b))
+            return complain(c->scanner, sign.start, sign.length,
+                            "an exponent is a pure number, not a value in %s",
+                            yk_dimension_name(b.dimension).text);
+        c->quantity = yk_quantity_power(a, is_constant(c, &exponent) ? exponent : NAN);
+        return true;
+    }
+
+    if (binds == BINDS_PRODUCT) {
+        c->quantity = yk_quantity_product(a, b, *sign.start == '/' ? -1 : 1);
+        return true;
+    }
+
+    bool logic = binds == BINDS_AND || binds == BINDS_OR;
+    if (!logic && !a_zero && !b_zero && !yk_quantity_agree(a, b))
+        return units_differ(c, sign, a, b);
+
+    c->quantity = yk_quantity_number;
+    if (binds == BINDS_SUM)
+        c->quantity = yk_quantity_sum(a, a_zero, b, b_zero);
+    return true;
+}
+
 /* An operand, and all following operators with at least this precedence. */
 static bool compile_from(compiler *c, int least)
 {
@@ -758,9 +943,12 @@ static bool compile_from(compiler *c, int least)
     /* Operators of equal precedence are evaluated from left to right, except for powers. */
     int row = find_operator(c->next);
     while (row >= 0 && operators[row].binds >= least) {
-        take(c);
+        token sign = take(c);
         int binds = operators[row].binds;
-        if (!compile_from(c, binds == BINDS_POWER ? BINDS_POWER : binds + 1))
+        yk_quantity left = c->quantity;
+        bool left_zero = is_zero(c);
+        if (!compile_from(c, binds == BINDS_POWER ? BINDS_POWER : binds + 1) ||
+            !join_quantities(c, sign, binds, left, left_zero))
             return false;
 
         yk_code_append(&c->code, (yk_instruction){.operation = operators[row].operation}, 2);
@@ -776,7 +964,7 @@ static bool compile_from(compiler *c, int least)
 /* The whole text. The branches of conditions are checked here, not by the scanner. */
 static bool compile(compiler *c)
 {
-    c->next = next_token(c->scanner->text);
+    c->next = next_token(c->scanner->text, c->scanner->scope);
     if (!compile_from(c, BINDS_CONDITION))
         return false;
     if (c->next.kind != TOKEN_END)
@@ -798,8 +986,8 @@ yk_status yk_expression_create(yk_context *context, const char *text, const yk_s
     if (!scan(&s))
         return yk_fail(context, YK_ERROR_INPUT, "expression '%.200s': %s", text, error->message);
 
-    /* A token is at most one instruction. */
-    size_t bytes = sizeof(yk_expression) + (size_t)s.tokens * sizeof(yk_instruction);
+    /* A token is at most one instruction; a factor is two more. */
+    size_t bytes = sizeof(yk_expression) + (size_t)(s.tokens + 2) * sizeof(yk_instruction);
     yk_expression *made = yk_allocate(context, 1, bytes);
     if (!made)
         return YK_ERROR_MEMORY;
@@ -812,6 +1000,7 @@ yk_status yk_expression_create(yk_context *context, const char *text, const yk_s
 
     made->context = context;
     made->varies = c.varies;
+    made->quantity = c.quantity;
     made->count = c.code.count;
     *expression = made;
     return YK_OK;
@@ -836,6 +1025,24 @@ bool yk_expression_varies(const yk_expression *expression)
     return expression->varies;
 }
 
+yk_quantity yk_expression_quantity(const yk_expression *expression)
+{
+    return expression->quantity;
+}
+
+void yk_expression_scale(yk_expression *expression, double factor)
+{
+    if (factor == 1)
+        return;
+
+    yk_code code = {
+        .instructions = expression->code, .count = expression->count, .settled = expression->count};
+    yk_instruction number = {.operation = YK_OPERATION_NUMBER, .number = factor};
+    yk_code_append(&code, number, 0);
+    yk_code_append(&code, (yk_instruction){.operation = YK_OPERATION_MULTIPLY}, 2);
+    expression->count = code.count;
+}
+
 static double value_at(void *user, double t)
 {
     double variables[YK_EXPRESSION_VARIABLES_MAX] = {t};
@@ -848,9 +1055,11 @@ yk_time_function yk_expression_function(yk_expression *expression)
 }
 
 yk_status yk_expression_constant(yk_context *context, const char *text, const yk_scope *scope,
-                                 yk_expression_error *error, double *value)
+                                 yk_expression_error *error, double *value, yk_quantity *quantity)
 {
     *error = (yk_expression_error){.length = strlen(text)};
+    if (quantity)
+        *quantity = yk_quantity_number;
 
     /* Most constants are plain numbers, which need no parser. */
     if (!yk_number_read(text, value)) {
@@ -861,6 +1070,8 @@ yk_status yk_expression_constant(yk_context *context, const char *text, const yk
         if (status != YK_OK || !expression)
             return status;
         *value = yk_expression_value(expression, NULL);
+        if (quantity)
+            *quantity = expression->quantity;
         yk_expression_destroy(expression);
         error->length = strlen(text);
     }

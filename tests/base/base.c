@@ -110,7 +110,7 @@ static void nearest_word_is_the_one_that_was_meant(void **state)
     assert_string_equal(yk_text_nearest("tol", words), "tolerance");
     assert_null(yk_text_nearest("gravity", words));
 
-    /* Of several that are near enough the nearest, and the first of equals. */
+    /* The nearest of several candidates, and the first of equal ones. */
     assert_string_equal(yk_text_nearest("masss", (const char *[]){"mask", "mass", "moss", NULL}),
                         "mass");
     assert_string_equal(yk_text_nearest("mats", (const char *[]){"mass", "maps", NULL}), "mass");
@@ -227,7 +227,7 @@ static void take_turns(void *user, size_t begin, size_t end, size_t chunk)
     }
 }
 
-/* A caller that nobody wakes would sleep for ever; the alarm ends it. */
+/* Without a wake-up the caller would sleep for ever; the alarm ends it. */
 static void pool_wakes_its_caller(void **state)
 {
     yk_pool *pool = NULL;
@@ -308,6 +308,7 @@ static void only_files_that_end_are_opened(void **state)
         assert_null(yk_input_open(context, bad[i][0], YK_ERROR_INPUT));
         assert_non_null(strstr(yk_last_message(context), bad[i][1]));
         assert_int_equal(yk_last_status(context), YK_ERROR_INPUT);
+        assert_int_equal(yk_is_irregular_file(bad[i][0]), strstr(bad[i][1], "regular") != NULL);
     }
 
     /* One byte makes another hash; a sparse file beyond the limit is refused. */
@@ -320,6 +321,7 @@ static void only_files_that_end_are_opened(void **state)
         assert_int_equal(yk_input_hash(context, path, &hashes[i]), YK_OK);
     }
     assert_true(hashes[0] != hashes[1]);
+    assert_false(yk_is_irregular_file(path));
     assert_int_equal(truncate(path, (off_t)YK_INPUT_MAX + 1), 0);
     assert_int_equal(yk_input_hash(context, path, &hashes[0]), YK_ERROR_FILE);
     assert_non_null(strstr(yk_last_message(context), "the limit is"));
@@ -348,7 +350,7 @@ static void a_caller_can_ask_to_stop(void **state)
     yk_context_destroy(context);
 }
 
-/* Parts are copied in their order, and the first mistake is the one that is told. */
+/* Parts are copied in their order, and the first error is reported. */
 static void buildings_keep_their_parts(void **state)
 {
     yk_building building = {.context = *state};

@@ -132,6 +132,24 @@ static void test_members_are_set_and_read(void **state)
     assert_false(yk_option_get_number(yk_option_find(rows, "name"), &d, &none));
 }
 
+static void test_members_are_multiples_of_values(void **state)
+{
+    (void)state;
+    static const yk_option halves[] = {
+        {"diameter", YK_OPTION_NUMBER, "m", "3", YK_MEMBER(def, mass), .factor = 0.5},
+        {"edges", YK_OPTION_NUMBERS, "m", "[1, 2, 4]", YK_MEMBER(def, position), .factor = 0.5,
+         .min_count = 3, .max_count = 3},
+        {0}};
+    def d = {0};
+    double value = 0;
+    yk_option_set_defaults(halves, &d);
+    assert_true(d.mass == 1.5 && d.position[0] == 0.5 && d.position[2] == 2);
+    yk_option_set_number(&halves[0], &d, 8);
+    assert_true(d.mass == 4 && yk_option_get_number(&halves[0], &d, &value) && value == 8);
+    yk_option_set_array(&halves[1], &d, (const double[]){6, 7, 8});
+    assert_true(d.position[1] == 3.5);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -140,6 +158,7 @@ int main(void)
         cmocka_unit_test(test_bounds_are_open_or_closed),
         cmocka_unit_test(test_texts_are_read_by_kind),
         cmocka_unit_test(test_members_are_set_and_read),
+        cmocka_unit_test(test_members_are_multiples_of_values),
     };
     return cmocka_run_group_tests_name("option", tests, NULL, NULL);
 }

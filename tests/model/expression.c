@@ -27,7 +27,9 @@ void *realloc(void *block, size_t bytes)
 }
 #endif
 
-static const yk_named_value parameters[] = {{"mass", 2}, {"stiffness", 5000}, {"t1", 0.5}};
+static const yk_named_value parameters[] = {{.name = "mass", .value = 2},
+                                            {.name = "stiffness", .value = 5000},
+                                            {.name = "t1", .value = 0.5}};
 static const char *const variables[] = {"t", "tip.position"};
 static const yk_scope scope = {
     .parameters = parameters, .parameter_count = 3, .variables = variables, .variable_count = 2};
@@ -125,8 +127,8 @@ static void mistakes_are_named_with_their_place(void **state)
         {"2exp(1)", 0, "an operator is missing; write 2*exp"},
         {"(1)(2)", 3, "an operator is missing before '('"},
         {"t(3)", 0, "'t' is not a function; an operator is missing before '('"},
-        {"1+*2", 2, "'*' cannot stand here; an operand is missing before it"},
-        {"*3", 0, "'*' cannot stand here; an operand is missing before it"},
+        {"1+*2", 2, "'*' is not allowed here; an operand is missing before it"},
+        {"*3", 0, "'*' is not allowed here; an operand is missing before it"},
         {"sin", 0, "'sin' is a function; its arguments in parentheses are missing"},
         {"1+sin()", 5, "'sin' takes 1 argument, not 0"},
         {"atan2(1)", 5, "'atan2' takes 2 arguments, not 1"},
@@ -142,19 +144,32 @@ static void mistakes_are_named_with_their_place(void **state)
         {"sine(t)", 0, "unknown function 'sine'. Did you mean 'sin'?"},
         {"bessel(t)", 0, "unknown function 'bessel'"},
         {"_pi", 0, "unknown name '_pi'. Did you mean 'pi'?"},
-        {"0x1F", 1, "remove 'x1F': numbers stand without units"},
-        {"5 mm", 2, "remove 'mm': numbers stand without units"},
+        {"0x1F", 1,
+         "unknown unit 'x1F'. Units are m, kg, s, rad, deg, rpm, Hz, N, J, W, Pa, bar and others, "
+         "with prefixes as in mm"},
+        {"5 mmm", 2, "unknown unit 'mmm'. Did you mean 'mm'?"},
+        {"5 KN", 2, "unknown unit 'KN'. Did you mean 'kN'?"},
+        {"5 mm 3", 5, "an operator is missing before '3'"},
+        {"5 mm + 3 s", 5, "'+' cannot combine a value in m with one in s"},
+        {"t < 3 mm", 2, "'<' cannot combine a value in s with one in m"},
+        {"t < 3 s ? 1 N : 2 m", 14, "':' cannot combine a value in N with one in m"},
+        {"max(0, 5 mm, 3 N)", 0, "'max' cannot combine a value in m with one in N"},
+        {"2 m^2 - 3 m", 6, "'-' cannot combine a value in m^2 with one in m"},
+        {"sin(50 Hz*t)", 0, "'sin' takes a pure number, not a value in 1; 1 Hz is 2*pi rad/s"},
+        {"exp(3 s)", 0, "'exp' takes a pure number, not a value in s"},
+        {"2^(3 s)", 1, "an exponent is a pure number, not a value in s"},
+        {"3 rad/s + 5 Hz", 8, "'+' cannot combine a value in rad/s with one in Hz"},
         {"1?2", 1, "the '?' and ':' of a condition do not fit; it reads a ? b : c"},
         {"1:2", 1, "the '?' and ':' of a condition do not fit; it reads a ? b : c"},
-        {"min(1,,2)", 6, "',' cannot stand here; an operand is missing before it"},
-        {"min(1,)", 6, "')' cannot stand here; an operand is missing before it"},
+        {"min(1,,2)", 6, "',' is not allowed here; an operand is missing before it"},
+        {"min(1,)", 6, "')' is not allowed here; an operand is missing before it"},
         {"sin(1)(2)", 6, "an operator is missing before '('"},
         {"t sin(1)", 2, "an operator is missing before 'sin'"},
         {"2-", 1, "an operand is missing at the end"},
         {"(1?2)", 2, "the '?' and ':' of a condition do not fit; it reads a ? b : c"},
         {"1?2:3:t", 5, "the '?' and ':' of a condition do not fit; it reads a ? b : c"},
         {"t*1e400", 2, "the number is beyond 1.8e308"},
-        {"--3", 1, "'-' cannot stand here; an operand is missing before it"},
+        {"--3", 1, "'-' is not allowed here; an operand is missing before it"},
     };
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         yk_expression_error error;
@@ -167,6 +182,107 @@ static void mistakes_are_named_with_their_place(void **state)
         assert_null(expression);
         assert_string_equal(error.message, cases[i].message);
         assert_int_equal(error.offset, cases[i].offset);
+    }
+}
+
+static void units_convert_to_si(void **state)
+{
+    static const struct {
+        const char *text;
+        double value;
+        const char *unit; /* NULL: not certain */
+    } rows[] = {
+        {"5 mm", 0.005, "m"},
+        {"5mm", 0.005, "m"},
+        {"0.25 kg", 0.25, "kg"},
+        {"1.5 t", 1500, "kg"},
+        {"3 kN/m", 3000, "kg/s^2"},
+        {"30 deg", 30 * (YK_PI / 180), "rad"},
+        {"30°", 30 * (YK_PI / 180), "rad"},
+        {"1200 rpm", 1200 * (YK_PI / 30), "rad/s"},
+        {"210 GPa", 210e9, "Pa"},
+        {"9.81 m/s^2", 9.81, "m/s^2"},
+        {"9.81 m/s²", 9.81, "m/s^2"},
+        {"9.81 m/s2", 9.81, "m/s^2"},
+        {"9.81 m s⁻²", 9.81, "m/s^2"},
+        {"2 N m/(rad s)", 2, "kg m^2/(s^3 rad)"},
+        {"4 1/s", 4, "1/s"},
+        {"36 km/h", 10, "m/s"},
+        {"2 l/min", 2e-3 / 60, "m^3/s"},
+        {"1 in", 0.0254, "m"},
+        {"10 µm", 1e-5, "m"},
+        {"50 %", 0.5, "1"},
+        {"2*3 mm", 0.006, "m"},
+        {"-(5 mm)^2", -2.5e-5, "m^2"},
+        {"5 mm^2", 5e-6, "m^2"},
+        {"sqrt(9 m^2)", 3, "m"},
+        {"sqrt(8 kN/m/(2 kg))", 63.245553203367585, "1/s"},
+        {"hypot(3 m, 4 m)", 5, "m"},
+        {"min(0, 5 mm)", 0, "m"},
+        {"5 mm + 0.001", 0.006, "m"},
+        {"sin(30 deg)", 0.5, "1"},
+        {"2*pi*50 Hz", 2 * YK_PI * 50, "1/s"},
+        {"600 rpm/(2*pi)", 10, "1/s"},
+        {"atan2(1 mm, 1 mm)", YK_PI / 4, "1"},
+        {"6 mm/(2 s)", 0.003, "m/s"},
+        {"mass*9.81 m/s^2", 2 * 9.81, NULL},
+        {"pow(2 m, 3)", 8, "m^3"},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        yk_expression_error error = {0};
+        double value = 0;
+        yk_quantity quantity = {0};
+        yk_status status =
+            yk_expression_constant(*state, rows[i].text, &scope, &error, &value, &quantity);
+        if (status != YK_OK || fabs(value - rows[i].value) > 1e-15 * fabs(rows[i].value))
+            print_error("%s: %.17g %s\n", rows[i].text, value, error.message);
+        assert_int_equal(status, YK_OK);
+        assert_near(value, rows[i].value, 1e-15 * fabs(rows[i].value));
+        assert_true(quantity.has_unit || strcmp(rows[i].unit, "1") == 0);
+        assert_int_equal(quantity.certain, rows[i].unit != NULL);
+        if (rows[i].unit)
+            assert_string_equal(yk_dimension_name(quantity.dimension).text, rows[i].unit);
+    }
+
+    /* Decimal units give the double that SI gives. */
+    double value;
+    yk_expression_error error;
+    assert_int_equal(yk_expression_constant(*state, "5 mm", &scope, &error, &value, NULL), YK_OK);
+    assert_true(value == 0.005);
+    assert_int_equal(yk_expression_constant(*state, "30 deg", &scope, &error, &value, NULL), YK_OK);
+    assert_true(value == value_of(*state, "rad(30)", 0));
+}
+
+/* Without units nothing is checked; with them, plain coefficients of time have any unit. */
+static void plain_numbers_combine_with_everything(void **state)
+{
+    static const struct {
+        const char *text;
+        double value; /* at t = 2 */
+        bool certain;
+    } rows[] = {
+        {"3 + 2*t", 7, false},
+        {"5 N*sin(10*t)", 5 * 0.91294525072762765, true},
+        {"5 N*(1 + 2*t)", 25, false},
+        {"t > 1 s ? 5 N : 0", 5, true},
+        {"ramp(t, 0, 4 s)*2 N", 1, true},
+        {"100 N/s*t", 200, true},
+        {"sin(2*pi*50 Hz*t)*3 mm", 0, true},
+        {"tip.position*3 N/m", 21, false},
+        {"5 N + tip.position", 12, true},
+    };
+    for (size_t i = 0; i < sizeof rows / sizeof *rows; i++) {
+        yk_expression_error error = {0};
+        yk_expression *expression;
+        yk_status status = yk_expression_create(*state, rows[i].text, &scope, &error, &expression);
+        if (status != YK_OK)
+            print_error("%s: %s\n", rows[i].text, error.message);
+        assert_int_equal(status, YK_OK);
+        assert_near(yk_expression_value(expression, (double[]){2, 7}), rows[i].value, 1e-12);
+        assert_int_equal(yk_expression_quantity(expression).certain, rows[i].certain);
+        yk_expression_scale(expression, 1000);
+        assert_near(yk_expression_value(expression, (double[]){2, 7}), 1000 * rows[i].value, 1e-9);
+        yk_expression_destroy(expression);
     }
 }
 
@@ -196,26 +312,27 @@ static void constants_must_be_finite_and_free_of_time(void **state)
 {
     yk_expression_error error;
     double value = 0;
-    assert_int_equal(yk_expression_constant(*state, "mass/4", &scope, &error, &value), YK_OK);
+    assert_int_equal(yk_expression_constant(*state, "mass/4", &scope, &error, &value, NULL), YK_OK);
     assert_near(value, 0.5, 0);
-    assert_int_equal(yk_expression_constant(*state, "1/(mass-2)", &scope, &error, &value),
+    assert_int_equal(yk_expression_constant(*state, "1/(mass-2)", &scope, &error, &value, NULL),
                      YK_ERROR_INPUT);
     assert_string_equal(error.message,
                         "the value is not finite (a division by zero, or an overflow)");
-    assert_int_equal(yk_expression_constant(*state, "sqrt(-1)", &scope, &error, &value),
+    assert_int_equal(yk_expression_constant(*state, "sqrt(-1)", &scope, &error, &value, NULL),
                      YK_ERROR_INPUT);
     assert_string_equal(error.message,
                         "the value is not finite (0/0, or a function outside its domain)");
-    assert_int_equal(yk_expression_constant(*state, "1e400", &scope, &error, &value),
+    assert_int_equal(yk_expression_constant(*state, "1e400", &scope, &error, &value, NULL),
                      YK_ERROR_INPUT);
-    assert_int_equal(yk_expression_constant(*state, "2*t", &scope, &error, &value), YK_ERROR_INPUT);
+    assert_int_equal(yk_expression_constant(*state, "2*t", &scope, &error, &value, NULL),
+                     YK_ERROR_INPUT);
     assert_string_equal(error.message, "time 't' cannot be used here: the value must be constant");
     assert_int_equal(error.offset, 2);
 
     /* A colon of no condition, in a group and among arguments. */
     static const char *const colons[] = {"(1:2)", "max(1, 2:3)", "ramp(.1, 0:.1, 0)"};
     for (size_t i = 0; i < sizeof colons / sizeof *colons; i++) {
-        assert_int_equal(yk_expression_constant(*state, colons[i], &scope, &error, &value),
+        assert_int_equal(yk_expression_constant(*state, colons[i], &scope, &error, &value, NULL),
                          YK_ERROR_INPUT);
         assert_int_equal(error.offset, strchr(colons[i], ':') - colons[i]);
     }
@@ -317,6 +434,8 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(values_are_those_of_the_formulas),
         cmocka_unit_test(mistakes_are_named_with_their_place),
+        cmocka_unit_test(units_convert_to_si),
+        cmocka_unit_test(plain_numbers_combine_with_everything),
         cmocka_unit_test(long_and_deep_expressions_are_refused),
         cmocka_unit_test(constants_must_be_finite_and_free_of_time),
         cmocka_unit_test(numbers_read_the_same_in_every_locale),

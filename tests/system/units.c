@@ -12,14 +12,16 @@
 typedef struct unit_system {
     const char *length_word, *mass_word;
     double length, mass; /* m, kg */
+    bool with_units;     /* values are written with a unit, in SI */
 } unit_system;
 
 static const unit_system systems[] = {
-    {"mm", "g", 1e-3, 1e-3}, {"mm", "kg", 1e-3, 1},  {"m", "g", 1, 1e-3},
-    {"cm", "t", 1e-2, 1e3},  {"mm", "t", 1e-3, 1e3}, {"um", "mg", 1e-6, 1e-6},
+    {"mm", "g", 1e-3, 1e-3, false}, {"mm", "kg", 1e-3, 1, false},  {"m", "g", 1, 1e-3, false},
+    {"cm", "t", 1e-2, 1e3, false},  {"mm", "t", 1e-3, 1e3, false}, {"um", "mg", 1e-6, 1e-6, false},
+    {"m", "kg", 1, 1, true},        {"mm", "g", 1e-3, 1e-3, true}, {"cm", "t", 1e-2, 1e3, true},
 };
 enum { SYSTEMS = sizeof systems / sizeof *systems };
-static const unit_system si = {"m", "kg", 1, 1};
+static const unit_system si = {"m", "kg", 1, 1, false};
 
 enum { TEXT_MAX = 16384, CHANNELS_MAX = 400 };
 
@@ -39,8 +41,11 @@ static void write_in_units(const char *scenario, const unit_system *in, char tex
             char number[80];
             assert_int_equal(sscanf(scenario, "<%19[^|]|%79[^>]>", unit, number), 2);
             assert_true(yk_unit_dimension(unit).known);
-            used += (size_t)snprintf(text + used, 160, "(%s)*%.17g", number,
-                                     1 / yk_unit_factor(unit, in->length, in->mass));
+            if (in->with_units)
+                used += (size_t)snprintf(text + used, 160, "(%s)*1 %s", number, unit);
+            else
+                used += (size_t)snprintf(text + used, 160, "(%s)*%.17g", number,
+                                         1 / yk_unit_factor(unit, in->length, in->mass));
             scenario = strchr(scenario, '>') + 1;
         } else {
             text[used++] = *scenario++;
@@ -118,7 +123,7 @@ static void close_record(record *r)
 static bool is_effort(const char *name)
 {
     static const char *const efforts[] = {"contact_residual", "contact_iteration_count",
-                                          "unsolved_step_fraction"};
+                                          "unsolved_step_fraction", "unsolved_impulse_fraction"};
     for (size_t i = 0; i < sizeof efforts / sizeof *efforts; i++)
         if (strstr(name, efforts[i]))
             return true;
@@ -306,7 +311,7 @@ static void parameters_are_labelled_in_the_units_of_their_subsystem(void **state
     (void)state;
     static const char text[] =
         "time: {end: 1, step: 0.1}\n"
-        "parameters: {weight: 3, reach: 2}\n"
+        "parameters: {weight: 3, reach: 2, angle: 30 deg, speed: 3 km/h}\n"
         "subsystems:\n"
         "  part:\n"
         "    solver: multibody\n"
@@ -318,6 +323,8 @@ static void parameters_are_labelled_in_the_units_of_their_subsystem(void **state
     static const char *const units[][2] = {
         {"parameters.weight", "g"},
         {"parameters.reach", "mm"},
+        {"parameters.angle", "rad"},
+        {"parameters.speed", "m/s"},
         {"subsystems.part.bodies.bob.mass", "g"},
         {"subsystems.part.gravity", "mm/s^2"},
         {"subsystems.part.forces.pull.vector", "g mm/s^2"},
@@ -333,6 +340,44 @@ static void parameters_are_labelled_in_the_units_of_their_subsystem(void **state
     yk_context_destroy(context);
 }
 
+/* Position (m) of a body at the parameter `reach` in a subsystem in mm. */
+static double position_with(const char *override)
+{
+    static const char text[] =
+        "time: {end: 1 s, step: 100 ms}\n"
+        "parameters: {reach: 20 mm, count: 3}\n"
+        "subsystems:\n"
+        "  part:\n"
+        "    solver: multibody\n"
+        "    units: {length: mm, mass: g}\n"
+        "    bodies:\n"
+        "      - {name: 'bob_{i}', repeat: count, mass: 2 g, inertia: [1, 1, 1],\n"
+        "         position: [reach, '{reach*i}', 1 + 2]}\n"
+        "record: {channels: [part.bob_2.position]}\n";
+    const char *const overrides[] = {override, NULL};
+    yk_context *context = yk_context_create(NULL);
+    yk_scenario *scenario = load_scenario(context, "units", text, overrides);
+    yk_system *system;
+    assert_int_equal(yk_scenario_system(scenario, &system), YK_OK);
+    assert_int_equal(yk_system_run(system, 0), YK_OK);
+    double position[3];
+    yk_scenario_read_sample(scenario, position);
+    assert_near(position[1], 2 * position[0], 1e-15);
+    assert_near(position[2], 0.003, 1e-15);
+    yk_scenario_destroy(scenario);
+    yk_context_destroy(context);
+    return position[0];
+}
+
+static void overridden_parameters_keep_their_quantity(void **state)
+{
+    (void)state;
+    assert_near(position_with(NULL), 0.02, 1e-15);
+    assert_near(position_with("parameters.reach=0.03"), 0.03, 1e-15);
+    assert_near(position_with("parameters.reach=3 cm"), 0.03, 1e-15);
+    assert_near(position_with("parameters.reach=0.01*count"), 0.03, 1e-15);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -340,6 +385,7 @@ int main(void)
         cmocka_unit_test(nonsmooth_channels_are_in_si),
         cmocka_unit_test(hydraulic_channels_and_wires_are_in_si),
         cmocka_unit_test(parameters_are_labelled_in_the_units_of_their_subsystem),
+        cmocka_unit_test(overridden_parameters_keep_their_quantity),
     };
     return cmocka_run_group_tests_name("units", tests, NULL, NULL);
 }
