@@ -72,44 +72,45 @@ typedef struct reduction {
 
     /* Combinations from which a row has been chosen, one after the other. */
     integers chosen;     /* chosen row of each */
+    int *choice_of_row;  /* per row: its number in `chosen`, or -1 */
+    integers waiting;    /* numbers of chosen rows to be eliminated, as a heap */
     integers kept_start; /* first coefficient of each, and one past the last */
     bool *listed;        /* per row: it is in `combined` */
     integers kept_row;
     reals kept_value;
 } reduction;
 
-/* The memory of an array for `count` elements; NULL: memory is missing. */
-static void *reserve(yk_context *context, void *at, size_t *capacity, size_t count, size_t size)
+/* Sets the number of elements of an array, whose memory doubles if it is too small. Returns the
+ * elements; NULL: memory is missing. */
+static void *resize(yk_context *context, void *at, size_t *count, size_t *capacity, size_t needed,
+                    size_t size)
 {
-    if (count <= *capacity)
-        return at;
+    if (needed >= *capacity) {
+        size_t grown = 2 * needed + 1;
+        at = yk_reallocate(context, at, grown, size);
+        if (!at)
+            return NULL;
+        *capacity = grown;
+    }
 
-    void *grown = yk_reallocate(context, at, 2 * count, size);
-    if (grown)
-        *capacity = 2 * count;
-    return grown;
+    *count = needed;
+    return at;
 }
 
 static yk_status resize_reals(yk_context *context, reals *array, size_t count)
 {
-    double *at = reserve(context, array->at, &array->capacity, count, sizeof *at);
-    if (!at && count > 0)
-        return YK_ERROR_MEMORY;
-
-    array->at = at;
-    array->count = count;
-    return YK_OK;
+    double *at = resize(context, array->at, &array->count, &array->capacity, count, sizeof *at);
+    if (at)
+        array->at = at;
+    return at ? YK_OK : YK_ERROR_MEMORY;
 }
 
 static yk_status resize_integers(yk_context *context, integers *array, size_t count)
 {
-    int *at = reserve(context, array->at, &array->capacity, count, sizeof *at);
-    if (!at && count > 0)
-        return YK_ERROR_MEMORY;
-
-    array->at = at;
-    array->count = count;
-    return YK_OK;
+    int *at = resize(context, array->at, &array->count, &array->capacity, count, sizeof *at);
+    if (at)
+        array->at = at;
+    return at ? YK_OK : YK_ERROR_MEMORY;
 }
 
 static yk_status append_integer(yk_context *context, integers *array, int value)
@@ -624,6 +625,7 @@ static yk_status follow_combination(reduction *r, int number, int row, yk_depend
 static yk_status keep_combination(reduction *r, int choice, double largest)
 {
     const double *combination = r->combination;
+    r->choice_of_row[choice] = (int)r->chosen.count;
     yk_status status = append_integer(r->context, &r->chosen, choice);
     for (size_t i = 0; status == YK_OK && i < r->combined.count; i++) {
         int row = r->combined.at[i];
@@ -643,35 +645,83 @@ static yk_status keep_combination(reduction *r, int choice, double largest)
     return status;
 }
 
+/* Adds a row to the heap of chosen rows that are to be eliminated, if it was chosen before. */
+static yk_status await_chosen(reduction *r, int row)
+{
+    int number = r->choice_of_row[row];
+    if (number < 0)
+        return YK_OK;
+
+    yk_status status = append_integer(r->context, &r->waiting, number);
+    if (status != YK_OK)
+        return status;
+
+    int *heap = r->waiting.at;
+    size_t at = r->waiting.count - 1;
+    for (; at > 0 && heap[(at - 1) / 2] > number; at = (at - 1) / 2)
+        heap[at] = heap[(at - 1) / 2];
+    heap[at] = number;
+    return YK_OK;
+}
+
+/* Removes the row that was chosen first from the heap; returns the number of its choice. */
+static int next_chosen(reduction *r)
+{
+    int *heap = r->waiting.at;
+    int first = heap[0];
+    size_t count = --r->waiting.count;
+    int last = heap[count];
+
+    size_t at = 0;
+    for (size_t child = 1; child < count; child = 2 * at + 1) {
+        if (child + 1 < count && heap[child + 1] < heap[child])
+            child++;
+        if (heap[child] >= last)
+            break;
+        heap[at] = heap[child];
+        at = child;
+    }
+    if (count > 0)
+        heap[at] = last;
+    return first;
+}
+
 /* Chooses a row from the traced combination. */
 static yk_status choose_row(reduction *r, yk_dependence *dependence)
 {
     double *combination = r->combination;
 
-    /* Eliminate rows chosen before from the combination. The stored combinations have zeros at the
-     * rows that were chosen before them, so one pass in their order eliminates all. */
-    memset(r->listed, 0, (size_t)r->def->rows * sizeof *r->listed);
+    /* Eliminate rows chosen before from the combination, in the order of their choice: the stored
+     * combinations have zeros at the rows that were chosen before them. */
+    yk_status status = YK_OK;
     for (size_t i = 0; i < r->combined.count; i++)
         r->listed[r->combined.at[i]] = true;
+    for (size_t i = 0; status == YK_OK && i < r->combined.count; i++)
+        status = await_chosen(r, r->combined.at[i]);
 
-    yk_status status = YK_OK;
-    for (size_t k = 0; status == YK_OK && k < r->chosen.count; k++) {
+    while (status == YK_OK && r->waiting.count > 0) {
+        int k = next_chosen(r);
         int row = r->chosen.at[k];
-        if (!r->listed[row] || combination[row] == 0)
+        double factor = combination[row];
+        if (factor == 0)
             continue;
 
-        double factor = combination[row];
         for (int i = r->kept_start.at[k]; status == YK_OK && i < r->kept_start.at[k + 1]; i++) {
             int other = r->kept_row.at[i];
             if (!r->listed[other]) {
                 combination[other] = 0;
                 r->listed[other] = true;
                 status = append_integer(r->context, &r->combined, other);
+                if (status == YK_OK)
+                    status = await_chosen(r, other);
             }
             combination[other] -= factor * r->kept_value.at[i];
         }
         combination[row] = 0;
     }
+
+    for (size_t i = 0; i < r->combined.count; i++)
+        r->listed[r->combined.at[i]] = false;
     if (status != YK_OK)
         return status;
 
@@ -697,8 +747,13 @@ static yk_status find_parts(reduction *r, yk_dependence *dependence)
     r->coefficient = yk_allocate(r->context, r->owner.count + 1, sizeof *r->coefficient);
     r->combination = yk_allocate(r->context, (size_t)r->def->rows + 1, sizeof *r->combination);
     r->listed = yk_allocate(r->context, (size_t)r->def->rows + 1, sizeof *r->listed);
-    if (!r->coefficient || !r->combination || !r->listed)
+    r->choice_of_row = yk_allocate(r->context, (size_t)r->def->rows + 1, sizeof *r->choice_of_row);
+    if (!r->coefficient || !r->combination || !r->listed || !r->choice_of_row)
         return YK_ERROR_MEMORY;
+
+    memset(r->listed, 0, (size_t)r->def->rows * sizeof *r->listed);
+    for (int i = 0; i < r->def->rows; i++)
+        r->choice_of_row[i] = -1;
 
     yk_status status = append_integer(r->context, &r->kept_start, 0);
     for (int i = 0; i < r->def->group_count; i++) {
@@ -739,12 +794,12 @@ static yk_status reduce_all(reduction *r)
 static void release_reduction(reduction *r)
 {
     void *parts[] = {
-        r->row_start,   r->row_column, r->row_value,     r->rank_of_group, r->first_row,
-        r->next_row,    r->fronts,     r->inputs.at,     r->columns.at,    r->reflectors.at,
-        r->values.at,   r->factors.at, r->owner.at,      r->place,         r->involved.at,
-        r->dense.at,    r->vector.at,  r->coefficient,   r->stack.at,      r->combination,
-        r->combined.at, r->chosen.at,  r->kept_start.at, r->kept_row.at,   r->kept_value.at,
-        r->listed,
+        r->row_start,   r->row_column,    r->row_value,     r->rank_of_group, r->first_row,
+        r->next_row,    r->fronts,        r->inputs.at,     r->columns.at,    r->reflectors.at,
+        r->values.at,   r->factors.at,    r->owner.at,      r->place,         r->involved.at,
+        r->dense.at,    r->vector.at,     r->coefficient,   r->stack.at,      r->combination,
+        r->combined.at, r->chosen.at,     r->kept_start.at, r->kept_row.at,   r->kept_value.at,
+        r->listed,      r->choice_of_row, r->waiting.at,
     };
     for (size_t i = 0; i < sizeof parts / sizeof *parts; i++)
         yk_free(r->context, parts[i]);

@@ -175,7 +175,7 @@ typedef struct search {
     double *vector, *image; /* rows of length n */
     double *projected;      /* space x space: vector_i . image_j */
     double *next;           /* the direction that is added next */
-    /* Of the projected operator. */
+    /* The projected operator and its eigenvalues. */
     double *matrix, *real, *imaginary, *coefficients;
     int *order;
     int ritz_count;
@@ -474,7 +474,7 @@ yk_status yk_arnoldi(yk_context *context, size_t n, const double *start,
         status = look(&s, &good);
     }
 
-    /* What was found, with vectors in the space of the caller. */
+    /* The results, with vectors in the space of the caller. */
     for (int r = 0; status == YK_OK && r < own.wanted && r < s.ritz_count; r++) {
         int i = s.order[r];
         const double *coefficients = row(s.coefficients, (size_t)s.count, i);

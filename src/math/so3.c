@@ -130,7 +130,7 @@ yk_quat yk_so3_quat(yk_mat3 r)
         v[k] = m[k][i] + m[i][k];
     }
 
-    /* Of q and -q, that with w >= 0. */
+    /* Choose q or -q such that w >= 0. */
     double sign = w < 0 ? -1 : 1;
     return yk_q_unit((yk_quat){sign * w, sign * v[0], sign * v[1], sign * v[2]});
 }

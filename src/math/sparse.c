@@ -364,8 +364,12 @@ static yk_status make_panels(yk_sparse *matrix)
     if (!matrix->panel_pivots || !matrix->panel_index || !matrix->largest)
         return YK_ERROR_MEMORY;
 
-    /* Limited to a useful size. */
-    double most = PANELS_FRACTION * ((double)matrix->numeric->lnz + (double)matrix->numeric->unz);
+    /* Limited to a useful size. Panels contain all of KLU's entries. */
+    double least = (double)matrix->numeric->lnz + (double)matrix->numeric->unz;
+    double most = PANELS_FRACTION * least;
+    if (least > PANELS_MOST)
+        return YK_OK;
+
     yk_supernodal_def def = {
         .vertices = matrix->n,
         .starts = matrix->starts,
@@ -531,6 +535,13 @@ double yk_sparse_rcond(yk_sparse *matrix)
 
     klu_condest(matrix->starts, matrix->values, matrix->symbolic, matrix->present, &matrix->common);
     return 1 / matrix->common.condest;
+}
+
+double yk_sparse_pivot_spread(yk_sparse *matrix)
+{
+    if (matrix->in_panels)
+        return yk_supernodal_spread(matrix->lu);
+    return matrix->present ? pivot_spread(matrix, matrix->present) : 0;
 }
 
 /* Orders of elimination ------------------------------------------------------------------------ */

@@ -65,6 +65,10 @@ void yk_sparse_multiply(const yk_sparse *matrix, const double *x, double *y);
 /* Estimate of the reciprocal condition number in the 1-norm (Hager's); the values must not have
  * changed since the factorization. */
 double yk_sparse_rcond(yk_sparse *matrix);
+/* Ratio of the smallest to the largest pivot of the last factorization: at most about the rounding
+ * errors of the entries if rows depend on each other, but not small for long chains, whose condition
+ * number is large. 0: the last factorization failed. */
+double yk_sparse_pivot_spread(yk_sparse *matrix);
 
 /* Dense panels --------------------------------------------------------------------------------- */
 

@@ -275,7 +275,7 @@ static yk_status list_updates(yk_supernodal *lu)
         if (pass == 1)
             break;
 
-        /* Where the updates of each target begin. */
+        /* Index of the first update of each target. */
         size_t count = 0;
         for (int s = 0; s < lu->count; s++) {
             lu->nodes[s].update = count;

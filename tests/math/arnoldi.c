@@ -65,7 +65,7 @@ static void check(yk_context *context, known k, double tolerance, double accurac
         assert_near(pairs[p].real, k.radius[p] * cos(k.angle[p]), accuracy);
         assert_near(pairs[p].imaginary, k.radius[p] * sin(k.angle[p]), accuracy);
         assert_true(pairs[p].residual <= tolerance * k.radius[p]);
-        /* A (v + i w) = (a + i b) (v + i w), applied anew. */
+        /* A (v + i w) = (a + i b) (v + i w), applied again. */
         double image[N];
         apply(&k, pairs[p].vector_real, image);
         for (int i = 0; i < N; i++)

@@ -165,7 +165,7 @@ static void dot_and_norm_agree_with_closed_forms(void **state)
     assert_true(isnan(yk_dense_norm(3, huge)));
 }
 
-/* The rank of B B^T is that of B, whatever the order of its rows. */
+/* The rank of B B^T is that of B, for every order of its rows. */
 static void rank_of_a_semidefinite_matrix(void **state)
 {
     (void)state;

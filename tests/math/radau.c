@@ -22,7 +22,7 @@ static void pendulum_jacobian(void *user, double t, const double *y, double *jac
     jacobian[2] = -4 * cos(y[0]), jacobian[3] = -0.9 * y[1] * y[1];
 }
 
-/* Prothero and Robinson: y = sin(t) whatever the stiffness. */
+/* Prothero and Robinson: y = sin(t) for every stiffness. */
 static void stiff_rate(void *user, double t, const double *y, double *rate)
 {
     rate[0] = *(const double *)user * (sin(t) - y[0]) + cos(t);

@@ -176,7 +176,7 @@ static void chains_do_not_fill(void **state)
     yk_supernodal_destroy(lu);
 }
 
-/* Pivots that are far too small serve nobody without exchanges; with them the solution has all
+/* Without exchanges, pivots that are far too small spoil the solution; with them it has all
  * its digits. */
 static void exchanges_rows_inside_supernodes(void **state)
 {
