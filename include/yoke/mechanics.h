@@ -88,6 +88,10 @@ typedef enum yk_joint_kind {
     YK_JOINT_KNIFE_EDGE,              /* b does not move along its own y: a skate along x */
     YK_JOINT_ROLLING, /* a disc of radius `length` about z of b rolls on the x-y plane of a */
     YK_JOINT_CUSTOM,  /* any set of relative motions, see `constrained` */
+    /* terms of a coupling, see `adds_to` */
+    YK_JOINT_COUPLED_ROTATION,    /* angle of b about z of a, any number of turns */
+    YK_JOINT_COUPLED_TRANSLATION, /* z of a . d */
+    YK_JOINT_COUPLED_DISTANCE,    /* |d| */
     YK_JOINT_KIND_COUNT
 } yk_joint_kind;
 
@@ -104,7 +108,15 @@ typedef struct yk_joint_def {
     unsigned constrained_axes;
     /* prescribed by driven kinds (m, rad, m/s, rad/s); allowed for a distance, instead of `length` */
     yk_time_function drive;
+    /* used instead of the drive: id of a signal port, whose value prescribes the motion; YK_NO_ID:
+     * none. In multibody systems */
+    int signal_port;
     double drive_scale; /* factor of the drive */
+    /* Coupled kinds: the sum of ratio times coordinate over this joint and the following ones that
+     * add to it equals its value at the start plus the drive. The terms are added one after the
+     * other; all but the first name the id of the first. Other kinds: YK_NO_ID, and no ratio. */
+    int adds_to;
+    double ratio;
 } yk_joint_def;
 
 /* A fixed joint to the ground at the origins, without a name. */
@@ -134,8 +146,36 @@ typedef enum yk_force_kind {
     YK_FORCE_TORQUE,       /* a torque on b, the same way */
     YK_FORCE_FOLLOWER_FORCE,  /* the vector in the axes of the marker, turning with it */
     YK_FORCE_FOLLOWER_TORQUE, /* likewise */
+    YK_FORCE_DRAG,            /* resistance of a fluid on b, see yk_contact_force_def */
+    YK_FORCE_GROUND,          /* a sphere at b touches the ground, whose height is along z of a */
+    YK_FORCE_TYRE,            /* a tyre that spins about z of b rolls on this ground */
+    YK_FORCE_CLEARANCE,       /* a pin at b in a hole along z of a, with clearance */
     YK_FORCE_KIND_COUNT
 } yk_force_kind;
+
+/* Coefficients of drag, contact and tyres. With the penetration p and its rate p', the normal force is
+ * stiffness p^exponent (1 + damping p'), but never negative (Hunt and Crossley 1975). */
+typedef struct yk_contact_force_def {
+    double radius;    /* of the sphere, the tyre or the pin (m) */
+    double stiffness; /* N/m^exponent */
+    double exponent;  /* 1: a linear spring, 1.5: Hertz */
+    double damping;   /* s/m */
+    double clearance; /* radial, of a pin (m) */
+    double friction;  /* coefficient of Coulomb friction */
+    /* slip at which friction is nearly full, tanh(1) of it; of a tyre: the speed below which its
+     * slip is computed with this speed (m/s) */
+    double transition_velocity;
+    /* tyre: force per longitudinal slip (N), and per tangent of the slip angle (N) */
+    double slip_stiffness, cornering_stiffness;
+    double rolling_resistance; /* tyre: torque per normal force and radius */
+    double linear_drag;        /* N s/m */
+    double quadratic_drag;     /* N s2/m2: half of density, area and drag coefficient */
+    yk_vec3 wind;              /* velocity of the fluid, global axes (m/s) */
+    /* height of the ground along z of a over the coordinates x and y of a (m); NULL: a plane */
+    double (*height)(void *user, double x, double y);
+    void *height_user;
+    double length_unit; /* of the height and its arguments */
+} yk_contact_force_def;
 
 /* A load as a function of time and of channels of the model, such as "crank.angular_velocity.x" or
  * "strut.elongation". The inputs have the values of the step that is being solved. */
@@ -148,6 +188,34 @@ typedef struct yk_feedback {
 
 enum { YK_FEEDBACK_INPUTS_MAX = 15 };
 
+/* Directions in which a spring acts. */
+typedef enum yk_force_sides {
+    YK_SIDES_BOTH,
+    YK_SIDES_TENSION,    /* like a rope */
+    YK_SIDES_COMPRESSION /* like a buffer */
+} yk_force_sides;
+
+/* Further terms of springs, torsion springs and motors, on their coordinate: the elongation
+ * x = coordinate - free and its rate v. Forces of contacts (of one side, after a play, at a stop) are
+ * stiffness p (1 + contact_damping p') of their penetration p, never negative. */
+typedef struct yk_force_terms {
+    yk_force_sides sides;
+    double play;            /* no elastic force for |x| <= play (m, rad) */
+    double contact_damping; /* s/m, s/rad */
+    bool limited;
+    double limits[2];      /* of the coordinate */
+    double stop_stiffness; /* beyond the limits */
+    /* friction against v: (coulomb + (static - coulomb) exp(-(v/stribeck)^2)) tanh(v/transition) */
+    double coulomb_friction, static_friction;
+    double stribeck_velocity, transition_velocity;
+    /* an additional tension of springs, or the driving force of motors, from x, v and the load; the
+     * load then has no other effect. NULL: none */
+    double (*characteristic)(void *user, double x, double v, double load);
+    void *characteristic_user;
+    double length_unit, force_unit; /* of its arguments and of its value */
+    bool resists; /* of motors: load and characteristic act against the coordinate, as in springs */
+} yk_force_terms;
+
 typedef struct yk_force_def {
     const char *name;
     yk_force_kind kind;
@@ -157,11 +225,18 @@ typedef struct yk_force_def {
     double free_length;        /* without tension: length (m) or angle (rad) */
     double bushing_stiffness[6][6];
     double bushing_damping[6][6];
-    yk_vec3 vector;        /* of a force (N) or torque (N m) */
+    yk_vec3 vector; /* of a force (N) or torque (N m) */
+    yk_contact_force_def contact;
     yk_time_function load; /* if not set: 1 for forces and torques, 0 for other kinds */
     yk_feedback feedback;  /* used instead of `load` if set */
     int signal_port;       /* used instead of both: id of the signal port; YK_NO_ID: none */
     double load_scale;     /* factor of the load */
+    yk_force_terms terms;
+    /* Springs, torsion springs and motors: this force is a term of the coordinate of an earlier one,
+     * whose law acts on the sum of ratio times coordinate; the terms are added one after the other.
+     * YK_NO_ID: a force of its own. */
+    int adds_to;
+    double ratio;
 } yk_force_def;
 
 /* A constant force of zero on the ground, without a name. */

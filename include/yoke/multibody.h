@@ -43,6 +43,9 @@ typedef enum yk_multibody_integrator {
     YK_MULTIBODY_RUNGE_KUTTA,
     /* implicit, second order, on accelerations; takes the forms below */
     YK_MULTIBODY_GENERALIZED_ALPHA,
+    /* explicit, second order, stabilised Runge-Kutta-Chebyshev method for damped models; constraints as
+     * a pair of stabilised equations of first order */
+    YK_MULTIBODY_CHEBYSHEV,
     YK_MULTIBODY_INTEGRATOR_COUNT
 } yk_multibody_integrator;
 
@@ -69,6 +72,7 @@ typedef struct yk_multibody_options {
     double error_tolerance;
     yk_multibody_formulation formulation; /* of generalised-alpha */
     double stabilization_rate;            /* of the stabilised form (1/s); 0: 1 / step */
+    int stages;                           /* of the Runge-Kutta-Chebyshev method, 2 to 100 */
     bool start_in_equilibrium;            /* static equilibrium */
     /* Artificial force -startup_damping times momentum (1/s). It is reduced linearly to 0 between
      * the two times (s). */
@@ -193,9 +197,10 @@ typedef struct yk_multibody_def {
     const char *name; /* in messages */
     yk_vec3 gravity;  /* m/s2 */
     yk_multibody_options options;
+    double length_unit; /* of all lengths (m), by which messages state them in m */
 } yk_multibody_def;
 
-/* Gravity [0, 0, -9.81]. */
+/* Gravity [0, 0, -9.81], lengths in m. */
 yk_multibody_def yk_multibody_default(void);
 
 typedef struct yk_multibody_builder yk_multibody_builder;

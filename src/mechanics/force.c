@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "math/so3.h"
+#include "mechanics/point_force.h"
 
 enum { FORCE_A, TORQUE_A, FORCE_B, TORQUE_B };
 
@@ -19,6 +20,13 @@ yk_force_def yk_force_default(void)
         .markers = {yk_marker_default(), yk_marker_default()},
         .signal_port = YK_NO_ID,
         .load_scale = 1,
+        .contact = {.exponent = 1, .transition_velocity = 1e-2, .length_unit = 1},
+        .terms = {.transition_velocity = 1e-3,
+                  .stribeck_velocity = 1e-2,
+                  .length_unit = 1,
+                  .force_unit = 1},
+        .adds_to = YK_NO_ID,
+        .ratio = 1,
     };
 }
 
@@ -30,7 +38,13 @@ yk_force_law yk_force_of(const yk_force_def *def)
         .damping = def->damping,
         .free = def->free_length,
         .vector = def->vector,
+        .contact = def->contact,
+        .terms = def->terms,
     };
+    const yk_force_terms *terms = &def->terms;
+    law.has_terms = terms->sides != YK_SIDES_BOTH || terms->play > 0 || terms->limited ||
+                    terms->coulomb_friction > 0 || terms->static_friction > 0 ||
+                    terms->characteristic != NULL || terms->resists;
     for (int side = 0; side < 2; side++) {
         law.offset[side] = def->markers[side].offset;
         law.axes[side] = yk_q_matrix(yk_q_unit(def->markers[side].orientation));
@@ -286,6 +300,67 @@ static void bushing(const yk_force_law *law, const pair *p, double load, yk_forc
         bushing_tangent(law, p, &frame, &inverse, force, torque, tangent);
 }
 
+int yk_force_take_dampers(yk_force_law *law, double damping[6])
+{
+    memset(damping, 0, 6 * sizeof *damping);
+
+    bool torsion_spring = law->kind == YK_FORCE_TORSION_SPRING && !law->has_terms;
+    if (torsion_spring && law->damping > 0) {
+        damping[5] = law->damping;
+        law->damping = 0;
+        return 1;
+    }
+    if (law->kind != YK_FORCE_BUSHING)
+        return 0;
+
+    /* Coupled directions would need a full matrix, negative ones add energy. */
+    int count = 0;
+    for (int i = 0; i < 6; i++) {
+        for (int k = 0; k < 6; k++) {
+            double entry = law->bushing_damping[i][k];
+            if (i == k ? entry < 0 : entry != 0)
+                return 0;
+        }
+        count += law->bushing_damping[i][i] > 0;
+    }
+
+    for (int i = 0; i < 6; i++) {
+        damping[i] = law->bushing_damping[i][i];
+        law->bushing_damping[i][i] = 0;
+    }
+    return count;
+}
+
+void yk_force_damper_gradient(const yk_force_law *law, const yk_frame *body_a,
+                              const yk_frame *body_b, int direction, yk_vec3 gradient[4])
+{
+    pair p = pair_of(law, body_a, body_b);
+    memset(gradient, 0, 4 * sizeof *gradient);
+
+    /* The rate of a displacement: e . (velocity of b at its origin, as seen from a). */
+    if (direction < 3) {
+        yk_vec3 e = p.a.axis[direction];
+        gradient[FORCE_A] = yk_v3_neg(e);
+        gradient[TORQUE_A] = yk_v3_cross(e, yk_v3_add(p.a.arm, p.d));
+        gradient[FORCE_B] = e;
+        gradient[TORQUE_B] = yk_v3_cross(p.b.arm, e);
+        return;
+    }
+
+    /* The rates of an angle about z, and of a component of the rotation vector. */
+    yk_vec3 axis = p.a.axis[2];
+    if (law->kind == YK_FORCE_BUSHING) {
+        yk_mat3 frame = yk_m3_columns(p.a.axis[0], p.a.axis[1], p.a.axis[2]);
+        yk_mat3 other = yk_m3_columns(p.b.axis[0], p.b.axis[1], p.b.axis[2]);
+        yk_vec3 rotation = yk_so3_log_matrix(yk_m3_mul(yk_m3_transpose(frame), other));
+        yk_mat3 inverse = yk_so3_left_tangent_inverse(rotation);
+        yk_vec3 unit = yk_v3(direction == 3, direction == 4, direction == 5);
+        axis = yk_m3_apply(frame, yk_m3_apply_transposed(inverse, unit));
+    }
+    gradient[TORQUE_A] = yk_v3_neg(axis);
+    gradient[TORQUE_B] = axis;
+}
+
 /* The load as a torque about z of a. */
 static void motor(const yk_force_law *law, const pair *p, double load, yk_force_load *result,
                   yk_force_tangent *tangent)
@@ -375,6 +450,14 @@ static void applied(const yk_force_law *law, const pair *p, double load, yk_forc
     }
 }
 
+/* Forces of fluids and of contacts. */
+static void at_a_point(const yk_force_law *law, const pair *p, double load, yk_force_load *result,
+                       yk_force_tangent *tangent)
+{
+    (void)load;
+    yk_point_force_evaluate(law->kind, &law->contact, &p->a, &p->b, result, tangent);
+}
+
 typedef void (*evaluate_force)(const yk_force_law *law, const pair *p, double load,
                                yk_force_load *out, yk_force_tangent *tangent);
 
@@ -396,6 +479,12 @@ static const force_kind table[YK_FORCE_KIND_COUNT] = {
     [YK_FORCE_FOLLOWER_TORQUE] = {{"follower-torque", .vector = true, .torque = true,
                                    .follows = true},
                                   applied},
+    [YK_FORCE_DRAG] = {{.name = "drag"}, at_a_point},
+    [YK_FORCE_GROUND] = {{"ground-contact", YK_FORCE_SLIDE, .on_both = true, .touches = true},
+                         at_a_point},
+    [YK_FORCE_TYRE] = {{"tyre", YK_FORCE_SLIDE, .on_both = true, .touches = true}, at_a_point},
+    [YK_FORCE_CLEARANCE] = {{"clearance", YK_FORCE_SLIDE, .on_both = true, .touches = true},
+                            at_a_point},
 };
 
 yk_status yk_force_check(yk_context *context, const char *model, const yk_force_def *def)
@@ -425,6 +514,24 @@ yk_status yk_force_check(yk_context *context, const char *model, const yk_force_
     if (!isfinite(def->stiffness) || !isfinite(def->damping) || !isfinite(def->free_length) ||
         !isfinite(def->load_scale) || !yk_v3_finite(def->vector) || !isfinite(largest))
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a coefficient of %s '%s' is not finite",
+                       model, traits->name, name);
+    if (def->adds_to != YK_NO_ID && !yk_force_kind_has_coordinate(def->kind))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: %s '%s' has no coordinate that could be added to another force", model,
+                       traits->name, name);
+    const yk_force_terms *terms = &def->terms;
+    if (terms->play < 0 || terms->contact_damping < 0 || terms->stop_stiffness < 0 ||
+        terms->coulomb_friction < 0 || terms->static_friction < 0 ||
+        !(terms->transition_velocity > 0) || !(terms->stribeck_velocity > 0) ||
+        (terms->limited && !(terms->limits[0] < terms->limits[1])))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: %s '%s' needs limits in ascending order, positive velocities of "
+                       "friction, and no negative coefficient",
+                       model, traits->name, name);
+    if (traits->touches && !yk_contact_force_valid(&def->contact))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: %s '%s' needs a positive stiffness, exponent and transition velocity, "
+                       "and no negative coefficient",
                        model, traits->name, name);
 
     /* The load must have a single source. */
@@ -465,6 +572,76 @@ bool yk_force_kind_acts_on_both(yk_force_kind kind)
     return table[kind].traits.on_both;
 }
 
+bool yk_force_kind_has_coordinate(yk_force_kind kind)
+{
+    return kind == YK_FORCE_SPRING || kind == YK_FORCE_TORSION_SPRING || kind == YK_FORCE_MOTOR ||
+           kind == YK_FORCE_LINEAR_MOTOR;
+}
+
+/* A constant tension, or with the opposite sign a constant motor. */
+static void constant_tension(const yk_force_law *law, const pair *p, double tension,
+                             yk_force_load *result, yk_force_tangent *tangent)
+{
+    yk_force_law bare = {.kind = law->kind};
+    bool drives = law->kind == YK_FORCE_MOTOR || law->kind == YK_FORCE_LINEAR_MOTOR;
+
+    memset(result, 0, sizeof *result);
+    table[law->kind].evaluate(&bare, p, drives ? -tension : tension, result, tangent);
+}
+
+yk_force_coordinate yk_force_coordinate_at(const yk_force_law *law, const yk_frame *body_a,
+                                           const yk_frame *body_b, double near_angle)
+{
+    yk_force_coordinate coordinate;
+    pair p = pair_of(law, body_a, body_b);
+    yk_force_load unit;
+    constant_tension(law, &p, -1, &unit, NULL);
+    memcpy(coordinate.gradient, unit.part, sizeof coordinate.gradient);
+
+    yk_force_stretch(law, body_a, body_b, &coordinate.value, &coordinate.rate);
+    if (table[law->kind].traits.motion == YK_FORCE_ANGLE)
+        coordinate.value = near_angle + remainder(coordinate.value - near_angle, 2 * YK_PI);
+    return coordinate;
+}
+
+void yk_force_geometric(const yk_force_law *law, const yk_frame *body_a, const yk_frame *body_b,
+                        double force, yk_force_tangent *tangent)
+{
+    pair p = pair_of(law, body_a, body_b);
+    yk_force_load result;
+    memset(tangent, 0, sizeof *tangent);
+    constant_tension(law, &p, force, &result, tangent);
+}
+
+/* A law with further terms on its own coordinate. Angles are taken within half a turn of the middle
+ * of the limits. */
+static void evaluate_terms(const yk_force_law *law, const yk_frame *body_a, const yk_frame *body_b,
+                           double load, yk_force_load *result, yk_force_tangent *tangent)
+{
+    double near = law->free;
+    if (law->terms.limited)
+        near = 0.5 * (law->terms.limits[0] + law->terms.limits[1]);
+    yk_force_coordinate coordinate = yk_force_coordinate_at(law, body_a, body_b, near);
+    yk_scalar_force scalar = yk_force_scalar(law, coordinate.value, coordinate.rate, load);
+
+    for (int i = 0; i < 4; i++)
+        result->part[i] = yk_v3_scale(-scalar.force, coordinate.gradient[i]);
+    result->energy = scalar.energy;
+    result->loss = scalar.loss;
+    result->supply = scalar.supply;
+    if (!tangent)
+        return;
+
+    yk_force_geometric(law, body_a, body_b, scalar.force, tangent);
+    for (int i = 0; i < 4; i++) {
+        for (int j = 0; j < 4; j++) {
+            yk_mat3 outer = yk_m3_outer(coordinate.gradient[i], coordinate.gradient[j]);
+            yk_m3_add_to(&tangent->pose[i][j], -scalar.by_value, outer);
+            yk_m3_add_to(&tangent->rate[i][j], -scalar.by_rate, outer);
+        }
+    }
+}
+
 void yk_force_evaluate(const yk_force_law *law, const yk_frame *body_a, const yk_frame *body_b,
                        double load, yk_force_load *result, yk_force_tangent *tangent)
 {
@@ -473,6 +650,11 @@ void yk_force_evaluate(const yk_force_law *law, const yk_frame *body_a, const yk
     memset(result, 0, sizeof *result);
     if (tangent)
         memset(tangent, 0, sizeof *tangent);
+
+    if (law->has_terms && yk_force_kind_has_coordinate(law->kind)) {
+        evaluate_terms(law, body_a, body_b, load, result, tangent);
+        return;
+    }
 
     table[law->kind].evaluate(law, &p, load, result, tangent);
 }

@@ -198,6 +198,59 @@ static void spin_gradient(const yk_row *row, const yk_joint_kinematics *kinemati
     *gradient = (yk_gradient){.torque = {yk_v3_neg(axis), axis}};
 }
 
+/* Angle: g = angle of b about a_z - drive ------------------------------------------------------ */
+
+static double angle_value(const yk_row *row, const yk_joint_kinematics *kinematics)
+{
+    (void)row;
+    const yk_vec3 *a = kinematics->a.axis;
+    yk_vec3 b = kinematics->b.axis[X];
+    double near = kinematics->drive.near_angle;
+    double wrapped = atan2(yk_v3_dot(a[Y], b), yk_v3_dot(a[X], b));
+    return near + remainder(wrapped - near, 2 * YK_PI) - kinematics->drive.value;
+}
+
+/* With q = a_z . b_x, the torque on b is (a_z - q b_x) / (1 - q^2): a_z if the z axes are parallel. */
+static yk_vec3 angle_torque(const yk_joint_kinematics *kinematics, double *square)
+{
+    yk_vec3 z = kinematics->a.axis[Z];
+    yk_vec3 x = kinematics->b.axis[X];
+    double q = yk_v3_dot(z, x);
+    *square = 1 - q * q;
+    return yk_v3_scale(1 / *square, yk_v3_axpy(-q, x, z));
+}
+
+static void angle_gradient(const yk_row *row, const yk_joint_kinematics *kinematics,
+                           yk_gradient *gradient)
+{
+    (void)row;
+    double square;
+    yk_vec3 torque = angle_torque(kinematics, &square);
+    *gradient = (yk_gradient){.torque = {yk_v3_neg(torque), torque}};
+}
+
+/* dq = n . (theta_a - theta_b) with n = a_z x b_x, and both axes rotate. */
+static void angle_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics, double lambda,
+                            yk_mat3 stiffness[4][4])
+{
+    (void)row;
+    yk_vec3 z = kinematics->a.axis[Z];
+    yk_vec3 x = kinematics->b.axis[X];
+    double q = yk_v3_dot(z, x);
+    double square;
+    yk_vec3 torque = angle_torque(kinematics, &square);
+    yk_vec3 along_q = yk_v3_axpy(-2 * q, torque, x);
+    yk_mat3 by_q = yk_m3_outer(along_q, yk_v3_cross(z, x));
+    yk_mat3 by_a = yk_m3_scale(-1, yk_m3_add(yk_m3_skew(z), by_q));
+    yk_mat3 by_b = yk_m3_add(yk_m3_scale(q, yk_m3_skew(x)), by_q);
+
+    double factor = lambda / square;
+    yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_A], factor, by_a);
+    yk_m3_add_to(&stiffness[TORQUE_B][TORQUE_B], factor, by_b);
+    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_A], -factor, by_a);
+    yk_m3_add_to(&stiffness[TORQUE_A][TORQUE_B], -factor, by_b);
+}
+
 /* Wheel: g = a_z . d - r sqrt(1 - (a_z . b_z)^2) ----------------------------------------------- */
 
 /* A disc about b_z on the plane normal to a_z, for wheel and roll. Roll: the contact point has no
@@ -303,6 +356,8 @@ static const row_kind rows[] = {
     [YK_ROW_SLIP_B] = {DRIVE_VALUE, MASK_ALL, 0, NULL, along_b_gradient, NULL},
     [YK_ROW_SPIN] = {DRIVE_VALUE, MASK_TORQUES, 0, NULL, spin_gradient, NULL},
     [YK_ROW_ROLL] = {DRIVE_NOTHING, MASK_ALL, 0, NULL, roll_gradient, NULL},
+    [YK_ROW_ANGLE] = {DRIVE_RATE, MASK_TORQUES, TORQUE_BLOCKS, angle_value, angle_gradient,
+                      angle_stiffness},
 };
 
 bool yk_row_on_velocity(const yk_row *row)
@@ -310,18 +365,30 @@ bool yk_row_on_velocity(const yk_row *row)
     return rows[row->kind].value == NULL;
 }
 
+bool yk_row_is_angle(const yk_row *row)
+{
+    return rows[row->kind].mask == MASK_TORQUES;
+}
+
 double yk_row_value(const yk_row *row, const yk_joint_kinematics *kinematics)
 {
     if (yk_row_on_velocity(row))
         return 0;
 
-    return rows[row->kind].value(row, kinematics);
+    return kinematics->ratio * rows[row->kind].value(row, kinematics);
 }
 
 void yk_row_gradient(const yk_row *row, const yk_joint_kinematics *kinematics,
                      yk_gradient *gradient)
 {
     rows[row->kind].gradient(row, kinematics, gradient);
+    if (kinematics->ratio == 1)
+        return;
+
+    for (int side = 0; side < 2; side++) {
+        gradient->force[side] = yk_v3_scale(kinematics->ratio, gradient->force[side]);
+        gradient->torque[side] = yk_v3_scale(kinematics->ratio, gradient->torque[side]);
+    }
 }
 
 double yk_row_rate(const yk_row *row, const yk_joint_kinematics *kinematics)
@@ -340,8 +407,8 @@ double yk_row_rate(const yk_row *row, const yk_joint_kinematics *kinematics)
     /* Term of the drive for fixed bodies. */
     switch (rows[row->kind].drive) {
     case DRIVE_NOTHING: break;
-    case DRIVE_RATE: return rate - kinematics->drive.rate;
-    case DRIVE_VALUE: return rate - kinematics->drive.value;
+    case DRIVE_RATE: return rate - kinematics->ratio * kinematics->drive.rate;
+    case DRIVE_VALUE: return rate - kinematics->ratio * kinematics->drive.value;
     case DRIVE_TURNING:
         if (kinematics->drive.rate != 0) {
             yk_vec3 rotating = yk_v3_cross(a->axis[Z], a->axis[row->k]);
@@ -385,6 +452,7 @@ double yk_row_bias(const yk_row *row, const yk_joint *joint, const yk_frame *bod
             moved.value = drive->value + time * (drive->rate + 0.5 * time * drive->second);
             moved.rate = drive->rate + time * drive->second;
             moved.second = drive->second;
+            moved.near_angle = drive->near_angle;
         }
 
         yk_joint_kinematics kinematics;
@@ -399,7 +467,7 @@ void yk_row_stiffness(const yk_row *row, const yk_joint_kinematics *kinematics, 
                       yk_mat3 stiffness[4][4])
 {
     if (rows[row->kind].stiffness)
-        rows[row->kind].stiffness(row, kinematics, lambda, stiffness);
+        rows[row->kind].stiffness(row, kinematics, kinematics->ratio * lambda, stiffness);
 }
 
 unsigned yk_row_mask(const yk_row *row)
@@ -480,6 +548,23 @@ static const joint_kind joints[YK_JOINT_KIND_COUNT] = {
     [YK_JOINT_KNIFE_EDGE] = {{.name = "knife-edge"}, 1, {{YK_ROW_SLIP_B, Y, 0}}},
     [YK_JOINT_ROLLING] = {{.name = "rolling"}, 3, {ROLLING}},
     [YK_JOINT_CUSTOM] = {{.name = "custom"}, 0, {{0}}},
+    [YK_JOINT_COUPLED_ROTATION] = {{.name = "coupled-rotation",
+                                    .drive = {"value", .angular = true},
+                                    .motion = YK_MOTION_ROTATION,
+                                    .coupled = true},
+                                   1,
+                                   {{YK_ROW_ANGLE, Z, 0}}},
+    [YK_JOINT_COUPLED_TRANSLATION] = {{.name = "coupled-translation",
+                                       .drive = {.name = "value"},
+                                       .motion = YK_MOTION_TRANSLATION,
+                                       .coupled = true},
+                                      1,
+                                      {ALONG_Z}},
+    [YK_JOINT_COUPLED_DISTANCE] = {{.name = "coupled-distance",
+                                    .drive = {.name = "value"},
+                                    .coupled = true},
+                                   1,
+                                   {{YK_ROW_DISTANCE, 0, 0}}},
 };
 
 yk_joint_def yk_joint_default(void)
@@ -489,6 +574,9 @@ yk_joint_def yk_joint_default(void)
         .bodies = {YK_GROUND, YK_GROUND},
         .markers = {yk_marker_default(), yk_marker_default()},
         .drive_scale = 1,
+        .signal_port = YK_NO_ID,
+        .adds_to = YK_NO_ID,
+        .ratio = 1,
     };
 }
 
@@ -520,8 +608,9 @@ yk_status yk_joint_check(yk_context *context, const char *model, const yk_joint_
                        (int)def->kind);
 
     /* A length that a drive prescribes needs no constant. */
+    bool has_drive = def->drive.evaluate || def->signal_port != YK_NO_ID;
     bool needs_length =
-        def->kind == YK_JOINT_ROLLING || (def->kind == YK_JOINT_DISTANCE && !def->drive.evaluate);
+        def->kind == YK_JOINT_ROLLING || (def->kind == YK_JOINT_DISTANCE && !has_drive);
     if (needs_length && !(def->length > 0))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: joint '%s' needs a positive length, not %g m", model, name,
@@ -529,9 +618,28 @@ yk_status yk_joint_check(yk_context *context, const char *model, const yk_joint_
     if (def->kind == YK_JOINT_CUSTOM && !(def->constrained_axes & YK_AXES_ALL))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: joint '%s' constrains no motion: name its axes", model, name);
-    if (joints[def->kind].traits.drive.required && !def->drive.evaluate)
+    if (joints[def->kind].traits.drive.required && !has_drive)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: joint '%s' prescribes a motion but has no drive", model, name);
+    if (def->signal_port != YK_NO_ID && (def->drive.evaluate || def->signal_port < 0))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: joint '%s' takes its motion from a function or from the id of a signal "
+                       "port, not from both",
+                       model, name);
+    if (def->signal_port != YK_NO_ID && !joints[def->kind].traits.drive.name)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: joint '%s' prescribes no motion, so it takes no signal", model, name);
+    bool coupled = joints[def->kind].traits.coupled;
+    if (!coupled && def->adds_to != YK_NO_ID)
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: joint '%s' adds to another joint, but it is of kind %s: take a coupled "
+                       "kind, or YK_NO_ID for adds_to",
+                       model, name, joints[def->kind].traits.name);
+    if (coupled && (def->ratio == 0 || !isfinite(def->ratio)))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: coupling '%s' has a term with the ratio %g: take a finite number other "
+                       "than zero",
+                       model, name, def->ratio);
     return YK_OK;
 }
 
@@ -550,7 +658,7 @@ const char *yk_joint_kind_name(yk_joint_kind kind)
 /* A joint between two markers that has no rows yet. */
 static yk_joint joint_between(yk_joint_kind kind, const yk_marker *a, const yk_marker *b)
 {
-    yk_joint joint = {.kind = kind, .offset = {a->offset, b->offset}};
+    yk_joint joint = {.kind = kind, .offset = {a->offset, b->offset}, .ratio = 1};
 
     joint.axes[0] = yk_q_matrix(yk_q_unit(a->orientation));
     joint.axes[1] = yk_q_matrix(yk_q_unit(b->orientation));
@@ -627,7 +735,11 @@ yk_joint yk_joint_of(const yk_joint_def *def)
 {
     if (def->kind == YK_JOINT_CUSTOM)
         return yk_joint_of_axes(def->constrained_axes, &def->markers[0], &def->markers[1]);
-    return yk_joint_make(def->kind, &def->markers[0], &def->markers[1], def->length);
+
+    yk_joint joint = yk_joint_make(def->kind, &def->markers[0], &def->markers[1], def->length);
+    if (joints[def->kind].traits.coupled)
+        joint.ratio = def->ratio;
+    return joint;
 }
 
 int yk_joint_pieces(unsigned constrained, unsigned driven,
@@ -692,11 +804,17 @@ void yk_joint_kinematics_at(const yk_joint *joint, const yk_frame *body_a, const
     yk_marker_place(body_b, joint->offset[1], &joint->axes[1], &kinematics->b);
     kinematics->d = yk_v3_sub(kinematics->b.position, kinematics->a.position);
     kinematics->length = joint->length;
+    kinematics->ratio = joint->ratio;
 
     /* A distance that is not driven keeps its length. */
     kinematics->drive = (yk_drive){0};
     if (joint->driven && drive)
         kinematics->drive = *drive;
+    if (joint->ratio != 1) {
+        kinematics->drive.value /= joint->ratio;
+        kinematics->drive.rate /= joint->ratio;
+        kinematics->drive.second /= joint->ratio;
+    }
     if (joint->kind == YK_JOINT_DISTANCE && !drive)
         kinematics->drive.value = joint->length;
 

@@ -14,8 +14,9 @@
  *   spin        a_k . (angular velocity of b relative to a)       = drive
  *   roll        e . (velocity of the disc's contact point) = 0 e along or across the rolling
  *               direction
+ *   angle       angle of b about a_z = drive, nearest to a reference: any number of turns
  *
- * The last three are on velocity level (nonholonomic, or driven by a speed). Every row gives
+ * Slip, spin and roll are on velocity level (nonholonomic, or driven by a speed). Every row gives
  *
  *   value       g on position level
  *   rate        dg/dt, or the equation on velocity level itself
@@ -43,7 +44,8 @@ typedef struct yk_row {
         YK_ROW_SLIP_A,
         YK_ROW_SLIP_B,
         YK_ROW_SPIN,
-        YK_ROW_ROLL
+        YK_ROW_ROLL,
+        YK_ROW_ANGLE
     } kind;
     int k, l;
 } yk_row;
@@ -58,19 +60,22 @@ typedef struct yk_joint {
     yk_mat3 axes[2];   /* of the markers, in their bodies' axes */
     double length;     /* distance, or the disc's radius */
     bool driven;       /* the drive is part of its last row */
+    double ratio;      /* factor of all rows, of a term of a coupling; otherwise 1 */
 } yk_joint;
 
 /* The prescribed value with its derivatives by time. */
 typedef struct yk_drive {
     double value, rate, second;
+    double near_angle; /* reference of a row on an angle */
 } yk_drive;
 
 /* The present places of the markers, shared by all rows of the joint. */
 typedef struct yk_joint_kinematics {
     yk_marker_frame a, b;
     yk_vec3 d;
-    yk_drive drive;
+    yk_drive drive; /* divided by the ratio */
     double length;
+    double ratio;
 } yk_joint_kinematics;
 
 /* dg = force[0] . dx_a + torque[0] . dtheta_a + force[1] . dx_b + torque[1] . dtheta_b */
@@ -100,6 +105,7 @@ typedef struct yk_joint_traits {
     const char *name; /* "revolute" */
     yk_joint_drive_traits drive;
     yk_joint_motion motion;
+    bool coupled; /* a term of a sum that is one equation (adds_to) */
 } yk_joint_traits;
 
 const yk_joint_traits *yk_joint_traits_of(yk_joint_kind kind);
@@ -131,6 +137,8 @@ int yk_joint_pieces(unsigned constrained, unsigned driven,
                     yk_joint_piece pieces[YK_JOINT_PIECES_MAX]);
 
 bool yk_row_on_velocity(const yk_row *row);
+/* Whether the value of a row is an angle (rad) instead of a length. */
+bool yk_row_is_angle(const yk_row *row);
 
 void yk_joint_kinematics_at(const yk_joint *joint, const yk_frame *body_a, const yk_frame *body_b,
                             const yk_drive *drive, yk_joint_kinematics *kinematics);

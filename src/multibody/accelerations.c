@@ -4,6 +4,8 @@
  * positions alone. */
 #include "multibody/multibody.h"
 
+#include <string.h>
+
 /* Compliance for redundant rows; yk_multibody_solve_refined() removes its effect. */
 static const double REDUNDANT_COMPLIANCE = 1e-9;
 static const int PROJECTIONS = 10;
@@ -135,6 +137,22 @@ void yk_multibody_project_velocities(const yk_multibody_model *model, yk_multibo
     yk_multibody_assemble(model, work, NULL, LEVEL_VELOCITY);
     solve_with_factors(model, work, solver);
     yk_multibody_add_velocities(model, work);
+}
+
+void yk_multibody_stabilized_drift(const yk_multibody_model *model, yk_multibody_workspace *work,
+                                   const yk_linear_solver *solver, double beta, double *drift)
+{
+    size_t n = (size_t)model->motion_count;
+
+    /* The multipliers mu remove the rates c' = G v + c_t of the rows, and beta times their values. */
+    yk_multibody_assemble(model, work, NULL, LEVEL_VELOCITY);
+    solve_with_factors(model, work, solver);
+    memcpy(drift, work->right, n * sizeof *drift);
+
+    yk_multibody_assemble(model, work, NULL, LEVEL_POSITION);
+    solve_with_factors(model, work, solver);
+    for (size_t i = 0; i < n; i++)
+        drift[i] += beta * work->right[i];
 }
 
 /* With factors of an earlier placement --------------------------------------------------------- */

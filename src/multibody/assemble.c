@@ -236,6 +236,35 @@ static void node_right(const yk_multibody_model *model, yk_multibody_workspace *
 
 /* Joints --------------------------------------------------------------------------------------- */
 
+/* The polynomial that a wire brings, with its derivatives; between steps its last value. */
+static yk_drive signal_drive(const yk_multibody_workspace *work, const joint_model *joint, double t,
+                             bool with_rates, yk_drive start)
+{
+    yk_drive drive = start;
+    if (!work->inputs) {
+        drive.value += joint->drive_unit * work->wrench[joint->signal].force.x;
+        return drive;
+    }
+
+    const yk_input *signal = &work->inputs[joint->signal];
+    double local = t - work->t + work->input_time;
+    drive.value += joint->drive_unit * yk_input_scalar(signal, local);
+    if (!with_rates)
+        return drive;
+
+    drive.rate = joint->drive_unit * yk_input_scalar_rate(signal, local);
+    drive.second = joint->drive_unit * yk_input_scalar_second_rate(signal, local);
+    return drive;
+}
+
+/* Keeps the value of the signal of a joint for the time between steps. */
+static void keep_signal(yk_multibody_workspace *work, const joint_model *joint)
+{
+    if (joint->signal >= 0 && work->inputs)
+        work->wrench[joint->signal].force.x =
+            yk_input_scalar(&work->inputs[joint->signal], work->input_time);
+}
+
 yk_drive yk_multibody_drive(const yk_multibody_workspace *work, const joint_model *joint, double t,
                             bool with_rates)
 {
@@ -254,6 +283,15 @@ yk_drive yk_multibody_drive(const yk_multibody_workspace *work, const joint_mode
         length.second = yk_input_scalar_second_rate(signal, local);
         return length;
     }
+
+    /* A coupling starts from the coordinates at the start. */
+    yk_drive start = {.value = joint->sum};
+    if (joint->angle >= 0)
+        start.near_angle = work->angle[joint->angle];
+    if (joint->signal >= 0)
+        return signal_drive(work, joint, t, with_rates, start);
+    if (!joint->drive.evaluate)
+        return start;
 
     /* A function of the user, in its own units. */
     yk_time_function drive = joint->drive;
@@ -281,6 +319,8 @@ yk_drive yk_multibody_drive(const yk_multibody_workspace *work, const joint_mode
     result.value *= joint->drive_unit;
     result.rate *= joint->drive_unit;
     result.second *= joint->drive_unit;
+    result.value += start.value;
+    result.near_angle = start.near_angle;
 
     return result;
 }
@@ -298,7 +338,7 @@ static double row_acceleration(const yk_multibody_model *model, const yk_multibo
     const trial_node *end[2] = {&work->trial[joint->node[0]], &work->trial[joint->node[1]]};
     double residual = yk_row_bias(row, &joint->joint, &end[0]->frame, &end[1]->frame, drive);
 
-    if (beta != 0 && yk_row_on_velocity(row)) {
+    if (beta != 0 && (work->stabilises_velocities || yk_row_on_velocity(row))) {
         residual = residual + beta * yk_row_rate(row, kinematics);
     } else if (beta != 0) {
         residual = residual +
@@ -349,7 +389,8 @@ static inline void row_matrix(const yk_multibody_model *model, const yk_multibod
         }
     }
 
-    sink_put(to, mode, equation, equation, hold ? -1 : -work->compliance);
+    if (!joint->adds)
+        sink_put(to, mode, equation, equation, hold ? -1 : -work->compliance);
 }
 
 static inline void joint_pass(const yk_multibody_model *model, yk_multibody_workspace *work,
@@ -362,11 +403,14 @@ static inline void joint_pass(const yk_multibody_model *model, yk_multibody_work
     bool accelerated = level == LEVEL_ACCELERATION || stabilised;
     yk_drive drive = {0};
 
-    if (joint->driven && mode != SINK_RECORD)
+    bool driven = yk_multibody_has_drive(joint);
+    if (mode != SINK_RECORD)
+        keep_signal(work, joint);
+    if (driven && mode != SINK_RECORD)
         drive = yk_multibody_drive(work, joint, work->t, level == LEVEL_VELOCITY || accelerated);
     yk_joint_kinematics kinematics;
     yk_joint_kinematics_at(equations, &work->trial[node[0]].frame, &work->trial[node[1]].frame,
-                           joint->driven ? &drive : NULL, &kinematics);
+                           driven ? &drive : NULL, &kinematics);
 
     /* The rows of a joint: residuals, reactions, gradients. */
     int first = model->motion_count + joint->row;
@@ -396,14 +440,17 @@ static inline void joint_pass(const yk_multibody_model *model, yk_multibody_work
                 residual = to->c * yk_row_rate(row, &kinematics);
             }
 
-            if (work->compliance > 0 && to->node > 0) {
+            if (work->compliance > 0 && to->node > 0 && !joint->adds) {
                 double scale = model->unknown_scale[first + r];
                 residual -= work->compliance * to->node * lambda[r] / (scale * scale);
             }
             if (work->dependent_row[joint->row + r])
                 residual = 0;
 
-            work->right[first + r] = -residual;
+            if (joint->adds)
+                work->right[first + r] -= residual;
+            else
+                work->right[first + r] = -residual;
 
             /* The reaction on both bodies; multipliers are unknowns on the levels with
              * accelerations. */
@@ -468,9 +515,119 @@ static inline yk_mat3 pair_block(const sink *to, const yk_force_tangent *tangent
                      yk_m3_scale(-to->rate, tangent->rate[i][j]));
 }
 
+yk_force_coordinate yk_multibody_coordinate(const yk_multibody_workspace *work,
+                                            const force_model *force)
+{
+    const int *node = force->node;
+    double near = force->angle >= 0 ? work->angle[force->angle] : 0;
+    return yk_force_coordinate_at(&force->law, &work->trial[node[0]].frame,
+                                  &work->trial[node[1]].frame, near);
+}
+
+yk_scalar_force yk_multibody_scalar_force(const yk_multibody_workspace *work,
+                                          const force_model *force, double load)
+{
+    double value = 0;
+    double rate = 0;
+    for (int i = 0; i < force->term_count; i++) {
+        yk_force_coordinate term = yk_multibody_coordinate(work, &force[i]);
+        value += force[i].ratio * term.value;
+        rate += force[i].ratio * term.rate;
+    }
+
+    return yk_force_scalar(&force->law, value, rate, load);
+}
+
+/* Block of one node by another, which may be the same or an attachment. */
+static inline void node_block(const yk_multibody_model *model, const yk_multibody_workspace *work,
+                              int row_node, int column_node, yk_mat3 quarter[2][2], sink *to,
+                              sink_mode mode)
+{
+    if (model->nodes[row_node].attachment >= 0 || model->nodes[column_node].attachment >= 0) {
+        const int node[2] = {row_node, column_node};
+        yk_mat3 block[4][4];
+        for (int i = 0; i < 2; i++) {
+            for (int j = 0; j < 2; j++)
+                block[i][2 + j] = quarter[i][j];
+        }
+        yk_multibody_chain_blocks(model, work, node, (const yk_mat3(*)[4])block, 0xccu, to, mode);
+        return;
+    }
+
+    int row = model->nodes[row_node].unknown;
+    int column = model->nodes[column_node].unknown;
+    for (int i = 0; i < 2 && row >= 0 && column >= 0; i++) {
+        for (int j = 0; j < 2; j++)
+            sink_put_block(to, mode, row + 3 * i, column + 3 * j, 1, &quarter[i][j]);
+    }
+}
+
+/* A law on a sum of coordinates. */
+static inline void scalar_pass(const yk_multibody_model *model, yk_multibody_workspace *work,
+                               const force_model *force, double load, sink *to, sink_mode mode)
+{
+    yk_scalar_force scalar = {0};
+    if (mode != SINK_RECORD) {
+        scalar = yk_multibody_scalar_force(work, force, load);
+        work->supply += scalar.supply;
+        work->loss += scalar.loss;
+        work->potential += scalar.energy;
+    }
+
+    /* The force along the gradient of each term, and its derivative by the sum: products of the
+     * gradients of all terms. */
+    double sum_stiffness = -to->node * scalar.by_value - to->rate * scalar.by_rate;
+    for (int m = 0; m < force->term_count; m++) {
+        const force_model *own = &force[m];
+        yk_force_coordinate term = {0};
+        if (mode != SINK_RECORD) {
+            term = yk_multibody_coordinate(work, own);
+            double size = -own->ratio * scalar.force;
+            for (int side = 0; side < 2; side++)
+                add_wrench(&work->load[own->node[side]], yk_v3_scale(size, term.gradient[2 * side]),
+                           yk_v3_scale(size, term.gradient[2 * side + 1]));
+        }
+        if (mode == SINK_NONE)
+            continue;
+
+        yk_force_tangent geometric = {0};
+        if (mode == SINK_ADD)
+            yk_force_geometric(&own->law, &work->trial[own->node[0]].frame,
+                               &work->trial[own->node[1]].frame, own->ratio * scalar.force,
+                               &geometric);
+        for (int k = 0; k < force->term_count; k++) {
+            const force_model *other = &force[k];
+            yk_force_coordinate by = {0};
+            if (mode == SINK_ADD)
+                by = yk_multibody_coordinate(work, other);
+
+            double factor = sum_stiffness * own->ratio * other->ratio;
+            for (int a = 0; a < 2; a++) {
+                for (int b = 0; b < 2; b++) {
+                    yk_mat3 quarter[2][2];
+                    for (int i = 0; i < 2; i++) {
+                        for (int j = 0; j < 2; j++) {
+                            yk_mat3 *block = &quarter[i][j];
+                            *block = yk_m3_scale(-factor, yk_m3_outer(term.gradient[2 * a + i],
+                                                                      by.gradient[2 * b + j]));
+                            if (k == m)
+                                yk_m3_add_to(block, -to->node,
+                                             geometric.pose[2 * a + i][2 * b + j]);
+                        }
+                    }
+                    node_block(model, work, own->node[a], other->node[b], quarter, to, mode);
+                }
+            }
+        }
+    }
+}
+
 static inline void force_pass(const yk_multibody_model *model, yk_multibody_workspace *work,
                               const force_model *force, sink *to, sink_mode mode)
 {
+    if (force->term_count == 0)
+        return;
+
     const int *node = force->node;
     bool both = yk_force_kind_acts_on_both(force->law.kind);
 
@@ -491,6 +648,11 @@ static inline void force_pass(const yk_multibody_model *model, yk_multibody_work
         load = force->load_unit * force->feedback.value(force->feedback.user, work->t, inputs);
     } else if (force->load.evaluate && mode != SINK_RECORD) {
         load = force->load_unit * force->load.evaluate(force->load.user, work->t);
+    }
+
+    if (yk_multibody_is_scalar(force)) {
+        scalar_pass(model, work, force, load, to, mode);
+        return;
     }
 
     /* Evaluate the force law at both frames. */

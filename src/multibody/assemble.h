@@ -23,6 +23,17 @@ size_t yk_multibody_pattern(const yk_multibody_model *model, yk_multibody_worksp
 /* Inertia at the placement of the trial: momenta and, in a step, their rates. */
 void yk_multibody_inertias(const yk_multibody_model *model, yk_multibody_workspace *work,
                            bool with_rates);
+/* Coordinate of a term of a force. */
+yk_force_coordinate yk_multibody_coordinate(const yk_multibody_workspace *work,
+                                            const force_model *force);
+/* The law of a force and of the terms after it, with the sum of their coordinates. */
+yk_scalar_force yk_multibody_scalar_force(const yk_multibody_workspace *work,
+                                          const force_model *force, double load);
+/* Whether a joint has a drive, or the reference of an angle, that its rows need. */
+static inline bool yk_multibody_has_drive(const joint_model *joint)
+{
+    return joint->driven || joint->joint.kind >= YK_JOINT_COUPLED_ROTATION;
+}
 /* Value and rates of a joint's drive at t. */
 yk_drive yk_multibody_drive(const yk_multibody_workspace *work, const joint_model *joint, double t,
                             bool with_rates);

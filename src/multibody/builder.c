@@ -15,7 +15,12 @@ yk_multibody_options yk_multibody_options_default(void)
 
 yk_multibody_def yk_multibody_default(void)
 {
-    yk_multibody_def def = {.name = "multibody", .options.assembly_tolerance = 1e-10};
+    yk_multibody_def def = {
+        .name = "multibody",
+        .options.assembly_tolerance = 1e-10,
+        .options.stages = 4,
+        .length_unit = 1,
+    };
     yk_option_set_defaults(yk_multibody_gravity.options, &def);
     yk_option_set_defaults(yk_multibody_options_rows.options, &def);
     return def;
@@ -23,8 +28,8 @@ yk_multibody_def yk_multibody_default(void)
 
 yk_multibody_description yk_multibody_description_empty(void)
 {
-    return (yk_multibody_description){.name = "multibody",
-                                      .options = yk_multibody_options_default()};
+    return (yk_multibody_description){
+        .name = "multibody", .options = yk_multibody_options_default(), .length_unit = 1};
 }
 
 yk_multibody_node_def yk_multibody_node_default(void)
@@ -81,6 +86,7 @@ yk_multibody_builder *yk_multibody_begin(yk_context *context, const yk_multibody
     builder->description.name = used.name;
     builder->description.gravity = used.gravity;
     builder->description.options = used.options;
+    builder->description.length_unit = used.length_unit > 0 ? used.length_unit : 1;
     return builder;
 }
 

@@ -1,4 +1,5 @@
 /* Channels: quantities of a model that can be recorded by name and read by its functions. */
+#include <stddef.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -12,7 +13,9 @@ typedef struct channel_kind {
 } channel_kind;
 
 enum {
+    FIRST_ACCELERATION = 4, /* of the channels of a node */
     NODE_CHANNELS = 6,
+    REACTION_CHANNELS = 2, /* the first ones of a joint */
     JOINT_CHANNELS = 6,
     FORCE_CHANNELS = 2,
     BEAM_CHANNELS = 5,
@@ -152,6 +155,50 @@ yk_status yk_multibody_make_channels(yk_multibody_model *model)
     return YK_OK;
 }
 
+/* Accelerations and reactions depend on the loads at the same time, however short the step is; the
+ * other quantities are states. */
+static bool is_immediate_channel(const channel_source *source)
+{
+    switch (source->group) {
+    case CHANNEL_NODE:
+    case CHANNEL_ATTACHMENT: return source->kind >= FIRST_ACCELERATION;
+    case CHANNEL_JOINT: return source->kind < REACTION_CHANNELS;
+    default: return false;
+    }
+}
+
+static bool is_immediate_at_port(const port_model *port, int component)
+{
+    size_t at = (size_t)component * sizeof(double);
+    if (at >= offsetof(yk_port_value, wrench))
+        return port->causality == YK_CAUSALITY_MOTION_INPUT || port->merged_count > 0;
+
+    size_t in_motion = at - offsetof(yk_port_value, motion);
+    return in_motion - offsetof(yk_motion, acceleration) < sizeof(yk_vec3) ||
+           in_motion - offsetof(yk_motion, angular_acceleration) < sizeof(yk_vec3);
+}
+
+bool yk_multibody_feeds_through(const yk_subsystem *subsystem, int input, int port, int channel,
+                                int component)
+{
+    const yk_multibody_model *model = &((const yk_multibody *)subsystem)->model;
+    bool is_load = false;
+    for (int i = 0; i < model->def.force_count && !is_load; i++)
+        is_load = model->def.forces[i].signal_port == input;
+
+    /* A prescribed motion is in all motions at the same time. */
+    for (int i = 0; i < model->def.joint_count; i++)
+        if (model->def.joints[i].signal_port == input)
+            return port < 0 || model->ports[port].def.kind != YK_PORT_SIGNAL;
+    if (!is_load)
+        return false;
+    if (port < 0)
+        return is_immediate_channel(&model->sources[channel]);
+    if (model->ports[port].def.kind == YK_PORT_SIGNAL)
+        return false;
+    return is_immediate_at_port(&model->ports[port], component);
+}
+
 /* Channels of the first part, then of the second, and so on; those of joints between parts come
  * last. Each part has the energies of the whole as its own. */
 yk_status yk_multibody_order_channels(yk_multibody_model *model, const yk_merge_def *merge)
@@ -262,7 +309,7 @@ static void read_source(const yk_multibody *self, const channel_source *source, 
 
     case CHANNEL_NODE: read_node(&work->trial[index], kind, values); return;
     case CHANNEL_JOINT: {
-        if (kind < 2) {
+        if (kind < REACTION_CHANNELS) {
             yk_wrench reaction;
             yk_multibody_reaction(self, index, &reaction);
             put_vector(values, kind == 0 ? reaction.force : reaction.torque);
@@ -276,7 +323,7 @@ static void read_source(const yk_multibody *self, const channel_source *source, 
         yk_joint_reading reading = yk_joint_read(&joint->joint, a, b);
         const double numbers[4] = {reading.angle, reading.angle_rate, reading.displacement,
                                    reading.displacement_rate};
-        values[0] = numbers[kind - 2];
+        values[0] = numbers[kind - REACTION_CHANNELS];
         return;
     }
 
@@ -286,6 +333,19 @@ static void read_source(const yk_multibody *self, const channel_source *source, 
         const yk_frame *b = &work->trial[force->node[1]].frame;
         double stretch[FORCE_CHANNELS];
         yk_force_stretch(&force->law, a, b, &stretch[0], &stretch[1]);
+
+        /* A sum of coordinates, and an angle over any number of turns. */
+        if (force->term_count > 1 || force->angle >= 0) {
+            stretch[0] = stretch[1] = 0;
+            int count = force->term_count > 1 ? force->term_count : 1;
+            for (int k = 0; k < count; k++) {
+                double ratio = count > 1 ? force[k].ratio : 1;
+                yk_force_coordinate term = yk_multibody_coordinate(work, &force[k]);
+                stretch[0] += ratio * term.value;
+                stretch[1] += ratio * term.rate;
+            }
+        }
+
         values[0] = stretch[kind];
         return;
     }

@@ -20,7 +20,7 @@ yk_beam_def yk_multibody_beam_shape(const yk_multibody_description *def,
 }
 
 /* A typical size: the largest arm of a marker or distance between the ends of a joint, otherwise
- * the spread of the nodes. */
+ * the spread of the nodes, or 1 m. */
 static double length_scale(const yk_multibody_description *def)
 {
     double length = 0;
@@ -61,7 +61,7 @@ static double length_scale(const yk_multibody_description *def)
         length = fmax(length, yk_v3_norm(apart));
     }
 
-    return length > 0 ? length : 1;
+    return length > 0 ? length : 1 / def->length_unit;
 }
 
 /* Beams as elements. Portions of their mass become bodies on their nodes. */
@@ -212,7 +212,12 @@ static joint_model *add_joint(yk_multibody_model *model, const char *name, yk_jo
                               int b)
 {
     joint_model *made = &model->joints[model->joint_count++];
-    *made = (joint_model){.name = name, .joint = joint, .row = model->row_count, .port = -1};
+    *made = (joint_model){.name = name,
+                          .joint = joint,
+                          .row = model->row_count,
+                          .port = -1,
+                          .signal = -1,
+                          .angle = -1};
     made->node[0] = a;
     made->node[1] = b;
     made->chained = model->nodes[a].attachment >= 0 || model->nodes[b].attachment >= 0;
@@ -237,12 +242,88 @@ static joint_model *add_joint(yk_multibody_model *model, const char *name, yk_jo
     return made;
 }
 
+/* Rotation of a marker and its body at the start, and the place of the marker. */
+static yk_frame start_frame(const yk_multibody_description *def, int body)
+{
+    if (body == YK_GROUND)
+        return yk_frame_ground();
+
+    yk_multibody_node_def node = yk_multibody_start_pose(def, body);
+    return (yk_frame){.position = node.position,
+                      .rotation = yk_q_matrix(yk_q_unit(node.orientation)),
+                      .velocity = node.velocity,
+                      .angular_velocity = node.angular_velocity};
+}
+
+/* Number of an angle that the state counts. */
+static int add_angle(yk_multibody_model *model, double start)
+{
+    model->angle_start[model->angle_count] = start;
+    return model->angle_count++;
+}
+
+/* A term of a coupling: its equation is that of the first term, which has the sum at the start. The
+ * terms of a coupling follow each other. */
+static void add_term(yk_multibody_model *model, int index, joint_model *made)
+{
+    const yk_multibody_description *def = &model->def;
+    const yk_joint_def *joint = &def->joints[index];
+    if (!yk_joint_traits_of(joint->kind)->coupled)
+        return;
+
+    joint_model *first = &model->joints[index];
+    if (joint->adds_to != YK_NO_ID) {
+        first = &model->joints[joint->adds_to];
+        made->adds = true;
+        model->row_count -= made->joint.row_count;
+        made->row = first->row;
+    }
+
+    yk_frame a = start_frame(def, joint->bodies[0]);
+    yk_frame b = start_frame(def, joint->bodies[1]);
+    yk_joint_kinematics kinematics;
+    yk_drive none = {0};
+    yk_joint_kinematics_at(&made->joint, &a, &b, &none, &kinematics);
+    double value = yk_row_value(&made->joint.row[0], &kinematics);
+    first->sum += value;
+    if (joint->kind == YK_JOINT_COUPLED_ROTATION)
+        made->angle = add_angle(model, value / joint->ratio);
+}
+
+int yk_multibody_angles_of(const yk_multibody_description *def)
+{
+    int count = 0;
+    for (int i = 0; i < def->joint_count; i++)
+        count += def->joints[i].kind == YK_JOINT_COUPLED_ROTATION;
+    for (int i = 0; i < def->force_count; i++) {
+        const yk_force_def *force = &def->forces[i];
+        bool sum = force->adds_to != YK_NO_ID ||
+                   (i + 1 < def->force_count && def->forces[i + 1].adds_to == i);
+        bool angle = yk_force_traits_of(force->kind)->motion == YK_FORCE_ANGLE;
+        count += angle && (sum || yk_force_of(force).has_terms);
+    }
+
+    return count;
+}
+
+bool yk_multibody_is_scalar(const force_model *force)
+{
+    return force->term_count != 1 ||
+           (force->law.has_terms && yk_force_kind_has_coordinate(force->law.kind));
+}
+
 static yk_status compile_joints(yk_multibody_model *model)
 {
     const yk_multibody_description *def = &model->def;
     model->joints = yk_allocate(model->context, (size_t)(def->joint_count + def->port_count),
                                 sizeof *model->joints);
     if (!model->joints)
+        return YK_ERROR_MEMORY;
+
+    size_t angle_count = (size_t)yk_multibody_angles_of(def);
+    model->angle_count = 0;
+    model->angle_start = yk_allocate(model->context, angle_count, sizeof *model->angle_start);
+    if (!model->angle_start)
         return YK_ERROR_MEMORY;
 
     model->joint_count = 0;
@@ -254,9 +335,14 @@ static yk_status compile_joints(yk_multibody_model *model)
         int a = yk_multibody_frame_of(model, joint->bodies[0]);
         int b = yk_multibody_frame_of(model, joint->bodies[1]);
         joint_model *made = add_joint(model, joint->name, yk_joint_of(joint), a, b);
+        add_term(model, i, made);
         made->drive = joint->drive;
         made->drive_unit = joint->drive_scale;
-        made->driven = joint->drive.evaluate != NULL;
+        if (joint->signal_port != YK_NO_ID)
+            made->signal = joint->signal_port;
+        made->driven = joint->drive.evaluate != NULL || made->signal >= 0;
+        if (made->adds)
+            made->driven = model->joints[joint->adds_to].driven;
     }
 
     /* A motion port is a joint to a prescribed frame, or a distance that arrives with the
@@ -321,11 +407,32 @@ static yk_status compile_forces(yk_multibody_model *model)
         };
         made->chained = model->nodes[a].attachment >= 0 || model->nodes[b].attachment >= 0;
 
+        /* Terms of a sum follow each other, and the law is that of the first. */
+        made->term_count = force->adds_to == YK_NO_ID;
+        made->ratio = force->ratio;
+        made->angle = -1;
+        if (force->adds_to != YK_NO_ID)
+            model->forces[force->adds_to].term_count++;
+
         /* Feedbacks read channels, which were numbered at creation. */
         int first = def->force_channels ? def->force_channels[i] : 0;
         for (int k = 0; k < made->feedback.input_count; k++)
             yk_multibody_find_input(model, made->feedback.inputs[k], first, &made->channel[k],
                                     &made->component[k]);
+    }
+
+    /* Angles of laws on coordinates are counted over turns. */
+    for (int i = 0; i < def->force_count; i++) {
+        const yk_force_def *force = &def->forces[i];
+        force_model *made = &model->forces[i];
+        bool angle = yk_force_traits_of(force->kind)->motion == YK_FORCE_ANGLE;
+        if (!angle || !yk_multibody_is_scalar(made))
+            continue;
+
+        yk_frame a = start_frame(def, force->bodies[0]);
+        yk_frame b = start_frame(def, force->bodies[1]);
+        double value = yk_force_coordinate_at(&made->law, &a, &b, 0).value;
+        made->angle = add_angle(model, value);
     }
 
     return YK_OK;
@@ -374,7 +481,10 @@ static yk_status compile_scales(yk_multibody_model *model)
         double *scale = &model->unknown_scale[model->motion_count + joint->row];
         for (int r = 0; r < joint->joint.row_count; r++) {
             const yk_row *row = &joint->joint.row[r];
-            bool angle = row->kind == YK_ROW_AXES || row->kind == YK_ROW_SPIN;
+            bool angle =
+                row->kind == YK_ROW_AXES || row->kind == YK_ROW_SPIN || row->kind == YK_ROW_ANGLE;
+            if (joint->adds)
+                continue;
             scale[r] = angle ? model->gyration : 1;
         }
     }
@@ -404,8 +514,8 @@ static yk_status compile_model(yk_multibody_model *model)
 static void release_model(yk_multibody_model *model)
 {
     yk_context *context = model->context;
-    void *const blocks[] = {model->nodes, model->joints, model->forces, model->beams,
-                            model->unknown_scale};
+    void *const blocks[] = {model->nodes, model->joints,        model->forces,
+                            model->beams, model->unknown_scale, model->angle_start};
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         yk_free(context, blocks[i]);
 
@@ -413,6 +523,7 @@ static void release_model(yk_multibody_model *model)
     model->joints = NULL;
     model->forces = NULL;
     model->beams = NULL;
+    model->angle_start = NULL;
     model->unknown_scale = NULL;
     yk_multibody_release_flexibles(model);
 }

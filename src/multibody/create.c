@@ -126,6 +126,24 @@ static yk_status check_joints(yk_context *context, const yk_multibody_descriptio
         status = yk_joint_check(context, def->name, joint);
         if (status != YK_OK)
             return status;
+
+        int signal = joint->signal_port;
+        if (signal != YK_NO_ID &&
+            (signal >= def->port_count || def->ports[signal].kind != YK_PORT_SIGNAL))
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: the signal of joint '%s' is port %d, which is no signal port",
+                           def->name, joint->name, signal);
+
+        /* The terms of a coupling follow each other. */
+        int first = joint->adds_to;
+        bool follows = first >= 0 && first < i && def->joints[first].adds_to == YK_NO_ID &&
+                       yk_joint_traits_of(def->joints[first].kind)->coupled &&
+                       (first == i - 1 || def->joints[i - 1].adds_to == first);
+        if (first != YK_NO_ID && !follows)
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: '%s' adds to joint %d: add the terms of a coupling one after the "
+                           "other, and let adds_to name the first",
+                           def->name, joint->name, first);
     }
 
     return YK_OK;
@@ -144,6 +162,17 @@ static yk_status check_forces(yk_context *context, const yk_multibody_descriptio
                             force->bodies, force->markers, both);
         if (status != YK_OK)
             return status;
+
+        /* The terms of a sum follow each other. */
+        int first = force->adds_to;
+        bool follows = first >= 0 && first < i && def->forces[first].adds_to == YK_NO_ID &&
+                       yk_force_kind_has_coordinate(def->forces[first].kind) &&
+                       (first == i - 1 || def->forces[i - 1].adds_to == first);
+        if (first != YK_NO_ID && !follows)
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "%s: '%s' adds to force %d: add the terms of a sum one after the other, "
+                           "and let adds_to name the first",
+                           def->name, force->name, first);
 
         /* The load comes from a signal port, or from a feedback on channels of the model. */
         if (force->signal_port >= def->port_count ||
@@ -296,6 +325,12 @@ static yk_status check_options(yk_context *context, const yk_multibody_descripti
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: the stabilisation of constraints must not be negative, not %g",
                        def->name, options->stabilization_rate);
+
+    if (options->integrator == YK_MULTIBODY_CHEBYSHEV &&
+        (options->stages < 2 || options->stages > YK_CHEBYSHEV_STAGES_MAX))
+        return yk_fail(context, YK_ERROR_ARGUMENT,
+                       "%s: the Runge-Kutta-Chebyshev method has 2 to %d stages, not %d", def->name,
+                       YK_CHEBYSHEV_STAGES_MAX, options->stages);
 
     if (options->error_tolerance < 0 || options->startup_damping < 0)
         return yk_fail(context, YK_ERROR_ARGUMENT,

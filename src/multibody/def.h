@@ -59,6 +59,7 @@ typedef struct yk_multibody_description {
     const char *name;
     yk_vec3 gravity;
     yk_multibody_options options;
+    double length_unit; /* see yk_multibody_def */
     const yk_multibody_node_def *nodes;
     const yk_multibody_body_def *bodies;
     const yk_joint_def *joints;

@@ -546,7 +546,8 @@ void yk_multibody_chain_row(const yk_multibody_model *model, const yk_multibody_
         }
     }
 
-    sink_put(to, mode, equation, equation, hold ? -1 : -work->compliance);
+    if (!joint->adds)
+        sink_put(to, mode, equation, equation, hold ? -1 : -work->compliance);
 }
 
 /* J_a^T part J_b: loads on end a by motion of end b. `bits` of the rows of force and of torque:

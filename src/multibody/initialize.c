@@ -150,19 +150,19 @@ static yk_status find_dependence(const yk_multibody *self, yk_dependence *depend
 {
     const yk_multibody_model *model = &self->model;
     yk_context *context = model->context;
-    size_t count = list_gradient(model, &self->solver, NULL);
-    yk_matrix_entry *entries = yk_allocate(context, count + 1, sizeof *entries);
+    size_t entry_count = list_gradient(model, &self->solver, NULL);
+    yk_matrix_entry *entries = yk_allocate(context, entry_count + 1, sizeof *entries);
     int *group = yk_allocate(context, (size_t)model->motion_count + 1, sizeof *group);
     double *squares = yk_allocate(context, 2 * (size_t)model->row_count, sizeof *squares);
     yk_status status = YK_ERROR_MEMORY;
     if (entries && group && squares) {
         list_gradient(model, &self->solver, entries);
-        scale_rotations(model, entries, count, squares);
+        scale_rotations(model, entries, entry_count, squares);
         yk_dependence_def def = {
             .rows = model->row_count,
             .columns = model->motion_count,
             .entries = entries,
-            .entry_count = count,
+            .entry_count = entry_count,
             .group = group,
             .tolerance = NULL_LENGTH,
         };
@@ -182,15 +182,22 @@ static const double START_COMPLIANCE = 1e-9;
 /* A massless node takes this fraction of the typical mass. */
 static const double START_IDLE_MASS = 1e-6;
 static const int ASSEMBLY_ITERATIONS = 100;
-/* Iterations to a neighbouring position. Long chains of loops need more, and keep all rows. */
 static const int NEIGHBOUR_ITERATIONS = 12;
 
-/* Solves with new factors of the assembled matrix. */
+/* Whether a factorization chooses new pivots or uses those of the last one, which is several times
+ * cheaper. */
+typedef enum pivot_choice {
+    PIVOTS_NEW,
+    PIVOTS_KEPT,
+} pivot_choice;
+
+/* Solves with the factors of the assembled matrix. */
 static yk_status solve_start(const yk_multibody_model *model, yk_multibody_workspace *work,
-                             yk_linear_solver *solver)
+                             yk_linear_solver *solver, pivot_choice pivots)
 {
     int column = 0;
-    yk_status status = yk_sparse_factor(solver->matrix, &column);
+    yk_status status = pivots == PIVOTS_NEW ? yk_sparse_factor(solver->matrix, &column)
+                                            : yk_sparse_refactor(solver->matrix, &column);
     if (status == YK_ERROR_SINGULAR) {
         char owner[128];
         return yk_fail(model->context, status,
@@ -222,12 +229,38 @@ static int worst_row(const yk_multibody_model *model, const yk_multibody_workspa
     return model->motion_count + worst;
 }
 
+/* A residual of a row with its unit, in SI units. */
+typedef struct residual {
+    double value;
+    const char *unit;
+} residual;
+
+/* The residual of a row of a joint, on position or velocity level. `row` counts all unknowns. */
+static residual residual_of(const yk_multibody_model *model, int row, double value, bool velocity)
+{
+    for (int i = 0; i < model->joint_count; i++) {
+        const joint_model *joint = &model->joints[i];
+        for (int k = 0; k < joint->joint.row_count; k++)
+            if (model->motion_count + joint->row + k == row &&
+                yk_row_is_angle(&joint->joint.row[k]))
+                return (residual){value, velocity ? "rad/s" : "rad"};
+    }
+
+    return (residual){value * model->def.length_unit, velocity ? "m/s" : "m"};
+}
+
+/* Gap below which positions count as assembled. */
+static double assembly_limit(const yk_multibody_model *model)
+{
+    return model->def.options.assembly_tolerance * fmax(1, model->length_scale);
+}
+
 /* Gauss-Newton with steps of at most half a length scale or half a radian. */
 static yk_status assemble_positions(const yk_multibody_model *model, yk_multibody_workspace *work,
-                                    yk_linear_solver *solver, int iterations)
+                                    yk_linear_solver *solver, pivot_choice pivots, int iterations)
 {
     double gap = 0;
-    double limit = model->def.options.assembly_tolerance * fmax(1, model->length_scale);
+    double limit = assembly_limit(model);
     int worst = 0;
 
     for (int k = 0; k < iterations; k++) {
@@ -236,7 +269,7 @@ static yk_status assemble_positions(const yk_multibody_model *model, yk_multibod
         if (gap == 0)
             return YK_OK;
 
-        yk_status status = solve_start(model, work, solver);
+        yk_status status = solve_start(model, work, solver, pivots);
         if (status != YK_OK)
             return status;
 
@@ -255,11 +288,13 @@ static yk_status assemble_positions(const yk_multibody_model *model, yk_multibod
         return YK_OK;
 
     char owner[128];
-    return yk_fail(model->context, YK_ERROR_NO_SOLUTION,
-                   "%s: the mechanism cannot be assembled at t = %g: %s stays open by %.3g (m or "
-                   "rad); check its markers and lengths, or start closer",
-                   model->def.name, work->t, yk_multibody_owner(model, worst, owner, sizeof owner),
-                   gap);
+    residual left = residual_of(model, worst, gap, false);
+    return yk_fail(
+        model->context, YK_ERROR_NO_SOLUTION,
+        "%s: the mechanism cannot be assembled at t = %g: %s stays open by %.3g %s; check "
+        "its markers and lengths, or start closer",
+        model->def.name, work->t, yk_multibody_owner(model, worst, owner, sizeof owner), left.value,
+        left.unit);
 }
 
 static yk_status project_velocities(const yk_multibody_model *model, yk_multibody_workspace *work,
@@ -267,7 +302,7 @@ static yk_status project_velocities(const yk_multibody_model *model, yk_multibod
 {
     /* The nearest velocities that satisfy all rows. */
     yk_multibody_assemble(model, work, solver, LEVEL_VELOCITY);
-    yk_status status = solve_start(model, work, solver);
+    yk_status status = solve_start(model, work, solver, PIVOTS_NEW);
     if (status != YK_OK)
         return status;
 
@@ -311,11 +346,12 @@ static yk_status project_velocities(const yk_multibody_model *model, yk_multibod
         return YK_OK;
 
     char owner[128];
+    residual left = residual_of(model, worst, rate, true);
     return yk_fail(model->context, YK_ERROR_NO_SOLUTION,
-                   "%s: no velocities satisfy all joints at t = %g: %s is off by %.3g (m/s or "
-                   "rad/s); its prescribed motion contradicts the others",
+                   "%s: no velocities satisfy all joints at t = %g: %s is off by %.3g %s; its "
+                   "prescribed motion contradicts the others",
                    model->def.name, work->t, yk_multibody_owner(model, worst, owner, sizeof owner),
-                   rate);
+                   left.value, left.unit);
 }
 
 /* Rows that follow from others in every position ----------------------------------------------- */
@@ -324,8 +360,8 @@ static yk_status project_velocities(const yk_multibody_model *model, yk_multibod
  * radians. */
 static const double DISPLACEMENT = 0.01;
 
-/* Moves all nodes of the trial a little, each in a different direction. */
-static void displace_nodes(const yk_multibody_model *model, yk_multibody_workspace *work)
+/* A random displacement of all nodes. */
+static void random_displacement(const yk_multibody_model *model, double *displacement)
 {
     uint64_t seed = UINT64_C(88172645463325252);
     for (int i = 0; i < model->unknown_count; i++) {
@@ -334,42 +370,114 @@ static void displace_nodes(const yk_multibody_model *model, yk_multibody_workspa
         seed ^= seed << 17;
         double random = (double)(seed >> 11) * 0x1p-52 - 1;
         double length = yk_multibody_is_rotation(model, i) ? 1 : model->length_scale;
-        work->right[i] = i < model->coordinate_first ? DISPLACEMENT * length * random : 0;
+        displacement[i] = i < model->coordinate_first ? DISPLACEMENT * length * random : 0;
     }
-
-    yk_multibody_move_nodes(model, work, 1);
 }
 
-/* Finds the rows to leave out by the dependence of all rows in an assembled neighbouring position.
- * Drives are released on the way there, because a driven mechanism may have no other position. If
- * the joints do not assemble, no row is left out. */
-static yk_status leave_out_dependent_rows(yk_multibody *self)
+/* Moves the trial to a neighbouring position: all nodes by a random displacement, less the part that
+ * violates the joints to first order. The remaining gaps are of second order, in a long chain of
+ * loops too. */
+static yk_status move_to_neighbour(const yk_multibody_model *model, yk_multibody_workspace *work,
+                                   yk_linear_solver *solver)
+{
+    int n = model->unknown_count;
+    double *displacement = yk_allocate(model->context, 2 * (size_t)n, sizeof *displacement);
+    if (!displacement)
+        return YK_ERROR_MEMORY;
+
+    /* The rates of the rows, with the matrix of scaled unknowns and equations. */
+    double *rates = displacement + n;
+    random_displacement(model, displacement);
+    yk_multibody_assemble(model, work, solver, LEVEL_POSITION);
+    for (int i = 0; i < n; i++)
+        work->right[i] = displacement[i] / model->unknown_scale[i];
+    yk_sparse_multiply(solver->matrix, work->right, rates);
+    for (int i = 0; i < n; i++)
+        work->right[i] = i < model->motion_count ? 0 : -rates[i] / model->unknown_scale[i];
+
+    yk_status status = solve_start(model, work, solver, PIVOTS_NEW);
+    for (int i = 0; i < model->motion_count; i++)
+        work->right[i] += displacement[i];
+    if (status == YK_OK)
+        yk_multibody_move_nodes(model, work, 1);
+
+    yk_free(model->context, displacement);
+    return status;
+}
+
+/* Moves the trial to an assembled neighbouring position. Drives are released, because a driven
+ * mechanism may have no other position, and so are the rows in `released` (may be NULL). */
+static yk_status assemble_neighbour(yk_multibody *self, const bool *released)
 {
     const yk_multibody_model *model = &self->model;
     yk_multibody_workspace *work = &self->work;
 
     for (int j = 0; j < model->joint_count; j++) {
         const joint_model *joint = &model->joints[j];
-        for (int r = 0; joint->driven && r < joint->joint.row_count; r++)
-            work->dependent_row[joint->row + r] = true;
+        for (int r = 0; r < joint->joint.row_count; r++) {
+            int row = joint->row + r;
+            work->dependent_row[row] = joint->driven || (released && released[row]);
+        }
     }
 
-    displace_nodes(model, work);
-    yk_status status = assemble_positions(model, work, &self->solver, NEIGHBOUR_ITERATIONS);
+    yk_status status = move_to_neighbour(model, work, &self->solver);
+    if (status == YK_OK)
+        status = assemble_positions(model, work, &self->solver, PIVOTS_KEPT, NEIGHBOUR_ITERATIONS);
     yk_multibody_use_all_rows(model, work);
-    bool assembled = status == YK_OK;
-    if (assembled) {
-        yk_dependence dependence = {0};
+    return status;
+}
+
+/* The largest gap of the given rows in the trial; infinite if a row has no gap because it constrains
+ * velocities, or if its drive was released. */
+static double largest_gap(yk_multibody *self, const bool *rows)
+{
+    const yk_multibody_model *model = &self->model;
+    double largest = 0;
+
+    yk_multibody_assemble(model, &self->work, NULL, LEVEL_POSITION);
+    for (int j = 0; j < model->joint_count; j++) {
+        const joint_model *joint = &model->joints[j];
+        for (int r = 0; r < joint->joint.row_count; r++) {
+            if (!rows[joint->row + r])
+                continue;
+            double gap = fabs(self->work.right[model->motion_count + joint->row + r]);
+            if (joint->driven || yk_row_on_velocity(&joint->joint.row[r]))
+                gap = INFINITY;
+            largest = fmax(largest, gap);
+        }
+    }
+
+    return largest;
+}
+
+/* Finds the dependence of all rows in an assembled neighbouring position; none if the joints do not
+ * assemble. `here` is the dependence in the present position. */
+static yk_status find_dependence_nearby(yk_multibody *self, const yk_dependence *here,
+                                        yk_dependence *nearby)
+{
+    const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
+
+    /* Without the dependent rows the equations are regular, and Newton's method reaches the next
+     * position without the compliance, which would slow it down in a long chain of loops. */
+    work->compliance = 0;
+    yk_status status = assemble_neighbour(self, here->chosen);
+    work->compliance = START_COMPLIANCE;
+
+    /* If gaps open, some rows depend on others in passing only. */
+    if (status != YK_OK || largest_gap(self, here->chosen) > assembly_limit(model)) {
+        yk_multibody_trial_from_state(model, &self->state, work);
+        status = assemble_neighbour(self, NULL);
+    }
+
+    if (status == YK_OK) {
         yk_multibody_assemble(model, work, &self->solver, LEVEL_ACCELERATION);
-        status = find_dependence(self, &dependence);
-        for (int r = 0; status == YK_OK && r < model->row_count; r++)
-            work->dependent_row[r] = dependence.chosen[r];
-        yk_dependence_release(model->context, &dependence);
+        status = find_dependence(self, nearby);
+    } else if (status == YK_ERROR_NO_SOLUTION || status == YK_ERROR_SINGULAR) {
+        status = YK_OK;
     }
 
     yk_multibody_trial_from_state(model, &self->state, work);
-    if (!assembled && (status == YK_ERROR_NO_SOLUTION || status == YK_ERROR_SINGULAR))
-        return YK_OK;
     return status;
 }
 
@@ -378,28 +486,32 @@ static yk_status leave_out_dependent_rows(yk_multibody *self)
 static yk_status find_redundant(yk_multibody *self)
 {
     const yk_multibody_model *model = &self->model;
+    yk_multibody_workspace *work = &self->work;
 
     self->state.clock->redundant = 0;
-    self->work.report.redundant = 0;
+    work->report.redundant = 0;
     if (model->row_count == 0)
         return YK_OK;
 
-    yk_dependence dependence = {0};
-    yk_status status = find_dependence(self, &dependence);
-    if (status != YK_OK)
-        return status;
+    yk_dependence here = {0};
+    yk_dependence nearby = {0};
+    yk_status status = find_dependence(self, &here);
+    if (status == YK_OK && here.count > 0)
+        status = find_dependence_nearby(self, &here, &nearby);
 
-    self->work.report.redundant = dependence.count;
-    self->state.clock->redundant = dependence.count > 0;
-    if (dependence.count > 0)
-        status = leave_out_dependent_rows(self);
+    /* Leave out the rows that depend on others in the neighbouring position. */
     int left_out = 0;
-    for (int r = 0; r < model->row_count; r++)
-        left_out += self->work.dependent_row[r];
-    self->state.clock->redundant = dependence.count > left_out;
-    if (dependence.count > 0 && status == YK_OK)
-        status = report_redundant(model, &dependence);
-    yk_dependence_release(model->context, &dependence);
+    for (int r = 0; r < model->row_count && nearby.count > 0; r++) {
+        work->dependent_row[r] = nearby.chosen[r];
+        left_out += nearby.chosen[r];
+    }
+
+    work->report.redundant = here.count;
+    self->state.clock->redundant = here.count > left_out;
+    if (status == YK_OK && here.count > 0)
+        status = report_redundant(model, &here);
+    yk_dependence_release(model->context, &here);
+    yk_dependence_release(model->context, &nearby);
 
     return status;
 }
@@ -416,7 +528,7 @@ static yk_status start_accelerations(yk_multibody *self)
     /* Artificial damping needs the momenta in advance, the state afterwards. */
     yk_multibody_momenta(model, work);
     yk_multibody_assemble(model, work, &self->solver, LEVEL_ACCELERATION);
-    yk_status status = solve_start(model, work, &self->solver);
+    yk_status status = solve_start(model, work, &self->solver, PIVOTS_NEW);
     if (status != YK_OK)
         return status;
 
@@ -511,6 +623,8 @@ static void initial_state(yk_multibody *self, double t, double h)
     for (int i = model->node_count; i < model->frame_count; i++)
         work->trial[i].frame = yk_frame_ground();
 
+    memcpy(state->angle, model->angle_start, (size_t)model->angle_count * sizeof *state->angle);
+    memcpy(work->angle, model->angle_start, (size_t)model->angle_count * sizeof *work->angle);
     yk_multibody_keep_inputs(model, state, work);
     self->solver.match = false;
     yk_multibody_trial_from_state(model, state, work);
@@ -549,8 +663,9 @@ static void warn_of_velocities(const yk_multibody *self)
     yk_log(model->context, YK_LOG_WARNING,
            "%s: the joints forbid the velocity that '%s' is given, %.3g m/s and %.3g rad/s: it "
            "starts with %.3g m/s and %.3g rad/s; give velocities that all joints allow",
-           model->def.name, model->nodes[worst].name, yk_v3_norm(given->velocity),
-           yk_v3_norm(given->angular_velocity), yk_v3_norm(now->velocity),
+           model->def.name, model->nodes[worst].name,
+           yk_v3_norm(given->velocity) * model->def.length_unit,
+           yk_v3_norm(given->angular_velocity), yk_v3_norm(now->velocity) * model->def.length_unit,
            yk_v3_norm(now->angular_velocity));
 }
 
@@ -593,7 +708,7 @@ static void warn_of_poses(const yk_multibody *self)
                "%s: the joints move '%s' by %.3g m and %.3g rad at the start, away from where it "
                "is given; give poses that fit the joints, and joints their place: without one they "
                "hold the origins of their bodies together",
-               model->def.name, model->nodes[worst].name, moved, rotated);
+               model->def.name, model->nodes[worst].name, moved * model->def.length_unit, rotated);
 }
 
 yk_status yk_multibody_consistent_start(yk_multibody *self, double t, double h)
@@ -615,7 +730,8 @@ yk_status yk_multibody_consistent_start(yk_multibody *self, double t, double h)
     work->damping = 0;
     work->compliance = START_COMPLIANCE;
     work->idle_mass = START_IDLE_MASS;
-    yk_status status = assemble_positions(model, work, &self->solver, ASSEMBLY_ITERATIONS);
+    yk_status status =
+        assemble_positions(model, work, &self->solver, PIVOTS_NEW, ASSEMBLY_ITERATIONS);
     if (status != YK_OK)
         return status;
 

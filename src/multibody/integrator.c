@@ -11,6 +11,7 @@ const integrator *yk_multibody_integrator_of(yk_multibody_integrator kind)
         [YK_MULTIBODY_TWO_STEP] = &yk_multibody_two_step,
         [YK_MULTIBODY_RUNGE_KUTTA] = &yk_multibody_runge_kutta,
         [YK_MULTIBODY_GENERALIZED_ALPHA] = &yk_multibody_generalized_alpha,
+        [YK_MULTIBODY_CHEBYSHEV] = &yk_multibody_chebyshev,
     };
 
     if ((unsigned)kind >= YK_MULTIBODY_INTEGRATOR_COUNT)

@@ -50,6 +50,8 @@ struct integrator {
     /* Whether constraints are enforced as ordinary differential equations with these options; NULL:
      * never. */
     bool (*is_ode)(const yk_multibody_options *options);
+    /* Explicit methods: coefficient of the third derivative of a position in a step; NULL: 1/6. */
+    double (*cubic_weight)(const yk_multibody_options *options);
 };
 
 /* NULL: there is no integrator of this kind. */
@@ -61,7 +63,7 @@ static inline bool yk_multibody_is_implicit(const integrator *of)
 }
 
 extern const integrator yk_multibody_two_step, yk_multibody_generalized_alpha,
-    yk_multibody_runge_kutta;
+    yk_multibody_runge_kutta, yk_multibody_chebyshev;
 
 /* Size of the next internal step: the chosen size, or equal parts of the rest if the end is near. */
 double yk_multibody_next_size(double chosen, double left);
@@ -107,6 +109,10 @@ yk_status yk_multibody_project_positions(const yk_multibody_model *model,
                                          const yk_linear_solver *solver);
 void yk_multibody_project_velocities(const yk_multibody_model *model, yk_multibody_workspace *work,
                                      const yk_linear_solver *solver);
+/* Rates of the positions minus the velocities in the pair of stabilised equations (Zhou et al. 2022,
+ * equation 37), one per unknown of motion, with the present factors. */
+void yk_multibody_stabilized_drift(const yk_multibody_model *model, yk_multibody_workspace *work,
+                                   const yk_linear_solver *solver, double beta, double *drift);
 
 /* Generalised-alpha: generalized_alpha.c ------------------------------------------------------- */
 
@@ -176,6 +182,17 @@ typedef struct yk_runge_kutta_workspace {
 
 yk_runge_kutta_workspace yk_runge_kutta_workspace_of(const yk_multibody_model *model,
                                                      yk_multibody_workspace *work);
+/* Finds the pivots of the accelerations at the start of a run. */
+yk_status yk_runge_kutta_begin(yk_multibody *self);
+size_t yk_runge_kutta_scratch_words(const yk_multibody_model *model);
+/* Stores the trial as the start of an internal step, with the charts of all rotations around it. */
+void yk_runge_kutta_begin_step(const yk_multibody_model *model, yk_multibody_workspace *work,
+                               yk_runge_kutta_workspace *w);
+/* Rates of the vector at the trial, whose accelerations are known. */
+void yk_runge_kutta_read_slope(const yk_multibody_model *model, yk_multibody_workspace *work,
+                               const yk_runge_kutta_workspace *w, double *slope);
+/* The trial becomes the state; w->begin has the sums at its end, w->slope[0] the powers. */
+void yk_runge_kutta_accept(yk_multibody *self, double t, double h);
 /* Start of the step plus the contribution of the slopes before stage s. */
 void yk_runge_kutta_stage(const yk_runge_kutta_workspace *w, int s, double size, double *value);
 /* Sets the trial to a vector of the integration. */
@@ -184,6 +201,21 @@ void yk_runge_kutta_place(const yk_multibody_model *model, yk_multibody_workspac
 /* Inputs and time at a point of the step. */
 void yk_runge_kutta_move_to(const yk_multibody_model *model, yk_multibody_workspace *work, double t,
                             double local);
+
+/* Runge-Kutta-Chebyshev: chebyshev.c ----------------------------------------------------------- */
+
+/* Coefficients of the method of order 2 with the given number of stages (2 or more), at stage j from 1
+ * (Sommeijer, Shampine, Verwer 1998): Y_j = (1 - mu - nu) Y_0 + mu Y_{j-1} + nu Y_{j-2}
+ * + mu_slope h F_{j-1} + gamma h F_0, at the time c h. */
+typedef struct yk_chebyshev_stage {
+    double mu, nu, mu_slope, gamma, c;
+} yk_chebyshev_stage;
+
+enum { YK_CHEBYSHEV_STAGES_MAX = 100 };
+
+void yk_chebyshev_coefficients(int stages, yk_chebyshev_stage stage[YK_CHEBYSHEV_STAGES_MAX + 1]);
+/* Growth of an error with the eigenvalue z / h in one step. */
+double yk_chebyshev_growth(int stages, double z);
 
 /* runge_kutta_sensitivity.c: after an accepted internal step; at its end; at the end of the whole
  * step. */

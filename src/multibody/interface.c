@@ -420,7 +420,11 @@ static yk_status model_by_rates(yk_multibody *self, double h, yk_step_model *out
     double *middle = out->displacement; /* until it is known */
     read_rates(self, middle);
 
-    /* Displacements by a' that is linear in time: h v + h^2 (a_begin + 2 a_middle) / 6. */
+    /* Displacements by a' that is linear in time: h v + h^2 a_begin / 2 + weight h^3 a'', with 1/6 as
+     * the weight of the exact solution. */
+    double weight = 1.0 / 6;
+    if (model->integrator->cubic_weight)
+        weight = model->integrator->cubic_weight(&model->def.options);
     int i = 0;
     for (int port = 0; port < model->def.port_count; port++) {
         const yk_motion *motion = &self->interface->begin[port].motion;
@@ -431,7 +435,8 @@ static yk_status model_by_rates(yk_multibody *self, double h, yk_step_model *out
         for (int k = 0; k < size; k++, i++) {
             double begin = first[k];
             double rate = middle[i];
-            out->displacement[i] = h * (out->velocity[i] + h * (begin + 2 * rate) / 6);
+            double curve = 0.5 * begin + 2 * weight * (rate - begin);
+            out->displacement[i] = h * (out->velocity[i] + h * curve);
             out->velocity[i] += h * rate;
         }
     }

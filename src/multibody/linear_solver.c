@@ -49,7 +49,7 @@ static void assign_joints(const yk_multibody_model *model, const int *node_order
         const joint_model *joint = &model->joints[i];
 
         /* The end that is eliminated first, and the one that is eliminated last. */
-        int rows = joint->joint.row_count;
+        int rows = joint->adds ? 0 : joint->joint.row_count;
         int first = -1;
         int last = -1;
         for (int side = 0; side < 2; side++) {
@@ -101,7 +101,7 @@ static void write_order(const yk_multibody_model *model, const int *node_order, 
             order[at++] = 6 * node + u;
         for (int i = head[node]; i >= 0; i = next[i]) {
             const joint_model *joint = &model->joints[i];
-            for (int r = 0; r < joint->joint.row_count; r++)
+            for (int r = 0; r < joint->joint.row_count && !joint->adds; r++)
                 order[at++] = model->motion_count + joint->row + r;
         }
     }
@@ -109,7 +109,7 @@ static void write_order(const yk_multibody_model *model, const int *node_order, 
     /* Rows that no node could take. */
     for (int i = 0; i < model->joint_count; i++) {
         const joint_model *joint = &model->joints[i];
-        if (owner[i] >= 0)
+        if (owner[i] >= 0 || joint->adds)
             continue;
 
         for (int r = 0; r < joint->joint.row_count; r++)

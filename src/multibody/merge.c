@@ -66,6 +66,44 @@ static void convert_node(const yk_transform *at, yk_multibody_node_def *node)
     node->angular_velocity = vector_of(at, 1, node->angular_velocity);
 }
 
+/* Coefficients of contacts and fluids; a height is a function in units of its part. */
+static void convert_contact(const yk_transform *at, yk_contact_force_def *contact)
+{
+    double metre = at->length_unit;
+    double newton = at->mass_unit * metre;
+
+    contact->radius *= metre;
+    contact->clearance *= metre;
+    contact->stiffness *= newton / pow(metre, contact->exponent);
+    contact->damping /= metre;
+    contact->transition_velocity *= metre;
+    contact->slip_stiffness *= newton;
+    contact->cornering_stiffness *= newton;
+    contact->linear_drag *= at->mass_unit;
+    contact->quadratic_drag *= at->mass_unit / metre;
+    contact->wind = vector_of(at, metre, contact->wind);
+    contact->length_unit *= metre;
+}
+
+/* Further terms of a law on an angle or on a length. */
+static void convert_terms(const yk_transform *at, bool torque, yk_force_terms *terms)
+{
+    double metre = torque ? 1 : at->length_unit;
+    double force = at->mass_unit * at->length_unit * (torque ? at->length_unit : 1);
+
+    terms->play *= metre;
+    terms->contact_damping /= metre;
+    terms->limits[0] *= metre;
+    terms->limits[1] *= metre;
+    terms->stop_stiffness *= force / metre;
+    terms->coulomb_friction *= force;
+    terms->static_friction *= force;
+    terms->stribeck_velocity *= metre;
+    terms->transition_velocity *= metre;
+    terms->length_unit *= metre;
+    terms->force_unit *= force;
+}
+
 static void convert_force(const yk_transform *at, yk_force_def *force)
 {
     const yk_force_traits *traits = yk_force_traits_of(force->kind);
@@ -83,6 +121,8 @@ static void convert_force(const yk_transform *at, yk_force_def *force)
 
     scale_pairs(at->mass_unit, newton, newton_metre, force->bushing_stiffness);
     scale_pairs(at->mass_unit, newton, newton_metre, force->bushing_damping);
+    convert_contact(at, &force->contact);
+    convert_terms(at, traits->torque, &force->terms);
 
     /* The load is a factor of the vector, if there is one. */
     double unit = traits->torque ? newton_metre : newton;
@@ -189,10 +229,19 @@ static void add_part(const yk_multibody_description *def, int part, int channel,
             convert_marker(transform, joint.bodies[side], &joint.markers[side]);
         }
 
+        /* A sum of a coupling keeps its unit. */
+        bool coupled = yk_joint_traits_of(joint.kind)->coupled;
+        if (joint.adds_to != YK_NO_ID)
+            joint.adds_to += at.joint_count;
+        if (joint.signal_port != YK_NO_ID)
+            joint.signal_port += at.port_count;
+        if (transform && coupled && joint.kind != YK_JOINT_COUPLED_ROTATION)
+            joint.ratio /= transform->length_unit;
+
         /* Lengths, and drives that are lengths. */
         if (transform)
             joint.length *= transform->length_unit;
-        if (transform && !yk_joint_traits_of(joint.kind)->drive.angular)
+        if (transform && !coupled && !yk_joint_traits_of(joint.kind)->drive.angular)
             joint.drive_scale *= transform->length_unit;
         YK_MULTIBODY_APPEND(whole, joints, joint_count, &joint);
     }
@@ -215,6 +264,14 @@ static void add_part(const yk_multibody_description *def, int part, int channel,
 
         if (transform)
             convert_force(transform, &force);
+        if (force.adds_to != YK_NO_ID) {
+            /* The sum has the unit of its first term. */
+            bool angular = yk_force_traits_of(def->forces[force.adds_to].kind)->torque;
+            bool own = yk_force_traits_of(force.kind)->torque;
+            if (transform && angular != own)
+                force.ratio *= angular ? 1 / transform->length_unit : transform->length_unit;
+            force.adds_to += at.force_count;
+        }
         YK_MULTIBODY_APPEND(whole, forces, force_count, &force);
     }
 
@@ -426,6 +483,8 @@ static yk_multibody_options common_options(yk_context *context, const yk_merge_d
         options.assembly_tolerance = fmin(options.assembly_tolerance, other->assembly_tolerance);
         if (options.max_newton_iterations < other->max_newton_iterations)
             options.max_newton_iterations = other->max_newton_iterations;
+        if (options.stages < other->stages)
+            options.stages = other->stages;
 
         double tolerance = other->error_tolerance;
         bool stricter = options.error_tolerance > 0 && options.error_tolerance < tolerance;
@@ -458,7 +517,11 @@ yk_status yk_multibody_merge(const yk_merge_def *merge, yk_subsystem **merged)
     size_t pieces = YK_JOINT_PIECES_MAX * interfaces;
     char *names = yk_allocate(context, pieces * NAME_LENGTH, 1);
     int *counts = yk_allocate(context, interfaces, sizeof *counts);
-    yk_multibody_def def = {.name = def_of(parts[0])->name, .gravity = gravity_of(merge, 0)};
+    yk_multibody_def def = {
+        .name = def_of(parts[0])->name,
+        .gravity = gravity_of(merge, 0),
+        .length_unit = merge->length_unit,
+    };
     def.options = common_options(context, merge);
     yk_multibody_builder *builder = yk_multibody_begin(context, &def);
     if (!names || !counts || !builder)

@@ -32,9 +32,13 @@ typedef struct joint_model {
     unsigned stiffness_mask;
     bool chained; /* an end is an attachment of a flexible body */
     bool driven;  /* by a function, or by the input of a scalar motion port */
+    bool adds;    /* to the equation of an earlier joint, whose row it shares */
+    int angle;    /* index of its angle in the state, or -1 */
+    double sum;   /* of the coordinates of a coupling at the start, in its first joint */
     yk_time_function drive;
     double drive_unit;
-    int port; /* motion port that created it, or -1 */
+    int port;   /* motion port that created it, or -1 */
+    int signal; /* signal port that drives it, or -1 */
 } joint_model;
 
 typedef struct force_model {
@@ -48,6 +52,11 @@ typedef struct force_model {
         component[YK_FEEDBACK_INPUTS_MAX]; /* channel of each input */
     double load_unit;
     int input; /* signal port; negative: none */
+    /* terms of the coordinate on which the law acts: this force and those after it; 0: the force is
+     * such a term; 1: no others */
+    int term_count;
+    double ratio;
+    int angle; /* index of its angle in the state, or -1 */
 } force_model;
 
 typedef struct beam_model {
@@ -158,6 +167,9 @@ typedef struct yk_multibody_model {
     int *attachment_columns;
     unsigned char *attachment_moves;
 
+    int angle_count; /* angles that may have any number of turns */
+    double *angle_start;
+
     int row_count;
     int coordinate_count, coordinate_first;
     int motion_count; /* unknowns before the multipliers */
@@ -173,6 +185,11 @@ typedef struct yk_multibody_model {
 
 /* compile.c */
 yk_joint yk_multibody_joint_of_port(const port_model *port);
+
+/* Number of angles that the state counts over any number of turns. */
+int yk_multibody_angles_of(const yk_multibody_description *def);
+/* Whether the law of a force acts on a sum of coordinates, or has further terms. */
+bool yk_multibody_is_scalar(const force_model *force);
 
 /* flexible.c */
 yk_status yk_multibody_compile_flexibles(yk_multibody_model *model);
@@ -191,6 +208,9 @@ yk_status yk_multibody_make_channels(yk_multibody_model *model);
 void yk_multibody_find_input(const yk_multibody_model *model, const char *name, int first,
                              int *channel, int *component);
 yk_status yk_multibody_order_channels(yk_multibody_model *model, const yk_merge_def *merge);
+/* yk_subsystem_ops.feeds_through: accelerations and reactions depend on the loads that signals bring. */
+bool yk_multibody_feeds_through(const yk_subsystem *subsystem, int input, int port, int channel,
+                                int component);
 
 /* relaxed.c: parts for which the image has room; none if they cannot be relaxed. */
 int yk_multibody_part_count(const yk_multibody_model *model);

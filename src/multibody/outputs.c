@@ -69,7 +69,7 @@ static void joint_wrench(const yk_multibody_workspace *work, const joint_model *
     /* A driven joint has the value of its drive in its rows. */
     yk_drive drive = {0};
     const yk_drive *driven = NULL;
-    if (joint->driven) {
+    if (yk_multibody_has_drive(joint)) {
         drive = yk_multibody_drive(work, joint, work->t, false);
         driven = &drive;
     }
@@ -202,6 +202,11 @@ void yk_multibody_energy(const yk_multibody *self, yk_energy *energy)
     /* Springs, beams and flexible bodies. */
     for (int i = 0; i < model->def.force_count; i++) {
         const force_model *force = &model->forces[i];
+        if (yk_multibody_is_scalar(force)) {
+            energy->potential += yk_multibody_scalar_force(work, force, 0).energy;
+            continue;
+        }
+
         const yk_frame *a = &work->trial[force->node[0]].frame;
         const yk_frame *b = &work->trial[force->node[1]].frame;
         yk_force_load load;

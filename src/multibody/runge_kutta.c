@@ -103,20 +103,20 @@ const yk_runge_kutta *yk_runge_kutta_853(void)
 /* After positions and rates: work, work through ports, losses. */
 enum { SUMS = 3 };
 
-static size_t vector_size(const yk_multibody_model *model)
+static size_t runge_kutta_vector_size(const yk_multibody_model *model)
 {
     return 2 * (size_t)model->motion_count + SUMS;
 }
 
-static size_t scratch_words(const yk_multibody_model *model)
+size_t yk_runge_kutta_scratch_words(const yk_multibody_model *model)
 {
-    return (6 + STAGES) * vector_size(model) + 4 * (size_t)model->node_count;
+    return (6 + STAGES) * runge_kutta_vector_size(model) + 4 * (size_t)model->node_count;
 }
 
 yk_runge_kutta_workspace yk_runge_kutta_workspace_of(const yk_multibody_model *model,
                                                      yk_multibody_workspace *work)
 {
-    yk_runge_kutta_workspace w = {.n = vector_size(model)};
+    yk_runge_kutta_workspace w = {.n = runge_kutta_vector_size(model)};
     double **vectors[] = {&w.begin, &w.value, &w.error5, &w.error3, &w.stage, &w.moved};
     double *at = work->scratch;
 
@@ -142,9 +142,8 @@ static yk_vec3 take(const double *from)
     return yk_v3(from[0], from[1], from[2]);
 }
 
-/* Sets the trial to the start of an internal step, with the charts of all rotations around it. */
-static void begin_from_trial(const yk_multibody_model *model, yk_multibody_workspace *work,
-                             yk_runge_kutta_workspace *w)
+void yk_runge_kutta_begin_step(const yk_multibody_model *model, yk_multibody_workspace *work,
+                               yk_runge_kutta_workspace *w)
 {
     double *rate = w->begin + model->motion_count;
     work->extent = 0;
@@ -196,9 +195,8 @@ void yk_runge_kutta_place(const yk_multibody_model *model, yk_multibody_workspac
     }
 }
 
-/* Rates of the vector at the trial, whose accelerations are known. */
-static void read_slope(const yk_multibody_model *model, yk_multibody_workspace *work,
-                       const yk_runge_kutta_workspace *w, double *slope)
+void yk_runge_kutta_read_slope(const yk_multibody_model *model, yk_multibody_workspace *work,
+                               const yk_runge_kutta_workspace *w, double *slope)
 {
     double *second = slope + model->motion_count;
     for (int i = 0; i < model->node_count; i++) {
@@ -276,7 +274,7 @@ static yk_status stages(const yk_multibody_model *model, yk_multibody_workspace 
         if (status != YK_OK)
             return status;
 
-        read_slope(model, work, w, w->slope[s]);
+        yk_runge_kutta_read_slope(model, work, w, w->slope[s]);
     }
 
     /* The end of order 8, and its differences from orders 5 and 3. */
@@ -362,10 +360,10 @@ static yk_status arrive(const yk_multibody_model *model, yk_multibody_workspace 
         return status;
 
     /* This is the start of the next internal step. */
-    begin_from_trial(model, work, w);
+    yk_runge_kutta_begin_step(model, work, w);
     size_t sums = w->n - SUMS;
     memcpy(w->begin + sums, w->value + sums, SUMS * sizeof *w->begin);
-    read_slope(model, work, w, w->slope[0]);
+    yk_runge_kutta_read_slope(model, work, w, w->slope[0]);
 
     return isfinite(w->slope[0][sums]) ? YK_OK : YK_ERROR_DIVERGED;
 }
@@ -483,14 +481,14 @@ static yk_status travel_from_state(yk_multibody *self, double t, double h)
     work->drive_step = 0.25 * h;
 
     /* The first slope, with sums of work starting at zero. */
-    begin_from_trial(model, work, &w);
+    yk_runge_kutta_begin_step(model, work, &w);
     memset(w.begin + w.n - SUMS, 0, SUMS * sizeof *w.begin);
     yk_runge_kutta_move_to(model, work, t, 0);
     yk_status status = yk_multibody_rates(model, work, &self->solver, false);
     if (status != YK_OK)
         return status;
 
-    read_slope(model, work, &w, w.slope[0]);
+    yk_runge_kutta_read_slope(model, work, &w, w.slope[0]);
     status = travel(self, &w, t, h);
 
     if (status == YK_OK && work->varying)
@@ -500,16 +498,11 @@ static yk_status travel_from_state(yk_multibody *self, double t, double h)
     return status;
 }
 
-static yk_status runge_kutta_advance(yk_multibody *self, double t, double h)
+void yk_runge_kutta_accept(yk_multibody *self, double t, double h)
 {
     const yk_multibody_model *model = &self->model;
     yk_multibody_state *state = &self->state;
     yk_multibody_workspace *work = &self->work;
-    yk_status status = travel_from_state(self, t, h);
-    if (status != YK_OK) {
-        yk_multibody_trial_from_state(model, state, work);
-        return status;
-    }
 
     /* The trial becomes the state. */
     yk_multibody_inertias(model, work, false);
@@ -534,7 +527,17 @@ static yk_status runge_kutta_advance(yk_multibody *self, double t, double h)
     clock->steps++;
     work->report.steps++;
     work->open = false;
+}
 
+static yk_status runge_kutta_advance(yk_multibody *self, double t, double h)
+{
+    yk_status status = travel_from_state(self, t, h);
+    if (status != YK_OK) {
+        yk_multibody_trial_from_state(&self->model, &self->state, &self->work);
+        return status;
+    }
+
+    yk_runge_kutta_accept(self, t, h);
     return YK_OK;
 }
 
@@ -556,7 +559,7 @@ static yk_status runge_kutta_iterate(yk_multibody *self, double t, double h,
     return status;
 }
 
-static yk_status runge_kutta_begin(yk_multibody *self)
+yk_status yk_runge_kutta_begin(yk_multibody *self)
 {
     const yk_multibody_model *model = &self->model;
     yk_multibody_workspace *work = &self->work;
@@ -575,11 +578,11 @@ static yk_status runge_kutta_begin(yk_multibody *self)
 }
 
 const integrator yk_multibody_runge_kutta = {
-    .begin = runge_kutta_begin,
+    .begin = yk_runge_kutta_begin,
     .advance = runge_kutta_advance,
     .iterate = runge_kutta_iterate,
     .predict = yk_multibody_predict_taylor,
-    .scratch_words = scratch_words,
+    .scratch_words = yk_runge_kutta_scratch_words,
     .stages = STAGES,
     .input_degree = YK_INPUT_DEGREE_MAX,
     .vary = runge_kutta_vary,

@@ -252,7 +252,7 @@ int yk_multibody_scene_shapes(const yk_multibody *self, yk_shape *list, int capa
     /* Springs and other forces between two markers, with arms to them. */
     for (int i = 0; i < def->force_count; i++) {
         const yk_force_def *force = &def->forces[i];
-        if (!yk_force_kind_acts_on_both(force->kind))
+        if (!yk_force_kind_acts_on_both(force->kind) || yk_force_traits_of(force->kind)->touches)
             continue;
 
         for (int side = 0; side < 2; side++)
@@ -261,15 +261,21 @@ int yk_multibody_scene_shapes(const yk_multibody *self, yk_shape *list, int capa
                  force->bodies[1], force->markers[1].offset);
     }
 
-    /* Joints as symbols at their second marker. */
+    /* Joints as symbols: on the ground if one side is there, which pictures show, otherwise at the second marker. Joints
+     * that keep a distance are rods. */
     for (int i = 0; i < def->joint_count; i++) {
         const yk_joint_def *joint = &def->joints[i];
+        if (joint->kind == YK_JOINT_DISTANCE)
+            add_line(&s, YK_SHAPE_LINE, joint->name, joint->bodies[0], joint->markers[0].offset,
+                     joint->bodies[1], joint->markers[1].offset);
+
+        int side = joint->bodies[0] < 0 ? 0 : 1;
         add_shape(&s, &(yk_shape){.kind = YK_SHAPE_JOINT,
                                   .name = joint->name,
-                                  .body = joint->bodies[1],
-                                  .end_body = joint->bodies[1],
-                                  .position = joint->markers[1].offset,
-                                  .orientation = joint->markers[1].orientation});
+                                  .body = joint->bodies[side],
+                                  .end_body = joint->bodies[side],
+                                  .position = joint->markers[side].offset,
+                                  .orientation = joint->markers[side].orientation});
     }
 
     return s.count;

@@ -23,7 +23,8 @@ static yk_state_layout lay_out(const yk_multibody_model *model, yk_multibody_sta
     /* Rows of the joints, and of ports that receive motions, whose markers prescribe a frame. */
     size_t rows = 0;
     for (int i = 0; i < def->joint_count; i++)
-        rows += (size_t)yk_joint_of(&def->joints[i]).row_count;
+        if (def->joints[i].adds_to == YK_NO_ID)
+            rows += (size_t)yk_joint_of(&def->joints[i]).row_count;
     for (int i = 0; i < def->port_count; i++) {
         const port_model *port = &model->ports[i];
         if (port->causality != YK_CAUSALITY_MOTION_INPUT)
@@ -60,6 +61,7 @@ static yk_state_layout lay_out(const yk_multibody_model *model, yk_multibody_sta
     size_t reference_words = coordinates * sizeof(coordinate_reference) / word;
     size_t wrench_words = (size_t)def->port_count * sizeof(yk_wrench) / word;
     state->part_words = sizeof(part_state) / word + frame_words + reference_words;
+    state->angle = take_words(image, &used, (size_t)yk_multibody_angles_of(def));
     state->wrench = (yk_wrench *)take_words(image, &used, wrench_words);
     state->driven = (yk_frame *)take_words(image, &used, frame_words);
     state->parts =

@@ -82,6 +82,7 @@ typedef struct yk_multibody_state {
     double *lambda;                       /* present multipliers */
     double *lambda_before;
     double *method;    /* algorithmic accelerations of an integrator, one per unknown of motion */
+    double *angle;     /* angles over any number of turns, the references of those of a step */
     yk_wrench *wrench; /* wrench on each port */
     yk_frame *driven;  /* prescribed frames */
 

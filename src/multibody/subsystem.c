@@ -366,6 +366,13 @@ static void channel_read(const yk_subsystem *self, int channel, double *values)
     yk_multibody_channel_read(const_multibody_of(self), channel, values);
 }
 
+/* The amplitudes of a modal body. */
+static int channel_vector(const yk_subsystem *self, int channel)
+{
+    const channel_source *source = &const_multibody_of(self)->model.sources[channel];
+    return source->group == CHANNEL_FLEXIBLE && source->kind > 0 ? 1 + source->index : 0;
+}
+
 static int scene_bodies(const yk_subsystem *self, yk_scene_body *list, int capacity)
 {
     return yk_multibody_scene_bodies(const_multibody_of(self), list, capacity);
@@ -580,6 +587,8 @@ static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .interface_model = &interface_model_ops,
                                             .relaxed = &parts_ops,
                                             .max_input_degree = input_degree,
+                                            .feeds_through = yk_multibody_feeds_through,
+                                            .channel_vector = channel_vector,
                                             .step_model = &step_model_ops};
 
 const yk_subsystem_ops *yk_multibody_ops(void)

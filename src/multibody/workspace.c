@@ -6,6 +6,7 @@
 #include <string.h>
 
 #include "math/polynomial.h"
+#include "multibody/assemble.h"
 #include "multibody/integrator.h"
 
 /* Memory --------------------------------------------------------------------------------------- */
@@ -29,13 +30,14 @@ yk_status yk_multibody_workspace_create(const yk_multibody_model *model,
     work->coordinates =
         yk_allocate(context, (size_t)model->coordinate_count, sizeof *work->coordinates);
     work->lambda = yk_allocate(context, rows, sizeof *work->lambda);
+    work->angle = yk_allocate(context, (size_t)model->angle_count, sizeof *work->angle);
     work->dependent_row = yk_allocate(context, rows, sizeof *work->dependent_row);
     work->load = yk_allocate(context, frames, sizeof *work->load);
     work->right = yk_allocate(context, unknowns, sizeof *work->right);
     work->work_vector = yk_allocate(context, 2 * unknowns, sizeof *work->work_vector);
     work->scratch = yk_allocate(context, scratch, sizeof *work->scratch);
-    bool complete = work->trial && work->coordinates && work->lambda && work->load && work->right &&
-                    work->work_vector && work->scratch && work->dependent_row;
+    bool complete = work->trial && work->coordinates && work->lambda && work->angle && work->load &&
+                    work->right && work->work_vector && work->scratch && work->dependent_row;
     if (!complete)
         return YK_ERROR_MEMORY;
 
@@ -104,7 +106,7 @@ void yk_multibody_workspace_release(const yk_multibody_model *model, yk_multibod
         work->trial,         work->coordinates,    work->lambda,         work->load,
         work->right,         work->work_vector,    work->scratch,        work->flexibles,
         work->attachments,   work->flexible_loads, work->flexible_store, work->pushed,
-        work->dependent_row,
+        work->dependent_row, work->angle,
     };
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         yk_free(context, blocks[i]);
@@ -114,6 +116,7 @@ void yk_multibody_workspace_release(const yk_multibody_model *model, yk_multibod
     work->trial = NULL;
     work->coordinates = NULL;
     work->lambda = NULL;
+    work->angle = NULL;
     work->load = NULL;
     work->right = NULL;
     work->work_vector = NULL;
@@ -381,6 +384,30 @@ void yk_multibody_keep_inputs(const yk_multibody_model *model, yk_multibody_stat
 
 /* Copies nodes, coordinates, multipliers and inputs of the trial to the accepted state, which is
  * overwritten. */
+/* Angles of the trial within half a turn of their references, which they replace. */
+static void count_turns(const yk_multibody_model *model, yk_multibody_workspace *work)
+{
+    for (int i = 0; i < model->joint_count && model->angle_count > 0; i++) {
+        const joint_model *joint = &model->joints[i];
+        if (joint->angle < 0)
+            continue;
+
+        const yk_frame *a = &work->trial[joint->node[0]].frame;
+        const yk_frame *b = &work->trial[joint->node[1]].frame;
+        yk_joint_kinematics kinematics;
+        yk_drive near = {.near_angle = work->angle[joint->angle]};
+        yk_joint_kinematics_at(&joint->joint, a, b, &near, &kinematics);
+        double value = yk_row_value(&joint->joint.row[0], &kinematics);
+        work->angle[joint->angle] = value / joint->joint.ratio;
+    }
+
+    for (int i = 0; i < model->def.force_count && model->angle_count > 0; i++) {
+        const force_model *force = &model->forces[i];
+        if (force->angle >= 0)
+            work->angle[force->angle] = yk_multibody_coordinate(work, force).value;
+    }
+}
+
 void yk_multibody_state_from_trial(const yk_multibody_model *model, yk_multibody_state *state,
                                    yk_multibody_workspace *work)
 {
@@ -412,6 +439,8 @@ void yk_multibody_state_from_trial(const yk_multibody_model *model, yk_multibody
     }
 
     memcpy(state->lambda, work->lambda, (size_t)model->row_count * sizeof *work->lambda);
+    count_turns(model, work);
+    memcpy(state->angle, work->angle, (size_t)model->angle_count * sizeof *work->angle);
 
     yk_multibody_keep_inputs(model, state, work);
 }
@@ -455,6 +484,7 @@ void yk_multibody_trial_from_state(const yk_multibody_model *model, const yk_mul
     }
 
     memcpy(work->lambda, state->lambda, (size_t)model->row_count * sizeof *work->lambda);
+    memcpy(work->angle, state->angle, (size_t)model->angle_count * sizeof *work->angle);
 
     /* Wrenches on the ports, and the frames that they prescribe. */
     for (int i = 0; i < model->def.port_count; i++)

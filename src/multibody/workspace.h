@@ -59,6 +59,7 @@ typedef struct yk_multibody_workspace {
     trial_node *trial;
     trial_coordinate *coordinates;
     double *lambda;
+    double *angle; /* references of angles, from the state */
     flexible_trial *flexibles;
     attachment_trial *attachments;
     double *flexible_store;
@@ -84,6 +85,9 @@ typedef struct yk_multibody_workspace {
     double drive_step;      /* step for the time derivatives of drives; 0: that of the start */
     /* not zero: constraints are (d/dt + this)^2 c = 0 (1/s); multiplied by row_weight in a step */
     double stabilisation;
+    /* the constraints on velocity level are d/dt + stabilisation, and those on position level follow
+     * another equation (chebyshev.c) */
+    bool stabilises_velocities;
     double row_weight, velocity_row_weight;
     /* of massless nodes, as a fraction of the typical mass; zero except at the start */
     double idle_mass;

@@ -8,7 +8,7 @@
 
 static const double STEP = 1e-5;
 
-static const yk_drive drive = {0.3, 0.7, -0.4};
+static const yk_drive drive = {0.3, 0.7, -0.4, 0.2};
 
 static double value_at(const yk_joint *joint, int r, const yk_frame body[2])
 {
@@ -42,6 +42,13 @@ static yk_joint joint_of(int kind)
     return yk_joint_make((yk_joint_kind)kind, &a, &b, 0.6);
 }
 
+/* Size of the third derivatives, which limit central differences: the axes of a coupled rotation are
+ * far from parallel in the general position, where its stiffness is 30 and more. */
+static double steepness(int kind)
+{
+    return kind == YK_JOINT_COUPLED_ROTATION ? 100 : 1;
+}
+
 static void gradient_is_the_derivative_of_the_value(void **state)
 {
     (void)state;
@@ -59,7 +66,7 @@ static void gradient_is_the_derivative_of_the_value(void **state)
                 displace(ahead, k, STEP), displace(behind, k, -STEP);
                 double slope =
                     (value_at(&joint, r, ahead) - value_at(&joint, r, behind)) / (2 * STEP);
-                assert_near(entry(&gradient, k), slope, 1e-9);
+                assert_near(entry(&gradient, k), slope, 1e-9 * steepness(kind));
             }
         }
     }
@@ -95,7 +102,7 @@ static double along(const yk_joint *joint, int r, double time, bool rate)
     general_bodies(body);
     yk_frame a = coasted(&body[0], time), b = coasted(&body[1], time);
     yk_drive moved = {drive.value + time * (drive.rate + 0.5 * time * drive.second),
-                      drive.rate + time * drive.second, drive.second};
+                      drive.rate + time * drive.second, drive.second, drive.near_angle};
     yk_joint_kinematics kinematics;
     yk_joint_kinematics_at(joint, &a, &b, &moved, &kinematics);
     return rate ? yk_row_rate(&joint->row[r], &kinematics)
@@ -114,11 +121,11 @@ static void rate_and_bias_are_derivatives_by_time(void **state)
             double bias = yk_row_bias(&joint.row[r], &joint, &body[0], &body[1], &drive);
             double h = 1e-4;
             assert_near(bias, (along(&joint, r, h, true) - along(&joint, r, -h, true)) / (2 * h),
-                        1e-6);
+                        1e-6 * steepness(kind));
             if (yk_row_on_velocity(&joint.row[r]))
                 continue;
             assert_near(rate, (along(&joint, r, h, false) - along(&joint, r, -h, false)) / (2 * h),
-                        1e-7);
+                        1e-7 * steepness(kind));
         }
     }
 }
@@ -147,7 +154,8 @@ static void stiffness_is_the_derivative_of_the_gradient(void **state)
                             down = gradient_at(&joint, r, behind);
                 for (int i = 0; i < 12; i++) {
                     double slope = 2.5 * (entry(&up, i) - entry(&down, i)) / (2 * STEP);
-                    assert_near(stiffness[i / 3][k / 3].m[i % 3][k % 3], slope, 1e-8);
+                    assert_near(stiffness[i / 3][k / 3].m[i % 3][k % 3], slope,
+                                1e-8 * steepness(kind));
                     if (!(yk_row_stiffness_mask(row) >> (4 * (i / 3) + k / 3) & 1u))
                         assert_near(slope, 0, 1e-8);
                 }
@@ -172,7 +180,7 @@ static void masks_hide_only_zeros(void **state)
     }
 }
 
-/* What each joint leaves free: a motion of b relative to a that changes no row. */
+/* Free motions of each joint: motions of b relative to a that change no row. */
 static void joints_leave_their_motions_free(void **state)
 {
     (void)state;

@@ -199,7 +199,7 @@ static void reference_shape_has_no_load(void **unused)
     }
 }
 
-/* Loads turn with the beam, whatever its deformation; a rigid velocity field on top changes
+/* Loads turn with the beam for every deformation; an additional rigid velocity field changes
  * nothing. */
 static void rigid_motion_is_invisible(void **unused)
 {
@@ -330,7 +330,7 @@ static void jacobian_is_exact(void **unused)
     }
 }
 
-/* Nodes beside the line are lever arms and nothing else. */
+/* Nodes next to the line only add lever arms. */
 static void offset_is_a_lever(void **unused)
 {
     (void)unused;

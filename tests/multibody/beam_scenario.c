@@ -70,7 +70,7 @@ static void quarter_ring(void **state)
     assert_near(moved[2], 0, 1e-12);
 }
 
-/* A straight beam beside its nodes: a force along it bends it with the lever of the offset. */
+/* A straight beam with an offset from its nodes: an axial force bends it with the lever of the offset. */
 static void offset_bends_a_pulled_beam(void **state)
 {
     const double start[3] = {1, 0, 0};

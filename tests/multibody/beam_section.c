@@ -52,7 +52,7 @@ static void stiffness_and_mass_of_steel(void **unused)
     assert_near(section.stiffness[1][5], 0, 0);
 }
 
-/* Seen from beside, extension bends; turned by a quarter, y and z change places. */
+/* With an eccentric reference line, extension bends; after a quarter turn y and z are exchanged. */
 static void moved_section(void **unused)
 {
     (void)unused;

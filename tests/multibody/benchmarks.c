@@ -30,6 +30,7 @@ static const benchmark_case cases[] = {
     {"chain", 2e-5, 0, 0},
     {"cantilever", 4e-5, 2e-2, 0.2},
     {"governor", 2e-5, 2e-4, 0},
+    {"car", 2e-5, 9e-4, 0},
     {"rotating-cantilever", 1.35e-4, 0, 0.5},
     {"beam-circle", 1.5e-4, 0, 0},
     {"princeton-beam", 1e-6, 0, 0},

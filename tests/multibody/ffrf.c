@@ -157,7 +157,7 @@ static void momenta_vector(const yk_ffrf *body, const sample *s, double *out)
     memcpy(out, &momentum, 6 * sizeof *out);
 }
 
-/* v x p and what is left beside the changing momenta. */
+/* v x p and the other terms that do not change momenta. */
 static void rest_vector(const yk_ffrf *body, const sample *s, double *out)
 {
     sample copy = *s;

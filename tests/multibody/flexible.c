@@ -165,7 +165,7 @@ static void modes_of_the_cantilever(void **state)
     }
 }
 
-/* A heavy rod swings on a ball joint: no energy is lost, but for the damping of the method in
+/* A heavy rod swings on a ball joint: no energy is lost, except for the damping of the method in
  * vibrations. */
 static void pendulums_agree_and_keep_their_energy(void **state)
 {
@@ -230,7 +230,7 @@ static void error_control_sees_what_deforms(void **state)
     assert_near(tip[0], tip[1], 1e-3 * fabs(tip[1]));
 }
 
-/* What a run warns of. */
+/* Warnings of a run. */
 typedef struct listener {
     int count;
     char text[512];
@@ -379,7 +379,7 @@ static void bad_attachments_are_refused(void **state)
 
 /* Scenario ------------------------------------------------------------------------------------- */
 
-/* What loading the scenario complains about; NULL: nothing. To be released. */
+/* Messages about the scenario; NULL: none. Release the text. */
 static char *complaint(yk_context *context, const char *text)
 {
     char path[] = "/tmp/yoke-flexible-XXXXXX";

@@ -192,7 +192,7 @@ static void free_bodies_have_frequency_zero(void **state)
     yk_linear_modes_destroy(modes);
 }
 
-/* Light parts on stiff springs drift freely beside a heavy one on a soft spring: rounding of the
+/* Light parts on stiff springs next to a heavy one on a soft spring seem to drift freely: rounding of the
  * stiff springs is no frequency, and the soft spring's is one, although it is far below the
  * highest. */
 static void free_and_slow_modes_are_distinguished_apart(void **state)

@@ -1,8 +1,10 @@
 /* Mechanisms with published or independently computed answers. */
 #include <stdlib.h>
 #include <string.h>
+#include <time.h>
 
 #include "math/so3.h"
+#include "multibody/multibody.h"
 #include "run.h"
 
 static double angle_z(yk_quat q)
@@ -162,7 +164,7 @@ static void four_bars_follow_one_degree_of_freedom(void **state)
     assert_near(b0.velocity.y, -0.4948688455, 3e-5);
 }
 
-/* Where the uprights lie flat, reactions grow without bound as one over the distance from there,
+/* Near the pose with flat uprights, reactions grow without bound, inversely to the distance from it,
  * and what rounding and the compliance of redundant joints do to the motion grows with them: some
  * 1e-6 m remain below steps of 2e-4 s. */
 static void four_bars_are_of_second_order(void **state)
@@ -230,6 +232,50 @@ static void every_loop_is_counted(void **state)
         yk_multibody_report_get(r.model, &report);
         assert_int_equal(report.redundant, 900);
         run_stop(&r);
+    }
+}
+
+/* The redundant equations of a long chain of loops are left out like those of a single loop. */
+static void long_chains_leave_out_redundant_equations(void **state)
+{
+    (void)state;
+    run r;
+    kit_hanging_four_bars(&r.kit, 1000);
+    run_start(&r, 5e-4);
+    int left_out = 0;
+    for (int row = 0; row < r.model->model.row_count; row++)
+        left_out += r.model->work.dependent_row[row];
+    assert_int_equal(left_out, 3000);
+    assert_int_equal(r.model->state.clock->redundant, 0);
+    run_stop(&r);
+}
+
+/* Processor time of a start in seconds, the smallest of three. */
+static double start_time(void (*make_kit)(model_kit *, int), int loops)
+{
+    run r;
+    make_kit(&r.kit, loops);
+    run_create(&r);
+    double least = INFINITY;
+    for (int i = 0; i < 3; i++) {
+        clock_t began = clock();
+        assert_int_equal(yk_multibody_start(r.model, 0, 5e-4), YK_REDUNDANT_CONSTRAINTS);
+        least = fmin(least, (double)(clock() - began) / CLOCKS_PER_SEC);
+    }
+    run_stop(&r);
+    return least;
+}
+
+/* Sixteen times as many loops take about sixteen times as long, not 256 times. */
+static void a_start_takes_time_in_proportion_to_the_loops(void **state)
+{
+    (void)state;
+    void (*const kits[])(model_kit *, int) = {kit_four_bars, kit_separate_four_bars,
+                                              kit_hanging_four_bars};
+    for (int k = 0; k < 3; k++) {
+        double few = start_time(kits[k], 100);
+        double many = start_time(kits[k], 1600);
+        assert_true(many < 50 * few);
     }
 }
 
@@ -357,6 +403,8 @@ int main(void)
         cmocka_unit_test(four_bars_are_of_second_order),
         cmocka_unit_test(four_bars_of_any_number),
         cmocka_unit_test(every_loop_is_counted),
+        cmocka_unit_test(long_chains_leave_out_redundant_equations),
+        cmocka_unit_test(a_start_takes_time_in_proportion_to_the_loops),
         cmocka_unit_test(kept_nodes_hide_no_redundancy),
         cmocka_unit_test(bricard_meets_the_reference),
         cmocka_unit_test(double_pendulum_follows_the_curve),

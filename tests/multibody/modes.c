@@ -119,7 +119,7 @@ static void fine_mesh_converges_to_theory(void **state)
     double mass = m->beams[0].sections[0].mass, inertia = m->beams[0].sections[0].inertia.m[2][2];
     timoshenko theory[2] = {{0.25, ei, ga, mass, inertia, 0.0555, 2.66e-6},
                             {0.25, ei, 1e6 * ga, mass, 0, 0.0555, 2.66e-6}};
-    /* Euler and Bernoulli's beam, as quoted beside the reference. */
+    /* Euler and Bernoulli's beam, as quoted with the reference. */
     static const double euler[3] = {15.6313, 127.977, 384.618};
     for (int k = 0; k < 3; k++)
         assert_relative(timoshenko_frequency(&theory[1], k), euler[k], 5e-6);

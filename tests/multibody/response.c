@@ -109,7 +109,7 @@ static void check_start(yk_subsystem *subsystem, double tolerance)
     }
 }
 
-/* What twenty steps add to the velocities with the wrench changed by `more` in component j.
+/* Change of the velocities in twenty steps with the wrench changed by `more` in component j.
  * Twenty go before them: the method feels a jump of a wrench over several steps. */
 static void run(yk_subsystem *subsystem, const double *image, double t, double h, int j,
                 double more, double *gained)

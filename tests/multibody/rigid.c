@@ -126,7 +126,7 @@ static void heavy_top_precesses_steadily(void **state)
 
 static double governor_spin(const run *r)
 {
-    /* Angular momentum about the shaft; all bodies are point-like but for the shaft and sleeve. */
+    /* Angular momentum about the shaft; all bodies except the shaft and the sleeve are points. */
     double sum = 0;
     static const double mass[7] = {2, 1, 1, 0.01, 0.01, 0.5, 0},
                         inertia[7] = {0.02, 1e-3, 1e-3, 1e-5, 1e-5, 5e-3, 0};
@@ -534,7 +534,7 @@ static double slider_at_one_second(yk_multibody_integrator integrator, double h)
     return x;
 }
 
-/* Second order goes on where corrections are below the rounding of positions; with old factors
+/* The order remains two if corrections are below the rounding of positions; with old factors
  * 4e-6 s gave 1e-8 m. */
 static void small_steps_have_no_floor(void **state)
 {
@@ -728,7 +728,7 @@ static void undetermined_node_is_reported(void **state)
     run r;
     kit_open(&r.kit, 4);
     kit_node(&r.kit, "bead", yk_v3(0, 0, 0), yk_q_identity());
-    kit_body(&r.kit, 0, 1, 0, 0, 0); /* a point: its rotation is nobody's concern */
+    kit_body(&r.kit, 0, 1, 0, 0, 0); /* a point: its rotation does not matter */
     r.kit.nodes[0].velocity = yk_v3(1, 0, 0);
     run_start(&r, 1e-3);
     run_to(&r, 0.1);

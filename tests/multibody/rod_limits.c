@@ -85,7 +85,7 @@ static int run(const kind *of, double force, double deflection[SAMPLES])
     return warned;
 }
 
-/* Largest difference by the largest of `exact`, which is told as well. */
+/* Largest difference relative to the largest of `exact`, which is also returned. */
 static double difference(const double *found, const double *exact, double *peak)
 {
     double largest = 0;
@@ -97,7 +97,7 @@ static double difference(const double *found, const double *exact, double *peak)
     return largest / *peak;
 }
 
-/* Where the rod is more than some per cent off it warns, and both remedies of the warning agree
+/* If the rod is more than some per cent off, it warns, and both remedies of the warning agree
  * with each other. */
 static void rod_warns_where_it_is_wrong(void **state)
 {

@@ -169,7 +169,7 @@ static void matrix_of(const yk_multibody_options *options, double h,
     run_stop(&r);
 }
 
-/* Steps under error control choose their sizes anew when wrenches are displaced, so differences
+/* Step control chooses other sizes when wrenches are displaced, so that differences
  * of them say little; the exact derivatives are those of the other integrator. What is left is
  * the method's answer to a wrench that begins with a jump, one internal step late, which its
  * accelerations do not forget at once. */
@@ -210,13 +210,21 @@ static void runge_kutta_with_several_internal_steps(void **state)
     check(&r, 5e-2, 2, 5e-3, 5e-6); /* what the differences hold */
 }
 
+static void chebyshev(void **state)
+{
+    (void)state;
+    run r;
+    mechanism(&r);
+    r.kit.def.options.integrator = YK_MULTIBODY_CHEBYSHEV;
+    check(&r, 5e-3, 5, 0.5, 2e-6);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(two_step),
-        cmocka_unit_test(two_step_with_several_internal_steps),
-        cmocka_unit_test(runge_kutta),
-        cmocka_unit_test(runge_kutta_with_several_internal_steps),
+        cmocka_unit_test(two_step),    cmocka_unit_test(two_step_with_several_internal_steps),
+        cmocka_unit_test(runge_kutta), cmocka_unit_test(runge_kutta_with_several_internal_steps),
+        cmocka_unit_test(chebyshev),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
