@@ -351,6 +351,10 @@ typedef struct yk_nonsmooth_def {
     int contact_capacity;
     int thread_count; /* 0: that of the context */
     yk_sleep_options sleeping;
+    double length_unit; /* of all lengths (m), by which messages state them in m */
+    /* Makes 50 sweeps in each step also if the residual is small after fewer of them. For couplings that repeat or
+     * differentiate steps: a small change of an input could change the number of sweeps, and with it the result by more. */
+    bool makes_all_sweeps;
 } yk_nonsmooth_def;
 
 /* Gravity [0, 0, -9.81]; 50 sweeps of Gauss-Seidel on cone friction; nothing sleeps. */

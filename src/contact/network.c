@@ -319,6 +319,11 @@ void yk_network_set_resolution(yk_network *network, double speed)
     network->resolution = speed;
 }
 
+void yk_network_make_all_sweeps(yk_network *network, bool all)
+{
+    network->makes_all_sweeps = all;
+}
+
 yk_vec3 yk_network_impulse(const yk_network *network, size_t contact)
 {
     contact_slot at = network->slots[contact];

@@ -147,6 +147,8 @@ yk_status yk_network_joints(yk_network *network, yk_joint_row *rows, size_t coun
 /* The speed (m/s) that a step resolves: the automatic method without a number of iterations looks
  * at it. 0: not known. */
 void yk_network_set_resolution(yk_network *network, double speed);
+/* Whether all sweeps are made if no tolerance is given, also if the residual is small. */
+void yk_network_make_all_sweeps(yk_network *network, bool all);
 
 /* YK_OK, YK_NOT_CONVERGED, or an error. Tolerance and residual are velocities (see
  * yk_network_residual). */
@@ -170,6 +172,10 @@ yk_vec3 yk_network_torque(const yk_network *network, size_t contact);
  * diagonal of W), and their root mean square (rms may be NULL). Rotations of spinning and rolling
  * count as velocities at the arm of a. */
 double yk_network_residual(yk_network *network, yk_friction_model friction, double *rms);
+
+/* Sum over all contacts and joints of the impulse by which each misses its conditions, for the last
+ * solution (N s). It is the error of the momentum that the contacts exchange in the step. */
+double yk_network_impulse_residual(const yk_network *network);
 
 size_t yk_network_memory(yk_network *network);
 

@@ -86,6 +86,7 @@ typedef struct general_contact {
     double ds, dr; /* the same of spinning and rolling, where dim is 6 */
     bool solved;   /* by Newton's method: sweeps leave it alone */
     bool distant;  /* too far away to join islands */
+    bool moving;   /* its island is left to sweeps */
 } general_contact;
 
 /* Inverse inertia times length^2, and the length. */
@@ -187,8 +188,11 @@ struct yk_network {
     size_t joint_block_count;
     double *partials;  /* per block and joint phase: largest, sum of squares, rows */
     double resolution; /* see yk_network_set_resolution */
-    double loose;      /* residual that is good enough for structures in motion (m/s) */
-    double rho;        /* that violations are measured with, see yk_network_rho */
+    bool makes_all_sweeps;
+    double loose; /* residual that is good enough for structures in motion (m/s) */
+    double rho;   /* that violations are measured with, see yk_network_rho */
+    /* Sum of the impulses that are missing or excessive, of the last measurement (N s). */
+    double impulse_residual;
     array nodes_array, extras_array, slots_array, pairs_array, singles_array, rollings_array,
         generals_array, pair_softness_array, single_softness_array, blocks_array, colours_array,
         shares_array, taken_array, joint_rows_array, joint_blocks_array, partials_array,
@@ -230,7 +234,7 @@ void yk_round_sweep(yk_network *network, const block *b, const yk_contact_option
 /* Adds the effect of the impulses to the nodes; sets the impulses to zero. */
 void yk_round_apply(yk_network *network, const block *b);
 void yk_round_clear(yk_network *network, const block *b);
-/* Largest, sum of squares and number of the contacts' violations; rho as in yk_network_residual. */
+/* Largest square, sum of squares and sum of the contacts' violations; rho as in yk_network_residual. */
 void yk_round_residual(const yk_network *network, const block *b, bool coulomb, double rho,
                        double partial[3]);
 /* Sum of the diagonal of W over the block's contacts, and its rows. */
@@ -253,6 +257,9 @@ void yk_general_apply(yk_network *network, const block *b);
 void yk_general_clear(yk_network *network, const block *b);
 void yk_general_residual(const yk_network *network, const block *b, yk_friction_model friction,
                          double rho, double partial[3]);
+/* The square of the violation of one contact (m^2/s^2). */
+double yk_general_violation(const yk_network *network, const general_contact *c,
+                            yk_friction_model friction, double rho);
 void yk_general_diagonal(const yk_network *network, const block *b, double partial[3]);
 /* Relative velocity in the frame, of velocities and (dim 6) spins, when the nodes move like
  * these. */
@@ -270,6 +277,8 @@ double yk_joint_rate(const yk_network *network, const yk_network_node *nodes, si
 void yk_joint_kick(yk_network *network, size_t row, double impulse);
 double yk_joint_product(const yk_network *network, const yk_joint_row *nodes, const joint_row *x,
                         const joint_row *y);
+/* The square of the violation of one row, and sweeps over all rows. */
+double yk_joint_violation(const yk_network *network, size_t row, double rho);
 void yk_joints_sweep(yk_network *network, double relaxation_factor);
 void yk_joints_apply(yk_network *network);
 void yk_joints_residual(const yk_network *network, double rho, double partial[3]);

@@ -119,7 +119,7 @@ void yk_general_prepare(yk_network *network)
 {
     for (size_t i = 0; i < network->general_count; i++) {
         general_contact *c = &network->generals[i];
-        c->solved = c->distant = false;
+        c->solved = c->distant = c->moving = false;
 
         /* Its own W, the sum over its two nodes. */
         memset(c->w, 0, sizeof c->w);
@@ -373,39 +373,46 @@ void yk_general_clear(yk_network *network, const block *b)
         memset(network->generals[i].impulse, 0, sizeof network->generals[i].impulse);
 }
 
+double yk_general_violation(const yk_network *network, const general_contact *c,
+                            yk_friction_model friction, double rho)
+{
+    yk_cone cone = general_cone(c);
+    double u[YK_CONTACT_DIM_MAX];
+    double r[YK_CONTACT_DIM_MAX];
+    double map[YK_CONTACT_DIM_MAX];
+
+    yk_general_velocity(network->nodes, c, u);
+    for (int k = 0; k < 3; k++)
+        u[k] += c->softness[k] * c->impulse[k];
+    memcpy(r, c->impulse, sizeof r);
+
+    /* Rotations as velocities at the arm, torques as impulses there: one unit for all. */
+    double arm = yk_v3_norm(c->arm_a) / c->inverse_length_a;
+    if (c->dim == 6 && arm > 0) {
+        cone.mu[1] /= arm;
+        cone.mu[2] /= arm;
+        for (int k = 3; k < 6; k++) {
+            u[k] *= arm;
+            r[k] /= arm;
+        }
+    }
+
+    yk_cone_natural_map(&cone, friction, rho, r, u, map);
+
+    double sum = 0;
+    for (int k = 0; k < c->dim; k++)
+        sum += map[k] * map[k] / (rho * rho);
+    return sum;
+}
+
 void yk_general_residual(const yk_network *network, const block *b, yk_friction_model friction,
                          double rho, double partial[3])
 {
     for (uint32_t i = b->general_begin; i < b->general_end; i++) {
-        const general_contact *c = &network->generals[i];
-        yk_cone cone = general_cone(c);
-        double u[YK_CONTACT_DIM_MAX];
-        double r[YK_CONTACT_DIM_MAX];
-        double map[YK_CONTACT_DIM_MAX];
-
-        yk_general_velocity(network->nodes, c, u);
-        for (int k = 0; k < 3; k++)
-            u[k] += c->softness[k] * c->impulse[k];
-        memcpy(r, c->impulse, sizeof r);
-
-        /* Rotations as velocities at the arm, torques as impulses there: one unit for all. */
-        double arm = yk_v3_norm(c->arm_a) / c->inverse_length_a;
-        if (c->dim == 6 && arm > 0) {
-            cone.mu[1] /= arm;
-            cone.mu[2] /= arm;
-            for (int k = 3; k < 6; k++) {
-                u[k] *= arm;
-                r[k] /= arm;
-            }
-        }
-
-        yk_cone_natural_map(&cone, friction, rho, r, u, map);
-
-        double sum = 0;
-        for (int k = 0; k < c->dim; k++)
-            sum += map[k] * map[k] / (rho * rho);
-        partial[0] = fmax(partial[0], sum);
-        partial[1] += sum;
+        double squared = yk_general_violation(network, &network->generals[i], friction, rho);
+        partial[0] = fmax(partial[0], squared);
+        partial[1] += squared;
+        partial[2] += sqrt(squared);
     }
 }
 
@@ -599,19 +606,26 @@ void yk_joints_apply(yk_network *network)
         yk_joint_kick(network, i, network->joints[i].impulse);
 }
 
+double yk_joint_violation(const yk_network *network, size_t i, double rho)
+{
+    const yk_joint_row *row = &network->joints[i];
+    double violation = yk_joint_rate(network, network->nodes, i, row->impulse);
+
+    /* Rows with bounds by their natural map. */
+    if (!is_bilateral(row)) {
+        double moved = fmin(row->upper, fmax(row->lower, row->impulse - rho * violation));
+        violation = (row->impulse - moved) / rho;
+    }
+
+    return violation * violation;
+}
+
 void yk_joints_residual(const yk_network *network, double rho, double partial[3])
 {
     for (size_t i = 0; i < network->joint_count; i++) {
-        const yk_joint_row *row = &network->joints[i];
-        double violation = yk_joint_rate(network, network->nodes, i, row->impulse);
-
-        /* Rows with bounds by their natural map. */
-        if (!is_bilateral(row)) {
-            double moved = fmin(row->upper, fmax(row->lower, row->impulse - rho * violation));
-            violation = (row->impulse - moved) / rho;
-        }
-
-        partial[0] = fmax(partial[0], violation * violation);
-        partial[1] += violation * violation;
+        double squared = yk_joint_violation(network, i, rho);
+        partial[0] = fmax(partial[0], squared);
+        partial[1] += squared;
+        partial[2] += sqrt(squared);
     }
 }

@@ -39,6 +39,11 @@ static const double INNER_TOLERANCE = 1e-3;
  * is left out at first. */
 static const double DISTANT = 10;
 
+/* Violation by the speed which the step resolves, with the impulses of the last step, beyond which the
+ * contacts of an island change so much that Newton's method takes many steps: sweeps are cheaper. A
+ * structure that begins without impulses falls by the resolved speed. */
+static const double NEAR_REST = 2;
+
 /* Which islands are solved: those in which masses differ much, all of them, or by Newton's method alone
  * those without round contacts, or those with few. */
 typedef enum which { STIFF, ALL, STRUCTURES, MIXED } which;
@@ -399,6 +404,57 @@ static yk_status solve_accurately(yk_context *context, yk_network *network,
     return YK_OK;
 }
 
+/* The largest violation of an island without round contacts. */
+static double island_violation(const yk_network *network, const islands *all, size_t island,
+                               yk_friction_model friction)
+{
+    double largest = 0;
+    for (size_t k = all->start[island]; k < all->start[island + 1]; k++) {
+        size_t i = all->element[k];
+        if (i < network->contact_count) {
+            contact_slot at = network->slots[i];
+            if (at.kind != SLOT_GENERAL)
+                continue;
+            const general_contact *c = &network->generals[at.index];
+            largest = fmax(largest, yk_general_violation(network, c, friction, network->rho));
+            continue;
+        }
+
+        const joint_block *b = joints_of(network, (uint32_t)i);
+        for (uint32_t row = 0; row < b->count; row++)
+            largest = fmax(largest, yk_joint_violation(network, b->first + row, network->rho));
+    }
+
+    return sqrt(largest);
+}
+
+/* Sweeps leave alone what is solved; Newton's method what moves. */
+static void mark_island(yk_network *network, const islands *all, size_t island, bool solved,
+                        bool moving)
+{
+    for (size_t k = all->start[island]; k < all->start[island + 1]; k++) {
+        size_t i = all->element[k];
+        if (i >= network->contact_count) {
+            network->joint_blocks[i - network->contact_count].solved = solved;
+        } else if (network->slots[i].kind == SLOT_GENERAL) {
+            network->generals[network->slots[i].index].solved = solved;
+            network->generals[network->slots[i].index].moving = moving;
+        }
+    }
+}
+
+static bool is_moving(const yk_network *network, const islands *all, size_t island)
+{
+    for (size_t k = all->start[island]; k < all->start[island + 1]; k++) {
+        size_t i = all->element[k];
+        if (i < network->contact_count && network->slots[i].kind == SLOT_GENERAL &&
+            network->generals[network->slots[i].index].moving)
+            return true;
+    }
+
+    return false;
+}
+
 /* Solves one island, where it violates its conditions by more than the tolerance (m/s). Memory is
  * that of the context, released when all islands are done. */
 static yk_status solve_island(yk_context *context, yk_network *network,
@@ -437,19 +493,13 @@ static yk_status solve_island(yk_context *context, yk_network *network,
     for (size_t i = 0; i < own.count; first += (size_t)own.elements[i++].dim)
         take_impulses(network, own.list[i], &own.elements[i], own.r + first, own.last + first);
 
-    /* Sweeps leave alone what is solved. */
-    for (size_t i = 0; kind == STRUCTURES && result.solved && i < own.count; i++) {
-        uint32_t index = own.list[i];
-        if (i < own.contacts)
-            network->generals[network->slots[index].index].solved = true;
-        else
-            network->joint_blocks[index - network->contact_count].solved = true;
-    }
+    if (kind == STRUCTURES && result.solved)
+        mark_island(network, all, island, true, false);
     return YK_OK;
 }
 
 /* Whether an island is one of those to be solved. */
-static bool is_wanted(const islands *all, size_t island, which kind)
+static bool is_wanted(const yk_network *network, const islands *all, size_t island, which kind)
 {
     size_t size = all->start[island + 1] - all->start[island];
     size_t round = all->round[island];
@@ -457,9 +507,21 @@ static bool is_wanted(const islands *all, size_t island, which kind)
     case STIFF:
         return all->lightest[island] > STIFF_RATIO * all->heaviest[island] && size <= STIFF_MAX;
     case STRUCTURES: return round == 0;
-    case MIXED: return round > 0 && 2 * round < size;
+    case MIXED: return round > 0 && 2 * round < size && !is_moving(network, all, island);
     default: return true;
     }
+}
+
+/* Looks at an island before all sweeps; false: Newton's method has nothing to do there, as the island is
+ * solved or moves. */
+static bool begin_structure(yk_network *network, const yk_contact_options *options,
+                            double tolerance, const islands *all, size_t island)
+{
+    double violation = island_violation(network, all, island, options->friction_model);
+    bool solved = all->round[island] == 0 && violation <= tolerance;
+    bool moving = options->tolerance == 0 && !(violation <= NEAR_REST * network->resolution);
+    mark_island(network, all, island, solved, moving);
+    return !solved && !moving;
 }
 
 /* Solves islands of a kind that violate their conditions by more than the tolerance. */
@@ -477,7 +539,9 @@ static yk_status solve_islands(yk_network *network, const yk_contact_options *op
     yk_status status = list_islands(context, network, NEWTON_MAX, &all);
 
     for (size_t i = 0; i < all.count && status == YK_OK; i++) {
-        if (is_wanted(&all, i, kind))
+        if (kind == STRUCTURES && !begin_structure(network, options, tolerance, &all, i))
+            continue;
+        if (is_wanted(network, &all, i, kind))
             status = solve_island(context, network, options, tolerance, &all, i, kind, report);
     }
 
@@ -519,7 +583,7 @@ yk_status yk_network_solve_structures(yk_network *network, const yk_contact_opti
     /* With all contacts, if one of those that were left out is needed. */
     if (distant > 0) {
         mark_distant(network, INFINITY);
-        if (status == YK_OK && report->residual > tolerance)
+        if (status == YK_OK && report->residual > network->loose)
             status = solve_islands(network, options, tolerance, kind, report);
     }
 

@@ -10,6 +10,8 @@
  * step of a contact uses the metric diag(dN, dT, dT, dR, dR, dR), enlarged if the coupling could
  * make steps grow (Gershgorin's bound of the eigenvalues exceeds two), and is projected on the cone
  * in that metric (cone.h). network_general.c has the same step for one contact. */
+#include <math.h>
+
 #include "contact/network_simd.h"
 
 /* Four impulses in their frames: normal part, sliding vector, spinning part, rolling vector. */
@@ -347,6 +349,7 @@ void yk_rolling_residual(const yk_network *s, const block *b, bool coulomb, doub
             double violation = sum[lane] / (rho * rho);
             partial[0] = partial[0] > violation ? partial[0] : violation;
             partial[1] += violation;
+            partial[2] += sqrt(violation);
         }
     }
 }

@@ -215,6 +215,7 @@ YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, 
 {
     yk_v4 largest = yk_v4_set(0);
     yk_v4 sum = yk_v4_set(0);
+    yk_v4 sizes = yk_v4_set(0);
 
     for (uint32_t g = b->pair_begin; g < b->pair_end; g++) {
         const pair_group *group = &s->pairs[g];
@@ -232,6 +233,7 @@ YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, 
         yk_v4 squares = measure_four(coulomb, rho, n, yk_v4_load(group->mu), soft, u, u_normal, p);
         largest = yk_v4_max(largest, squares);
         sum += squares;
+        sizes += square_root(squares);
     }
 
     for (uint32_t g = b->single_begin; g < b->single_end; g++) {
@@ -250,12 +252,14 @@ YK_INLINE void measure_block(const yk_network *s, const block *b, bool coulomb, 
         yk_v4 squares = measure_four(coulomb, rho, n, yk_v4_load(group->mu), soft, u, dot(n, u), p);
         largest = yk_v4_max(largest, squares);
         sum += squares;
+        sizes += square_root(squares);
     }
 
     /* The four lanes together. */
     for (int k = 0; k < LANES; k++) {
         partial[0] = partial[0] > largest[k] ? partial[0] : largest[k];
         partial[1] += sum[k];
+        partial[2] += sizes[k];
     }
 }
 

@@ -194,6 +194,37 @@ static int slot_or_world(const yk_world_model *model, int body)
     return body < 0 ? -1 : model->slot_of[body];
 }
 
+/* Makes the viscous damping of a force implicit if one of its bodies moves by forces. The rows
+ * follow those of a joint of the same bodies, because such rows are solved together. */
+static void find_dampers(yk_world_model *model, int index)
+{
+    yk_force_model *force = &model->forces[index];
+    force->next_damper = -1;
+    if (!yk_world_is_dynamic(model, force->slot_a) && !yk_world_is_dynamic(model, force->slot_b))
+        return;
+
+    force->damper_count = yk_force_take_dampers(&force->law, force->damping);
+    if (force->damper_count == 0)
+        return;
+
+    force->own_rows = model->joint_row_count;
+    model->joint_row_count += (size_t)force->damper_count;
+    int *list = &model->free_dampers;
+    for (size_t i = 0; i < model->joint_count; i++) {
+        yk_joint_model *joint = &model->joints[i];
+        bool same = joint->slot_a == force->slot_a && joint->slot_b == force->slot_b;
+        bool reverse = joint->slot_a == force->slot_b && joint->slot_b == force->slot_a;
+        if (joint->port >= 0 || !(same || reverse))
+            continue;
+
+        list = &joint->dampers;
+        break;
+    }
+
+    force->next_damper = *list;
+    *list = index;
+}
+
 static void find_slots(yk_world_model *model)
 {
     /* Impulses of all joints are in one list, in the order of the joints. */
@@ -202,15 +233,18 @@ static void find_slots(yk_world_model *model)
         yk_joint_model *joint = &model->joints[i];
         joint->slot_a = slot_or_world(model, joint->def.bodies[0]);
         joint->slot_b = slot_or_world(model, joint->def.bodies[1]);
+        joint->dampers = -1;
         joint->own_rows = model->joint_row_count;
         model->joint_row_count += (size_t)joint->joint.row_count;
     }
 
     /* Forces and ports refer to slots as well. */
+    model->free_dampers = -1;
     for (size_t i = 0; i < model->force_count; i++) {
         yk_force_model *force = &model->forces[i];
         force->slot_a = slot_or_world(model, force->def.bodies[0]);
         force->slot_b = slot_or_world(model, force->def.bodies[1]);
+        find_dampers(model, (int)i);
     }
 
     for (size_t i = 0; i < model->port_count; i++) {
@@ -459,14 +493,14 @@ static yk_status check_axis(const yk_world_model *model, int axis)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "space repeats itself along %c, and shape %d, a %s, is not the same all "
                            "along it: turn it, or leave walls across that direction out",
-                           name, part->shape, yk_solid_ops_of(part->kind)->name);
+                           name, part->shape, yk_solid_ops_of(part->kind)->section.name);
         if (!keeps_orientation(model, part))
             return yk_fail(
                 context, YK_ERROR_ARGUMENT,
                 "space repeats itself along %c, and shape %d, a %s, is on a body that may "
                 "turn: put it on the ground, or on a body whose rotation is not "
                 "prescribed",
-                name, part->shape, yk_solid_ops_of(part->kind)->name);
+                name, part->shape, yk_solid_ops_of(part->kind)->section.name);
     }
 
     return YK_OK;

@@ -479,7 +479,15 @@ static void warn_of_overlap(const yk_nonsmooth *self, double h)
     yk_log(self->context, YK_LOG_WARNING,
            "%s and %s overlap by %.3g m at the start; overlaps are undone at %.3g m/s, move them "
            "apart where that disturbs the run",
-           name_of(model, a), name_of(model, b), -deepest, recovery_speed(model, a, b, h));
+           name_of(model, a), name_of(model, b), -deepest * model->def.length_unit,
+           recovery_speed(model, a, b, h) * model->def.length_unit);
+}
+
+/* A fixed size, but no more chunks than the problem has entries for their results. */
+static size_t contact_chunk_size(size_t count)
+{
+    size_t size = count / YK_CONTACT_CHUNKS + 1;
+    return size < YK_PAIR_CHUNK ? YK_PAIR_CHUNK : size;
 }
 
 yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)
@@ -491,11 +499,7 @@ yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)
     if (status != YK_OK)
         return status;
 
-    /* Chunks of a fixed size, but no more than there are entries for their largest overlap. */
-    size_t chunk = count / YK_DEEPEST_CHUNKS + 1;
-    if (chunk < YK_PAIR_CHUNK)
-        chunk = YK_PAIR_CHUNK;
-
+    size_t chunk = contact_chunk_size(count);
     self->step.h = h;
     yk_pool_run(self->pool, count, chunk, rows_chunk, self);
 
@@ -566,20 +570,18 @@ void yk_world_clear_received(yk_nonsmooth *self, double h)
     }
 }
 
-void yk_world_take_impulses(yk_nonsmooth *self, double h)
+/* Impulses of the solution and of the impacts before it, for side a of each contact. */
+static void impulse_chunk(void *user, size_t begin, size_t end, size_t chunk)
 {
+    yk_nonsmooth *self = user;
     const yk_world_model *model = &self->model;
-    yk_collision *collision = &self->collision;
-    yk_contact_list *found = &collision->found, *last = &self->state.contacts;
+    const yk_collision *collision = &self->collision;
+    const yk_contact_list *found = &collision->found;
+    yk_contact_list *last = &self->state.contacts;
+    double exchanged = 0;
 
-    /* Forces of sleeping bodies on those with known motion act for the whole step. */
-    yk_world_clear_received(self, h);
-
-    for (size_t i = 0; i < found->count; i++) {
-        const yk_part *a = &model->parts[found->keys[i].a], *b = &model->parts[found->keys[i].b];
-        bool flipped = !yk_world_is_dynamic(model, a->body);
-
-        /* Of the solution and of the impacts before it. */
+    for (size_t i = begin; i < end; i++) {
+        bool flipped = !yk_world_is_dynamic(model, model->parts[found->keys[i].a].body);
         yk_vec3 impulse = yk_network_impulse(self->problem.network, i), torque = {0, 0, 0};
         if (collision->pairs[i].kind != YK_PAIR_ROUND)
             torque = yk_network_torque(self->problem.network, i);
@@ -588,29 +590,15 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h)
             torque = yk_v3_add(torque, self->impact.torques[i]);
         }
 
+        exchanged += yk_v3_norm(impulse);
+
         /* Add the cohesion, which was a load in the problem. */
         if (model->coheres) {
             yk_vec3 normal = yk_collision_touch(collision, found, i).normal;
-            double pull = cohesion_impulse(self, i, h);
+            double pull = cohesion_impulse(self, i, self->step.h);
             impulse = yk_v3_axpy(flipped ? -pull : pull, normal, impulse);
         }
 
-        /* If the motion of the other side is known, it receives the opposite impulse about its
-         * center of mass. */
-        const yk_part *other = flipped ? a : b;
-        if (collision->pairs[i].b == YK_NETWORK_NONE && other->body >= 0) {
-            yk_touch touch = yk_collision_touch(collision, found, i);
-            yk_vec3 at = flipped ? touch.point_a : touch.point_b;
-            yk_vec3 arm = yk_v3_sub(at, self->state.bodies[other->body].position);
-            yk_vec3 back = yk_v3_neg(impulse);
-
-            yk_wrench *sum = &self->step.received[(size_t)other->body - model->dynamic_count];
-            sum->force = yk_v3_add(sum->force, back);
-            sum->torque =
-                yk_v3_add(sum->torque, yk_v3_add(yk_v3_neg(torque), yk_v3_cross(arm, back)));
-        }
-
-        /* Stored for side a of the contact. */
         if (flipped) {
             impulse = yk_v3_neg(impulse);
             torque = yk_v3_neg(torque);
@@ -620,6 +608,65 @@ void yk_world_take_impulses(yk_nonsmooth *self, double h)
         if (i >= found->round_count)
             last->torques[i - found->round_count] = torque;
     }
+
+    self->problem.exchanged[chunk] = exchanged;
+}
+
+/* Bodies whose motion is known receive the opposite impulses about their centers of mass. In the order of
+ * the contacts, which share these bodies. */
+static void add_received(yk_nonsmooth *self)
+{
+    const yk_world_model *model = &self->model;
+    const yk_collision *collision = &self->collision;
+    const yk_contact_list *found = &collision->found, *last = &self->state.contacts;
+    if (yk_world_known_count(model) == 0)
+        return;
+
+    for (size_t i = 0; i < found->count; i++) {
+        if (collision->pairs[i].b != YK_NETWORK_NONE)
+            continue;
+        const yk_part *a = &model->parts[found->keys[i].a], *b = &model->parts[found->keys[i].b];
+        bool flipped = !yk_world_is_dynamic(model, a->body);
+        const yk_part *other = flipped ? a : b;
+        if (other->body < 0)
+            continue;
+
+        /* Side a is the dynamic body, unless the contact is flipped. */
+        yk_vec3 back = last->impulses[i], twist = {0, 0, 0};
+        if (i >= found->round_count)
+            twist = last->torques[i - found->round_count];
+        if (!flipped) {
+            back = yk_v3_neg(back);
+            twist = yk_v3_neg(twist);
+        }
+
+        yk_touch touch = yk_collision_touch(collision, found, i);
+        yk_vec3 at = flipped ? touch.point_a : touch.point_b;
+        yk_vec3 arm = yk_v3_sub(at, self->state.bodies[other->body].position);
+
+        yk_wrench *sum = &self->step.received[(size_t)other->body - model->dynamic_count];
+        sum->force = yk_v3_add(sum->force, back);
+        sum->torque = yk_v3_add(sum->torque, yk_v3_add(twist, yk_v3_cross(arm, back)));
+    }
+}
+
+void yk_world_take_impulses(yk_nonsmooth *self, double h)
+{
+    yk_collision *collision = &self->collision;
+    yk_contact_list *found = &collision->found, *last = &self->state.contacts;
+
+    /* Forces of sleeping bodies on those with known motion act for the whole step. */
+    yk_world_clear_received(self, h);
+    self->step.h = h;
+    size_t chunk = contact_chunk_size(found->count);
+    yk_pool_run(self->pool, found->count, chunk, impulse_chunk, self);
+    add_received(self);
+
+    /* All impulses, in an order that does not depend on the number of threads. */
+    for (size_t k = 0; k < self->problem.joint_row_count; k++)
+        self->exchanged_impulse += fabs(self->problem.joint_rows[k].impulse);
+    for (size_t i = 0; i * chunk < found->count; i++)
+        self->exchanged_impulse += self->problem.exchanged[i];
 
     /* The present contacts are the starting point of the next step; their impulses are set already. */
     yk_contact_list used = *last;

@@ -177,6 +177,14 @@ static yk_status solve(yk_nonsmooth *self, size_t contacts, bool keep_rates, dou
         yk_joint_row *row = &work->joint_rows[k];
         *row = problem->joint_rows[k];
         row->impulse = row->bias = 0;
+
+        /* Dampers, the only soft rows, have no impulse within the time of an impact. */
+        if (row->softness > 0) {
+            row->b = YK_NETWORK_NONE;
+            row->linear_a = row->angular_a = yk_v3(0, 0, 0);
+            continue;
+        }
+
         const int32_t node[2] = {row->a, row->b};
         const yk_vec3 linear[2] = {row->linear_a, row->linear_b};
         const yk_vec3 angular[2] = {row->angular_a, row->angular_b};

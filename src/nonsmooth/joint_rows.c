@@ -4,7 +4,10 @@
  *
  * A port with some prescribed motions is the same with the prescribed frame in place of body b:
  * Zhang et al. 2022 (14), (18), with u21 the input at the start of the step and u22 its rate at the
- * end. A line port whose distance may be prescribed is one more such row (see below). */
+ * end. A line port whose distance may be prescribed is one more such row (see below).
+ *
+ * Viscous damping at joints is a row with the impulse p = -c h dg/dt at the end of the step, thus
+ * with the softness 1/(c h) and without g: implicit Euler, which is stable for all c and h. */
 #include "math/polynomial.h"
 #include "math/so3.h"
 #include "nonsmooth/world.h"
@@ -84,6 +87,8 @@ static void warn_of_start(const yk_nonsmooth *self, double t, double h, const yk
     double widest = NOTABLE_GAP;
     const yk_joint_model *worst = NULL;
     const yk_joint_model *open = NULL;
+    bool worst_turns = false;
+    bool open_turns = false;
     for (size_t i = 0; i < model->joint_count; i++) {
         const yk_joint_model *joint = &model->joints[i];
         if (joint->port >= 0 || joint->driver >= 0 || !acts(self, joint))
@@ -104,6 +109,7 @@ static void warn_of_start(const yk_nonsmooth *self, double t, double h, const yk
             if (rate > NOTABLE_CHANGE * speed + NO_SPEED && rate > largest) {
                 largest = rate;
                 worst = joint;
+                worst_turns = yk_row_is_angle(row);
             }
 
             /* A row on velocities does not restrict poses. */
@@ -114,22 +120,80 @@ static void warn_of_start(const yk_nonsmooth *self, double t, double h, const yk
             if (gap > widest) {
                 widest = gap;
                 open = joint;
+                open_turns = yk_row_is_angle(row);
             }
         }
     }
 
     if (open)
         yk_log(self->context, YK_LOG_WARNING,
-               "joint '%s' starts open by %.3g (m or rad), which the first step closes within "
-               "%.3g s; give poses that fit the joint, and the joint its place: without one it "
-               "holds the origins of its bodies together",
-               joint_name(open), widest, h);
+               "joint '%s' starts open by %.3g %s, which the first step closes within %.3g s; give "
+               "poses that fit the joint, and the joint its place: without one it holds the "
+               "origins of its bodies together",
+               joint_name(open), open_turns ? widest : widest * model->def.length_unit,
+               open_turns ? "rad" : "m", h);
     if (worst)
-        yk_log(self->context, YK_LOG_WARNING,
-               "joint '%s' forbids the velocities that its bodies start with, by %.3g (m/s or "
-               "rad/s), which the first step takes away like an impact; give velocities that all "
-               "joints allow",
-               joint_name(worst), largest);
+        yk_log(
+            self->context, YK_LOG_WARNING,
+            "joint '%s' forbids the velocities that its bodies start with, by %.3g %s, which the "
+            "first step takes away like an impact; give velocities that all joints allow",
+            joint_name(worst), worst_turns ? largest : largest * model->def.length_unit,
+            worst_turns ? "rad/s" : "m/s");
+}
+
+/* Adds the rows of the damping of a list of forces. Side a of the rows is the body `leading` if both
+ * bodies are dynamic, so that they agree with the rows of a joint. */
+static size_t add_dampers(yk_nonsmooth *self, int list, int leading, double h, size_t count)
+{
+    const yk_world_model *model = &self->model;
+    yk_problem *problem = &self->problem;
+
+    for (int i = list; i >= 0; i = model->forces[i].next_damper) {
+        const yk_force_model *force = &model->forces[i];
+        const int slots[2] = {force->slot_a, force->slot_b};
+        if (yk_world_is_idle(model, &self->state, slots[0]) ||
+            yk_world_is_idle(model, &self->state, slots[1]))
+            continue;
+
+        bool both = yk_world_is_dynamic(model, slots[0]) && yk_world_is_dynamic(model, slots[1]);
+        int first = yk_world_is_dynamic(model, slots[0]) ? 0 : 1;
+        if (both && slots[1] == leading)
+            first = 1;
+        int second = 1 - first;
+
+        problem->damper_row[i] = count;
+        yk_frame a = yk_world_frame(&self->state, slots[0]);
+        yk_frame b = yk_world_frame(&self->state, slots[1]);
+        yk_frame other = known_frame(self, slots[second]);
+        size_t guess = force->own_rows;
+        for (int k = 0; k < 6; k++) {
+            if (!(force->damping[k] > 0))
+                continue;
+
+            yk_vec3 g[4];
+            yk_force_damper_gradient(&force->law, &a, &b, k, g);
+            yk_joint_row *row = &problem->joint_rows[count++];
+            *row = (yk_joint_row){
+                .a = slots[first],
+                .b = both ? slots[second] : YK_NETWORK_NONE,
+                .linear_a = g[2 * first],
+                .angular_a = g[2 * first + 1],
+                .bias = yk_v3_dot(g[2 * second], other.velocity) +
+                        yk_v3_dot(g[2 * second + 1], other.angular_velocity),
+                .softness = 1 / (force->damping[k] * h),
+                .lower = -INFINITY,
+                .upper = INFINITY,
+                .impulse = self->state.joint_impulses[guess++],
+            };
+            if (!both)
+                continue;
+
+            row->linear_b = g[2 * second];
+            row->angular_b = g[2 * second + 1];
+        }
+    }
+
+    return count;
 }
 
 yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const yk_input *inputs)
@@ -140,6 +204,10 @@ yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const 
 
     if (self->steps == 0)
         warn_of_start(self, t, h, inputs);
+
+    /* Bodies that sleep have no rows of dampers either. */
+    for (size_t i = 0; i < model->force_count; i++)
+        problem->damper_row[i] = SIZE_MAX;
 
     for (size_t i = 0; i < model->joint_count; i++) {
         const yk_joint_model *joint = &model->joints[i];
@@ -196,11 +264,15 @@ yk_status yk_world_set_joint_rows(yk_nonsmooth *self, double t, double h, const 
             row->linear_b = g.force[second];
             row->angular_b = g.torque[second];
         }
+
+        count = add_dampers(self, joint->dampers, slots[0], h, count);
     }
+
+    count = add_dampers(self, model->free_dampers, -1, h, count);
 
     /* Joints of sleeping bodies have no rows, so the number of rows varies. */
     problem->joint_row_count = count;
-    if (model->joint_count == 0)
+    if (model->joint_row_count == 0 && model->joint_count == 0)
         return YK_OK;
     return yk_network_joints(problem->network, problem->joint_rows, count);
 }
@@ -268,11 +340,46 @@ static yk_wrench at_marker(const yk_nonsmooth *self, int slot, yk_vec3 offset,
     return (yk_wrench){yk_v3_scale(1 / h, impulse->force), yk_v3_scale(1 / h, torque)};
 }
 
+/* Impulses of dampers: initial guesses of the next step, and wrenches on bodies with known motion. */
+static void take_dampers(yk_nonsmooth *self)
+{
+    const yk_world_model *model = &self->model;
+
+    for (size_t i = 0; i < model->force_count; i++) {
+        const yk_force_model *force = &model->forces[i];
+        size_t first = self->problem.damper_row[i];
+        if (force->damper_count == 0 || first == SIZE_MAX)
+            continue;
+
+        const int slots[2] = {force->slot_a, force->slot_b};
+        yk_frame a = yk_world_frame(&self->state, slots[0]);
+        yk_frame b = yk_world_frame(&self->state, slots[1]);
+        double *guess = &self->state.joint_impulses[force->own_rows];
+        for (int k = 0; k < 6; k++) {
+            if (!(force->damping[k] > 0))
+                continue;
+
+            double impulse = self->problem.joint_rows[first++].impulse;
+            *guess++ = impulse;
+            yk_vec3 g[4];
+            yk_force_damper_gradient(&force->law, &a, &b, k, g);
+            for (int side = 0; side < 2; side++) {
+                if (slots[side] < 0 || yk_world_is_dynamic(model, slots[side]))
+                    continue;
+
+                size_t known = (size_t)slots[side] - model->dynamic_count;
+                add_wrench(&self->step.received[known], impulse, g[2 * side], g[2 * side + 1]);
+            }
+        }
+    }
+}
+
 void yk_world_take_reactions(yk_nonsmooth *self, double h)
 {
     const yk_world_model *model = &self->model;
     yk_world_state *state = &self->state;
 
+    take_dampers(self);
     for (size_t i = 0; i < model->joint_count; i++) {
         const yk_joint_model *joint = &model->joints[i];
         if (!acts(self, joint))

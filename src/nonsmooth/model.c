@@ -10,7 +10,7 @@ yk_nonsmooth_def yk_nonsmooth_default(void)
 {
     /* No tolerance given: the speed that the step resolves determines the accuracy of the contact
      * problem. */
-    yk_nonsmooth_def def = {.contact_options = yk_contact_options_default()};
+    yk_nonsmooth_def def = {.contact_options = yk_contact_options_default(), .length_unit = 1};
     def.contact_options.warm_start = true;
     yk_option_set_defaults(yk_nonsmooth_gravity.options, &def);
     yk_option_set_defaults(yk_nonsmooth_options.options, &def);
@@ -654,6 +654,11 @@ int yk_world_add_joint(yk_nonsmooth *self, const yk_joint_def *def)
         status = check_body(model, def->bodies[side], true, "joint");
     if (status == YK_OK && def->bodies[0] == def->bodies[1])
         status = yk_fail(model->context, YK_ERROR_ARGUMENT, "joint %zu (%s) joins a body to itself",
+                         model->joint_count, name_or_none(def->name));
+    if (status == YK_OK && (def->signal_port != YK_NO_ID || def->adds_to != YK_NO_ID))
+        status = yk_fail(model->context, YK_ERROR_ARGUMENT,
+                         "joint %zu (%s): couplings of joints and drives by a signal need a "
+                         "multibody system",
                          model->joint_count, name_or_none(def->name));
     if (status != YK_OK)
         return YK_NO_ID;

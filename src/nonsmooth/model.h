@@ -63,13 +63,18 @@ typedef struct yk_joint_model {
     int port;        /* port whose prescribed frame replaces body b; -1: none */
     int driver;      /* line port that prescribes the distance; -1: none */
     size_t own_rows; /* index of its first impulse among those of all joints */
+    int dampers;     /* first force with implicit damping between the same bodies; -1: none */
 } yk_joint_model;
 
 typedef struct yk_force_model {
     char *name;
     yk_force_def def;
-    yk_force_law law;
+    yk_force_law law; /* once the model is frozen without the damping below */
     int slot_a, slot_b;
+    double damping[6]; /* implicit, as rows; see yk_force_take_dampers */
+    int damper_count;  /* number of these rows */
+    size_t own_rows;   /* as that of a joint */
+    int next_damper;   /* next one of the same list; -1: none */
 } yk_force_model;
 
 typedef struct yk_port_model {
@@ -180,6 +185,7 @@ typedef struct yk_world_model {
     size_t joint_row_count;
     size_t force_count, force_capacity;
     yk_force_model *forces;
+    int free_dampers; /* first force with implicit damping between bodies without a joint; -1 */
     size_t prescription_count, prescription_capacity;
     yk_prescription *prescriptions;
 

@@ -13,19 +13,16 @@
 
 /* Kinds ---------------------------------------------------------------------------------------- */
 
-static const yk_solid_ops *const rows[] = {
-    [YK_SOLID_SPHERE] = &yk_sphere_ops,
-    [YK_SOLID_BOX] = &yk_box_ops,
-    [YK_SOLID_CYLINDER] = &yk_cylinder_ops,
-    [YK_SOLID_CAPSULE] = &yk_capsule_ops,
-    [YK_SOLID_HULL] = &yk_hull_ops,
-    [YK_SOLID_BOX_CAVITY] = &yk_box_cavity_ops,
-    [YK_SOLID_CYLINDER_CAVITY] = &yk_cylinder_cavity_ops,
-    [YK_SOLID_PLANE] = &yk_plane_ops,
-    [YK_SOLID_ELLIPSOID] = &yk_ellipsoid_ops,
-    [YK_SOLID_MESH] = &yk_triangle_ops,
-};
+#define ROW(name, kind) [YK_SOLID_##kind] = &yk_##name##_ops,
+static const yk_solid_ops *const rows[] = {YK_SOLID_LIST(ROW)};
 enum { ROWS = sizeof rows / sizeof *rows };
+#define PLACE(name, kind) [YK_SOLID_##kind] = YK_PLACE_##kind,
+static const uint8_t places[ROWS] = {YK_SOLID_LIST(PLACE)};
+
+int yk_solid_place_in_pair(yk_solid_kind kind)
+{
+    return places[kind];
+}
 
 const yk_solid_ops *yk_solid_ops_of(yk_solid_kind kind)
 {
@@ -41,7 +38,7 @@ bool yk_solid_is_valid(const yk_solid *solid)
 yk_solid_kind yk_solid_kind_named(const char *name)
 {
     for (size_t i = 0; i < ROWS; i++)
-        if (rows[i] && strcmp(rows[i]->name, name) == 0)
+        if (rows[i] && strcmp(rows[i]->section.name, name) == 0)
             return (yk_solid_kind)i;
     assert(!"a kind of solid has this name");
     return YK_SOLID_SPHERE;
@@ -578,7 +575,7 @@ int yk_collide(const yk_solid *a, const yk_solid *b, double margin, yk_touch *li
 {
     const yk_solid_ops *kind_a = yk_solid_ops_of(a->kind);
     const yk_solid_ops *kind_b = yk_solid_ops_of(b->kind);
-    if (kind_a->place_in_pair > kind_b->place_in_pair) {
+    if (places[a->kind] > places[b->kind]) {
         int count = yk_collide(b, a, margin, list);
         yk_swap_sides(list, count);
         return count;

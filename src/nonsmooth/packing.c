@@ -360,6 +360,8 @@ static yk_status build_bed(yk_context *context, const yk_packing_def *def,
     yk_nonsmooth_def world = yk_nonsmooth_default();
     world.gravity = yk_v3(0, 0, -def->gravity);
     world.contact_options = def->contact_options;
+    /* Errors of contacts would stay in the settled bed. */
+    world.makes_all_sweeps = true;
     yk_status status = yk_world_create(context, &world, &made->world);
     if (status != YK_OK)
         return status;

@@ -589,6 +589,7 @@ void yk_sleep_start(yk_nonsmooth *self, double t, const yk_input *inputs)
 
     /* No body sleeps yet. */
     sleep->frozen.count = sleep->frozen.round_count = 0;
-    memset(self->collision.still, 0, model->part_count * sizeof *self->collision.still);
+    if (model->part_count > 0)
+        memset(self->collision.still, 0, model->part_count * sizeof *self->collision.still);
     yk_sleep_sum(self);
 }

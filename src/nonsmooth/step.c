@@ -335,6 +335,7 @@ static yk_status judge_residual(yk_nonsmooth *self, double h)
     self->largest_residual = fmax(self->largest_residual, report->residual);
     if (report->residual > resolved) {
         self->unresolved_steps++;
+        self->missed_impulse += yk_network_impulse_residual(self->problem.network);
         self->largest_residual_ratio =
             fmax(self->largest_residual_ratio, report->residual / fmax(resolved, 1e-300));
     }
@@ -379,6 +380,7 @@ static yk_status find_impulses(yk_nonsmooth *self, double t, double h, const yk_
     bool open = self->model.def.contact_options.max_iterations == 0;
     double resolution = open ? h * yk_v3_norm(self->model.def.gravity) : 0;
     yk_network_set_resolution(self->problem.network, resolution);
+    yk_network_make_all_sweeps(self->problem.network, self->model.def.makes_all_sweeps);
 
     /* One problem for all impulses, started from those of the last step. */
     status =

@@ -400,6 +400,11 @@ static size_t counts(yk_subsystem *subsystem, void **data)
            offsetof(yk_nonsmooth, largest_residual);
 }
 
+static bool is_diagnostic_channel(const yk_subsystem *subsystem, int channel)
+{
+    return yk_world_is_diagnostic_channel((const yk_nonsmooth *)subsystem, channel);
+}
+
 const yk_subsystem_ops *yk_nonsmooth_ops(void)
 {
     static const yk_rollback_ops rollback_ops = {.size = sizeof(yk_rollback_ops),
@@ -430,6 +435,7 @@ const yk_subsystem_ops *yk_nonsmooth_ops(void)
                                          .destroy = destroy,
                                          .last_message = message,
                                          .counters = counts,
+                                         .is_diagnostic_channel = is_diagnostic_channel,
                                          .rollback = &rollback_ops,
                                          .predict = predict,
                                          .energy = &energy_ops,

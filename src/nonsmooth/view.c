@@ -12,6 +12,7 @@ typedef enum channel_kind {
     CHANNEL_LARGEST_RESIDUAL,
     CHANNEL_LARGEST_RESIDUAL_RATIO,
     CHANNEL_UNRESOLVED,
+    CHANNEL_MISSED,
     CHANNEL_PASSAGE,
     CHANNEL_ITERATIONS,
     CHANNEL_ASLEEP,
@@ -54,6 +55,7 @@ static const channel_row world_channels[] = {
     {CHANNEL_LARGEST_RESIDUAL, "max_contact_residual", "m/s", 1},
     {CHANNEL_LARGEST_RESIDUAL_RATIO, "max_contact_residual_ratio", "1", 1},
     {CHANNEL_UNRESOLVED, "unsolved_step_fraction", "1", 1},
+    {CHANNEL_MISSED, "unsolved_impulse_fraction", "1", 1},
     {CHANNEL_PASSAGE, "max_prescribed_penetration", "m", 1},
     {CHANNEL_ITERATIONS, "contact_iteration_count", "1", 1},
 };
@@ -279,6 +281,15 @@ static void write_particles(const yk_nonsmooth *self, int world, double *values)
     }
 }
 
+bool yk_world_is_diagnostic_channel(const yk_nonsmooth *self, int channel)
+{
+    int kind = self->channel_sources[channel].kind;
+    for (size_t i = 0; i < WORLD_CHANNELS; i++)
+        if (world_channels[i].kind == (channel_kind)kind)
+            return true;
+    return kind == CHANNEL_ASLEEP;
+}
+
 void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *values)
 {
     const yk_world_model *model = &self->model;
@@ -313,6 +324,11 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
         values[0] = 0;
         if (self->steps > 0)
             values[0] = (double)self->unresolved_steps / (double)self->steps;
+        break;
+    case CHANNEL_MISSED:
+        values[0] = 0;
+        if (self->missed_impulse > 0)
+            values[0] = self->missed_impulse / self->exchanged_impulse;
         break;
     case CHANNEL_PASSAGE: values[0] = self->largest_passage; break;
     case CHANNEL_ITERATIONS: values[0] = (double)self->report.solver.iterations; break;

@@ -47,6 +47,7 @@ static size_t list_blocks(yk_nonsmooth *self, yk_block *list)
     const yk_block blocks[] = {
         YK_BLOCK(self->problem.joint_rows, model->joint_row_count),
         YK_BLOCK(self->problem.first_row, model->joint_count),
+        YK_BLOCK(self->problem.damper_row, model->force_count),
         YK_BLOCK(self->step.before, bodies),
         YK_BLOCK_IF(loads, self->step.applied, bodies),
         YK_BLOCK(self->step.received, known),
@@ -179,6 +180,8 @@ yk_status yk_world_start(yk_nonsmooth *self, double t, double h, const yk_input 
     self->report = (yk_nonsmooth_report){0};
     self->largest_residual = 0;
     self->largest_residual_ratio = 0;
+    self->exchanged_impulse = 0;
+    self->missed_impulse = 0;
     self->steps = 0;
     self->unresolved_steps = 0;
 

@@ -25,7 +25,7 @@
 #include "base/context.h"
 #include "nonsmooth/collision.h"
 
-enum { YK_DEEPEST_CHUNKS = 256 };
+enum { YK_CONTACT_CHUNKS = 256 };
 
 /* The contact problem of a step: nodes are the dynamic bodies, rows are its contacts and joints. */
 typedef struct yk_problem {
@@ -33,8 +33,10 @@ typedef struct yk_problem {
     yk_network_node *nodes;
     yk_joint_row *joint_rows;
     size_t joint_row_count;
-    size_t *first_row;                 /* per joint; joints of sleeping bodies have none */
-    double deepest[YK_DEEPEST_CHUNKS]; /* largest overlap of each chunk of contacts */
+    size_t *first_row;  /* per joint; joints of sleeping bodies have none */
+    size_t *damper_row; /* per force: first row of its damping; SIZE_MAX: none in this step */
+    /* Of each chunk of contacts: largest overlap (m), and sum of the impulses (N s). */
+    double deepest[YK_CONTACT_CHUNKS], exchanged[YK_CONTACT_CHUNKS];
 } yk_problem;
 
 /* Workspace of impact laws, if there is one (impact.c). */
@@ -122,7 +124,10 @@ struct yk_nonsmooth {
     yk_nonsmooth_report report;
     /* of the contact problems since the start, m/s; repeated steps count too */
     double largest_residual;
-    double largest_residual_ratio;   /* relative to the speed that its step resolves */
+    double largest_residual_ratio; /* relative to the speed that its step resolves */
+    /* Momentum (N s) that contacts and joints exchanged since the start, and sum of the impulses by
+     * which they missed their conditions in steps with a ratio above 1. */
+    double exchanged_impulse, missed_impulse;
     int64_t steps, unresolved_steps; /* since the start; number of steps with a ratio above 1 */
     size_t passage_count;
     /* Pairs of solids with nothing to prevent penetration (prescribed_motion.c). */
@@ -258,6 +263,8 @@ void yk_world_release_pushes(yk_nonsmooth *self);
 yk_status yk_world_name_channels(yk_nonsmooth *self);
 void yk_world_release_channels(yk_nonsmooth *self);
 void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *values);
+/* Whether a channel belongs to the contact problem instead of the motion. */
+bool yk_world_is_diagnostic_channel(const yk_nonsmooth *self, int channel);
 /* As the scene of the contract. */
 int yk_world_scene_bodies(const yk_nonsmooth *self, yk_scene_body *list, int capacity);
 int yk_world_scene_shapes(const yk_nonsmooth *self, yk_shape *list, int capacity);

@@ -72,7 +72,7 @@ static void no_solution_is_proved(void **state)
     yk_context_destroy(context);
 }
 
-/* Where M is not semidefinite, the end of a path on a ray proves nothing: -z1 + z2 + 1 >= 0 and
+/* If M is not semidefinite, a path that ends on a ray proves nothing: -z1 + z2 + 1 >= 0 and
  * z1 - 1 >= 0 have the solution (1, 0). */
 static void rays_prove_nothing_of_indefinite_matrices(void **state)
 {

@@ -308,7 +308,7 @@ static void bilateral_rows_are_met(void **state)
     yk_context_destroy(context);
 }
 
-/* mu = 0 leaves the tangential rows without impulse, whatever their velocity. */
+/* With mu = 0 the tangential rows have no impulse at any velocity. */
 static void frictionless(void **state)
 {
     (void)state;
@@ -474,7 +474,7 @@ static void box_solvers_agree(void **state)
     yk_context_destroy(context);
 }
 
-/* As yoke/contact.h documents it. */
+/* The definition in yoke/contact.h. */
 static void default_is_coulomb_friction(void **state)
 {
     (void)state;

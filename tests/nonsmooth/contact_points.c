@@ -38,7 +38,7 @@ static void test_corners_of_a_box(void **state)
     scene_end(&s);
 }
 
-/* Of more contacts than there is place for, the strongest. */
+/* The strongest contacts, if there are more than the capacity. */
 static void test_strongest_come_first(void **state)
 {
     (void)state;

@@ -177,7 +177,7 @@ static answer_errors check_answer(const yk_solid *a, const yk_solid *b, uint64_t
     if (*gap > 0)
         points = fmax(points, outside_of(b, yk_v3_axpy(*gap, d, at)));
 
-    /* As for the direction of an overlap, the iteration ends at 1e-3 of its depth at worst. */
+    /* The iteration for the direction of an overlap ends at 1e-3 of its depth at worst. */
     double order = fabs(yk_solid_direction(b, a, &back, &ignored) - *gap);
     order -= 1e-3 * fmax(0, -*gap);
     return (answer_errors){

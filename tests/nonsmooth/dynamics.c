@@ -424,7 +424,7 @@ static double parabola(void *user, double t)
 }
 
 /* The row g/h + dg/dt = 0 undoes in one step what is left of the last: a driven body is at
- * d(t - h) + h d'(t), whatever happened before. */
+ * d(t - h) + h d'(t), independent of the past. */
 static void test_drive_leaves_the_error_of_one_step(void **state)
 {
     (void)state;
@@ -451,7 +451,7 @@ static void test_drive_leaves_the_error_of_one_step(void **state)
     }
 }
 
-/* A body that is turned about a marker beside its centre: the marker stands, the centre moves on
+/* A body that is turned about an eccentric marker: the marker is at rest, the centre moves on
  * a circle, each step along the tangent where the step began. */
 static void test_port_turns_a_body_about_its_marker(void **state)
 {
@@ -709,7 +709,7 @@ static void test_settled_bed_stays(void **state)
     assert_true(yk_world_add_shape(s.world, &cavity) >= 0);
     assert_true(yk_packing_add(s.world, &packing, yk_v3(0, 0, 0), bed.density, bed.material) >= 0);
 
-    /* What is left of the settling dies away first: single spheres may still roll. */
+    /* The motion of the settling must end first: single spheres may still roll. */
     double h = 5e-4;
     start(&s, h);
     run(&s, h, 400);
@@ -745,7 +745,7 @@ static void *count_calls(void *user, void *block, size_t bytes)
     return NULL;
 }
 
-/* The accurate method builds its problem anew in every step, in the memory of the steps before. */
+/* The accurate method builds its problem again in every step, in the memory of earlier steps. */
 static void test_accurate_steps_take_no_memory(void **state)
 {
     (void)state;

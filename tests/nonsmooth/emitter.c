@@ -117,7 +117,7 @@ static void test_begin_end_and_limit(void **state)
     scene_end(&s);
 }
 
-/* By mass the flow is right to one particle, whatever their sizes are. */
+/* The mass flow is right to one particle, for every distribution of sizes. */
 static void test_mass_rate(void **state)
 {
     (void)state;
@@ -166,7 +166,7 @@ static void test_free_fall(void **state)
     scene_end(&s);
 }
 
-/* What comes in is there or has left, in number, mass and energy: kinetic + potential + dissipated -
+/* Added particles are present or were removed, in number, mass and energy: kinetic + potential + dissipated -
  * work changes by m g^2 h^2/2 per step of free fall alone, the error of the stepping. */
 static void test_matter_and_energy_are_kept(void **state)
 {
@@ -317,7 +317,7 @@ static void test_rollback_is_exact(void **state)
     }
 }
 
-/* Where no place is free, particles wait, and none is set into another one. */
+/* If no place is free, particles wait, and none overlaps another one. */
 static void test_blocked_emitter_waits(void **state)
 {
     (void)state;
@@ -415,7 +415,7 @@ static void test_absent_bodies_are_not_seen(void **state)
     scene_end(&s);
 }
 
-/* What has fallen asleep is woken by what falls on it; what sleeps in a sink leaves, and those above
+/* A sleeping particle is woken by one that falls on it; one that sleeps in a sink is removed, and those above
  * it fall. */
 static void test_sleeping(void **state)
 {
@@ -543,7 +543,7 @@ static void test_regions_of_sinks(void **state)
     }
 }
 
-/* Of several worlds in one, each has its own particles and its own sinks, and its channels as before:
+/* Worlds that are merged keep their own particles, sinks and channels:
  * the first is fed, the second is drained, and a third has neither. */
 static void test_merged_worlds(void **state)
 {

@@ -425,6 +425,191 @@ static void test_three_cylinders(void **state)
     assert_true(three_cylinders(1.05 * limit, 0.9 * limit / 3) > 1e-3);
 }
 
+static int add_link(scene *s, double x, double inertia)
+{
+    yk_nonsmooth_body_def def = yk_nonsmooth_body_default();
+    def.mass = 1e-3;
+    def.inertia = yk_m3_diagonal(inertia, inertia, inertia);
+    def.position = yk_v3(x, 0, 0);
+    return yk_world_add_body(s->world, &def);
+}
+
+/* A joint and a damper between two bodies, along or about z. */
+static void add_damped_joint(scene *s, yk_joint_kind kind, int a, int b, double stiffness,
+                             double damping)
+{
+    yk_joint_def joint = yk_joint_default();
+    joint.kind = kind;
+    joint.bodies[0] = a;
+    joint.bodies[1] = b;
+    assert_true(yk_world_add_joint(s->world, &joint) >= 0);
+
+    yk_force_def force = yk_force_default();
+    bool slides = kind == YK_JOINT_PRISMATIC;
+    force.kind = slides ? YK_FORCE_BUSHING : YK_FORCE_TORSION_SPRING;
+    force.bodies[0] = b;
+    force.bodies[1] = a;
+    force.stiffness = stiffness;
+    force.damping = damping;
+    force.bushing_stiffness[2][2] = stiffness;
+    force.bushing_damping[2][2] = damping;
+    assert_true(yk_world_add_force(s->world, &force) >= 0);
+}
+
+/* v1 = (v0 - h k x0 / m) / (1 + c h / m), x1 = x0 + h v1: for dampers that are weak and that are far
+ * too strong for an explicit method, on a hinge and on a slide. */
+static void check_damper(yk_joint_kind kind, double stiffness, double damping)
+{
+    yk_nonsmooth_def def = scene_default();
+    def.gravity = yk_v3(0, 0, 0);
+    scene s = scene_make(&def);
+    bool slides = kind == YK_JOINT_PRISMATIC;
+    double h = 1e-3, inertia = 1e-6, mass = slides ? 1e-3 : inertia;
+    yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
+    body.mass = 1e-3;
+    body.inertia = yk_m3_diagonal(inertia, inertia, inertia);
+    if (slides)
+        body.velocity = yk_v3(0, 0, 1);
+    else
+        body.angular_velocity = yk_v3(0, 0, 1);
+    int link = yk_world_add_body(s.world, &body);
+    add_damped_joint(&s, kind, YK_GROUND, link, stiffness, damping);
+    start(&s, h);
+
+    yk_energy energy;
+    yk_nonsmooth_energy(s.world, &energy);
+    double v = 1, x = 0, lost = 0, tolerance = 1e-11;
+    for (int i = 0; i < 50; i++) {
+        double before = v;
+        v = (v - h * stiffness * x / mass) / (1 + damping * h / mass);
+        lost += h * damping * v * (v + before) / 2;
+        x += h * v;
+        run(&s, h, 1);
+        yk_motion motion = motion_of(&s, link);
+        double speed = slides ? motion.velocity.z : motion.angular_velocity.z;
+        assert_near(speed, v, tolerance);
+        if (stiffness == 0)
+            assert_true(speed >= -tolerance && speed <= before + tolerance);
+        yk_nonsmooth_energy(s.world, &energy);
+        assert_near(energy.dissipated, lost, 1e-9 * mass);
+    }
+    scene_end(&s);
+}
+
+static void test_dampers_are_implicit(void **state)
+{
+    (void)state;
+    static const double damping[] = {1e-6, 1e-3, 1e-2, 10, 1e4};
+    for (int i = 0; i < 5; i++) {
+        check_damper(YK_JOINT_REVOLUTE, 0, damping[i]);
+        check_damper(YK_JOINT_PRISMATIC, 0, damping[i]);
+        check_damper(YK_JOINT_REVOLUTE, 0.1, damping[i]);
+        check_damper(YK_JOINT_PRISMATIC, 10, damping[i]);
+    }
+}
+
+/* Two links that turn freely with a damper between them, without and with a joint: the sum of their
+ * angular momenta stays, their difference decays with c h (1/J1 + 1/J2). */
+static void test_damper_between_links(void **state)
+{
+    (void)state;
+    for (int jointed = 0; jointed < 2; jointed++) {
+        yk_nonsmooth_def def = scene_default();
+        def.gravity = yk_v3(0, 0, 0);
+        scene s = scene_make(&def);
+        double h = 1e-3, c = 0.01, j[2] = {1e-6, 4e-6};
+        int a = add_link(&s, 0, j[0]);
+        yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
+        body.mass = 1e-3;
+        body.inertia = yk_m3_diagonal(j[1], j[1], j[1]);
+        body.angular_velocity = yk_v3(0, 0, 2);
+        int b = yk_world_add_body(s.world, &body);
+        if (jointed) {
+            add_damped_joint(&s, YK_JOINT_REVOLUTE, a, b, 0, c);
+        } else {
+            yk_force_def force = yk_force_default();
+            force.kind = YK_FORCE_TORSION_SPRING;
+            force.bodies[0] = a;
+            force.bodies[1] = b;
+            force.damping = c;
+            assert_true(yk_world_add_force(s.world, &force) >= 0);
+        }
+        start(&s, h);
+        double apart = 2;
+        for (int i = 0; i < 20; i++) {
+            apart /= 1 + c * h * (1 / j[0] + 1 / j[1]);
+            run(&s, h, 1);
+            double wa = motion_of(&s, a).angular_velocity.z;
+            double wb = motion_of(&s, b).angular_velocity.z;
+            assert_near(wb - wa, apart, 1e-11);
+            assert_near(j[0] * wa + j[1] * wb, 2 * j[1], 1e-9 * j[1]);
+        }
+        scene_end(&s);
+    }
+}
+
+/* Dampers have no impulse within an impact: in the step in which a ball rebounds, and before and
+ * after it, a damped link slows down by the same factor. */
+static void test_damper_under_impact_laws(void **state)
+{
+    (void)state;
+    yk_nonsmooth_def def = scene_default();
+    def.gravity = yk_v3(0, 0, 0);
+    def.impact_law = YK_IMPACT_POISSON;
+    scene s = scene_make(&def);
+    double h = 1e-3, c = 1e-3, inertia = 1e-6;
+    yk_material bouncy = {.restitution = 1};
+    add_floor(&s, bouncy);
+    int ball = add_ball(&s, 0.1, yk_v3(1, 0, 0.1005), bouncy);
+    yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
+    body.mass = 1e-3;
+    body.inertia = yk_m3_diagonal(inertia, inertia, inertia);
+    body.angular_velocity = yk_v3(0, 0, 1);
+    int link = yk_world_add_body(s.world, &body);
+    add_damped_joint(&s, YK_JOINT_REVOLUTE, YK_GROUND, link, 0, c);
+    start(&s, h);
+    set_velocity(&s, ball, yk_v3(0, 0, -1), yk_v3(0, 0, 0));
+    run(&s, h, 3);
+    assert_near(motion_of(&s, ball).velocity.z, 1, 1e-9);
+    assert_near(motion_of(&s, link).angular_velocity.z, pow(1 + c * h / inertia, -3), 1e-11);
+    scene_end(&s);
+}
+
+/* A body that is held gets the torque of a damper: its reaction is -c w. Asleep, the link has no
+ * rows. */
+static void test_damper_on_a_held_body(void **state)
+{
+    (void)state;
+    yk_nonsmooth_def def = scene_default();
+    def.gravity = yk_v3(0, 0, 0);
+    def.sleeping.speed_threshold = 1e-4;
+    def.sleeping.angular_speed_threshold = 1e-4;
+    def.sleeping.delay = 5e-3;
+    scene s = scene_make(&def);
+    double h = 1e-3, c = 1e-3, inertia = 1e-6;
+    yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
+    body.mass = 1e-3;
+    body.inertia = yk_m3_diagonal(inertia, inertia, inertia);
+    body.fixed = true;
+    int held = yk_world_add_body(s.world, &body);
+    body.fixed = false;
+    body.angular_velocity = yk_v3(0, 0, 1);
+    int link = yk_world_add_body(s.world, &body);
+    add_damped_joint(&s, YK_JOINT_REVOLUTE, held, link, 0, c);
+    start(&s, h);
+    for (int i = 1; i <= 40; i++) {
+        run(&s, h, 1);
+        double w = motion_of(&s, link).angular_velocity.z;
+        double expected = pow(1 + c * h / inertia, -i);
+        assert_near(w, expected, expected > 1e-4 ? 1e-11 : 1e-4);
+        if (w != 0)
+            assert_near(yk_nonsmooth_reaction(s.world, held).torque.z, -c * w, 1e-11 * c);
+    }
+    assert_near(motion_of(&s, link).angular_velocity.z, 0, 0);
+    assert_near(yk_nonsmooth_reaction(s.world, held).torque.z, 0, 0);
+    scene_end(&s);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -443,6 +628,10 @@ int main(void)
         cmocka_unit_test(test_stack),
         cmocka_unit_test(test_heavy_on_light),
         cmocka_unit_test(test_three_cylinders),
+        cmocka_unit_test(test_dampers_are_implicit),
+        cmocka_unit_test(test_damper_between_links),
+        cmocka_unit_test(test_damper_under_impact_laws),
+        cmocka_unit_test(test_damper_on_a_held_body),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);
 }

@@ -192,7 +192,7 @@ static void *filled(void *user, void *block, size_t bytes)
     return fresh;
 }
 
-/* What memory held before a run does not matter: two boxes and balls that hit each other. */
+/* The former contents of memory do not matter: two boxes and balls that hit each other. */
 static void test_old_memory_does_not_matter(void **state)
 {
     (void)state;

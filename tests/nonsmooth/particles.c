@@ -56,7 +56,7 @@ static void test_overlap_of_clumps_counts_once(void **state)
         yk_particle clump;
         assert_int_equal(yk_particle_make(context, &shape, &clump), YK_OK);
 
-        /* Of a sphere of equal volume, and about the centre of mass. */
+        /* Radius of a sphere of equal volume, and inertia about the centre of mass. */
         double radius = cbrt(volume / (4.0 / 3.0 * YK_PI));
         assert_near(clump.radius, radius, 1e-5);
         yk_vec3 middle = yk_v3_add(clump.parts[0].position, clump.parts[1].position);
@@ -134,7 +134,7 @@ static void test_solids_are_scaled_to_their_radius(void **state)
         if (shapes[i].kind == YK_SOLID_HULL)
             assert_near(particle.radius, cbrt(8 / (4.0 / 3.0 * YK_PI)), 1e-12);
 
-        /* As a body: mass and top. */
+        /* The particle as a body: mass and top. */
         yk_nonsmooth_def def = scene_default();
         scene s = scene_make(&def);
         yk_quat standing = yk_q_identity(), lying = yk_so3_exp(yk_v3(0, YK_PI / 2, 0));

@@ -87,7 +87,7 @@ static void test_ends_are_like_the_inside(void **state)
     }
 }
 
-/* Spheres that touch each other all around the period: whoever is pushed takes all along, and the
+/* Spheres that touch each other all around the period: a push on one of them moves all, and the
  * shock of a sequential law runs around and comes back. */
 static void test_closed_ring(void **state)
 {

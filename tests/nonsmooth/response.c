@@ -88,7 +88,7 @@ static void build_yielding(scene *s, yk_friction_model friction)
     add_port(s, "a", box, yk_v3(0.1, 0, 0.1));
 }
 
-/* Friction against spinning, and against rolling that goes on in spite of it. */
+/* Friction against spinning, and against rolling that it does not stop. */
 static void build_rolling(scene *s, yk_friction_model friction)
 {
     (void)friction;

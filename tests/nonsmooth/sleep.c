@@ -127,7 +127,7 @@ static void drop(scene *s, int ball)
     yk_nonsmooth_set_motion(s->world, ball, &motion);
 }
 
-/* What is touched wakes, what is not sleeps on, and the end is that of bodies that never slept. */
+/* Touched bodies wake, others continue to sleep, and the end equals that of bodies that never slept. */
 static void test_impact_wakes_what_it_touches(void **state)
 {
     (void)state;
@@ -329,7 +329,7 @@ static void test_drive_wakes(void **state)
     scene_end(&s);
 }
 
-/* A box clamped 2 m beside the centre of a plate that never moves: asleep it still hangs from the
+/* A box clamped 2 m from the centre of a plate that never moves: asleep it still hangs from the
  * plate with all of its weight, whichever of them the joint names first. */
 static void test_joints_carry_what_sleeps(void **state)
 {
@@ -370,7 +370,7 @@ static scene struck_beds(int threads)
     return s;
 }
 
-/* The image of a world that may sleep has the size that is told, and nothing is written after it:
+/* The image of a world that may sleep has the stated size, and nothing is written after it:
  * bodies of known motion are many, so that room for contacts cannot stand in for theirs. */
 static void test_image_has_its_size(void **state)
 {

@@ -80,6 +80,47 @@ static void test_wall_stands_still(void **state)
     scene_end(&s);
 }
 
+/* At rest a high wall needs few steps of Newton's method: errors of earlier steps do not add up. */
+static void test_high_wall_needs_few_steps(void **state)
+{
+    (void)state;
+    enum { STEPS = 250 };
+    scene s = make_structure(1);
+    add_wall(&s, 24, 20);
+    start(&s, STEP);
+    run(&s, STEP, 10);
+    int iterations = 0;
+    for (int i = 0; i < STEPS; i++) {
+        run(&s, STEP, 1);
+        yk_nonsmooth_report report;
+        yk_nonsmooth_report_read(s.world, &report);
+        assert_true(report.solver.residual < 1e-5);
+        iterations += report.solver.iterations;
+    }
+    assert_true(iterations <= 3 * STEPS);
+    scene_end(&s);
+}
+
+/* A wall whose bricks move against each other is left to sweeps, which are cheaper there; at rest it goes
+ * to Newton's method. */
+static void test_moving_wall_is_left_to_sweeps(void **state)
+{
+    (void)state;
+    for (int moves = 0; moves < 2; moves++) {
+        scene s = make_structure(1);
+        int count = add_wall(&s, 4, 3);
+        for (int i = 0; moves && i < count; i++)
+            set_velocity(&s, i, yk_v3(0.1 * sin(i), 0.1 * cos(3 * i), 0), yk_v3(0, 0, sin(2 * i)));
+        start(&s, STEP);
+        run(&s, STEP, 1);
+        yk_nonsmooth_report report;
+        yk_nonsmooth_report_read(s.world, &report);
+        assert_int_equal(report.solver.method,
+                         moves ? YK_CONTACT_GAUSS_SEIDEL : YK_CONTACT_INTERIOR_POINT);
+        scene_end(&s);
+    }
+}
+
 /* A block slides where the slope is steeper than its friction, by g (sin - mu cos), else it
  * does not creep. */
 static void test_block_on_a_slope(void **state)
@@ -197,8 +238,12 @@ static void test_same_bits(void **state)
 int main(void)
 {
     const struct CMUnitTest tests[] = {
-        cmocka_unit_test(test_tower_stands_still), cmocka_unit_test(test_wall_stands_still),
-        cmocka_unit_test(test_block_on_a_slope),   cmocka_unit_test(test_arch),
+        cmocka_unit_test(test_tower_stands_still),
+        cmocka_unit_test(test_wall_stands_still),
+        cmocka_unit_test(test_high_wall_needs_few_steps),
+        cmocka_unit_test(test_moving_wall_is_left_to_sweeps),
+        cmocka_unit_test(test_block_on_a_slope),
+        cmocka_unit_test(test_arch),
         cmocka_unit_test(test_same_bits),
     };
     return cmocka_run_group_tests(tests, NULL, NULL);

@@ -50,7 +50,7 @@ static double slide(const solver_case *how, double angle, yk_material material, 
     return v;
 }
 
-/* Between the two coefficients a block stays at rest, and goes on sliding once it does. */
+/* Between the two coefficients a block at rest stays at rest, and a sliding block continues to slide. */
 static void test_block_sticks_and_goes_on_sliding(void **state)
 {
     (void)state;
@@ -158,7 +158,7 @@ static void test_hangs_up_to_the_cohesion(void **state)
             assert_relative(force, -weight, 1e-6);
             assert_near(dissipated, 0, 1e-6);
 
-            /* What is torn off falls with a hundredth of g through the range of cohesion, and then
+            /* A separated ball falls with a hundredth of g through the range of cohesion, and then
              * freely; cohesion takes its force times its range, both to a step. */
             double range = 0.01 * 0.03 * 0.1;
             if (kind == BOX)
@@ -301,7 +301,7 @@ static void test_restitution_by_damping(void **state)
     }
 }
 
-/* A ball at rest sinks by (m g / k)^(2/3), whatever the step; at steps of many durations nothing
+/* A ball at rest sinks by (m g / k)^(2/3) at every step size; at steps of many durations nothing
  * oscillates and no energy is made. */
 static void test_indentation(void **state)
 {

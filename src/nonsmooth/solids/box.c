@@ -294,9 +294,13 @@ static bool box_contains(const yk_solid *solid, yk_vec3 p)
     return fabs(p.x) <= s.x && fabs(p.y) <= s.y && fabs(p.z) <= s.z;
 }
 
+static const yk_option box_keys[] = {
+    YK_SOLID_SIZE("its edges"),
+    {0},
+};
+
 const yk_solid_ops yk_box_ops = {
-    .name = "box",
-    .place_in_pair = YK_PLACE_BOX,
+    .section = {"box", "", box_keys},
     .valid = box_is_valid,
     .mass = box_mass,
     .contains = box_contains,

@@ -69,9 +69,14 @@ static void capsule_extremes(const yk_solid *solid, const yk_wall *wall, yk_extr
     set->count = 2;
 }
 
+static const yk_option capsule_keys[] = {
+    YK_SOLID_RADIUS,
+    YK_SOLID_LENGTH("of its axis, without the round ends"),
+    {0},
+};
+
 const yk_solid_ops yk_capsule_ops = {
-    .name = "capsule",
-    .place_in_pair = YK_PLACE_CAPSULE,
+    .section = {"capsule", "A cylinder about z with round ends.", capsule_keys},
     .valid = capsule_is_valid,
     .mass = capsule_mass,
     .shape = YK_SHAPE_CAPSULE,

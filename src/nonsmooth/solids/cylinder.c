@@ -156,9 +156,14 @@ static bool cylinder_contains(const yk_solid *solid, yk_vec3 p)
     return fabs(p.z) <= solid->size.z && p.x * p.x + p.y * p.y <= solid->size.x * solid->size.x;
 }
 
+static const yk_option cylinder_keys[] = {
+    YK_SOLID_RADIUS,
+    YK_SOLID_LENGTH("along its z axis"),
+    {0},
+};
+
 const yk_solid_ops yk_cylinder_ops = {
-    .name = "cylinder",
-    .place_in_pair = YK_PLACE_CYLINDER,
+    .section = {"cylinder", "About its z axis.", cylinder_keys},
     .valid = cylinder_is_valid,
     .mass = cylinder_mass,
     .contains = cylinder_contains,

@@ -152,9 +152,13 @@ static void ellipsoid_extremes(const yk_solid *solid, const yk_wall *wall, yk_ex
     set->count = yk_ellipse_extremes(&silhouette, wall, starts, set->own);
 }
 
+static const yk_option ellipsoid_keys[] = {
+    YK_SOLID_SIZE("diameters along its axes"),
+    {0},
+};
+
 const yk_solid_ops yk_ellipsoid_ops = {
-    .name = "ellipsoid",
-    .place_in_pair = YK_PLACE_ELLIPSOID,
+    .section = {"ellipsoid", "", ellipsoid_keys},
     .valid = ellipsoid_is_valid,
     .mass = ellipsoid_mass,
     .shape = YK_SHAPE_ELLIPSOID,

@@ -272,9 +272,28 @@ static double hull_mass(const yk_solid *solid, double density, yk_mat3 *inertia)
     return density * m.volume;
 }
 
+const yk_option yk_solid_point_item = {"points",       YK_OPTION_NUMBERS, "m",
+                                       .min_count = 3, .max_count = 3,    .description = "x, y, z"};
+
+static const yk_option surface_keys[] = {
+    {"file", YK_OPTION_PATH,
+     .description = "a surface as STL or OBJ file instead, relative to the scenario's folder"},
+    {"scale", YK_OPTION_NUMBER, NULL, "1", .range = YK_POSITIVE,
+     .description = "ratio of the unit of the file to the subsystem's unit of length: 0.001 if the "
+                    "file is in millimetres and the subsystem in metres"},
+    {0},
+};
+const yk_option_section yk_surface_keys = {"surface", NULL, surface_keys};
+
+static const yk_option hull_keys[] = {
+    {"points", YK_OPTION_LIST, .min_count = 4, .item = &yk_solid_point_item,
+     .description = "its corners"},
+    {"surface", YK_OPTION_INCLUDE, .section = &yk_surface_keys, .description = ""},
+    {0},
+};
+
 const yk_solid_ops yk_hull_ops = {
-    .name = "hull",
-    .place_in_pair = YK_PLACE_HULL,
+    .section = {"hull", "The smallest convex solid with these corners.", hull_keys},
     .from_points = true,
     .valid = hull_is_valid,
     .centre = hull_centre,

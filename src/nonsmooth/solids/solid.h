@@ -1,8 +1,7 @@
 /* Operations of a kind of solid: one constant table per kind, in the file of that kind.
  *
- * To add a kind: an enumerator of yk_solid_kind, a file in this folder with its table, a row in
- * narrow_phase.c, and its keys in scenarios (model/solver_nonsmooth.c). A kind that viewers draw in
- * a new way also needs an enumerator of yk_shape_kind and its drawing.
+ * To add a kind: an enumerator of yk_solid_kind, a file in this folder with its table, and a row in
+ * YK_SOLID_LIST. Scenarios, particles, contact detection, masses and drawings follow from the table.
  *
  * Points and directions are in the frame of the solid unless stated otherwise. An operation that a kind
  * does not have is NULL; the comment of the operation says what NULL means.
@@ -15,7 +14,34 @@
 #define YK_NONSMOOTH_SOLIDS_SOLID_H
 
 #include "nonsmooth/narrow_phase.h"
+#include "yoke/option.h"
 #include "yoke/subsystem.h"
+
+/* The kinds of solids: X(NAME, KIND) for the table yk_NAME_ops of YK_SOLID_KIND. The order is that of
+ * the documentation, and of the two solids of a pair: yk_collide exchanges them unless the first
+ * comes earlier in this list, so that a pair gives the same bits in both orders. Functions for pairs
+ * rely on three facts: the sphere is first, solids without thickness are the last of the finite
+ * kinds, and unbounded kinds come after all finite ones. */
+
+/* Besides the sphere, kinds that are defined by their size and that viewers draw as such. */
+#define YK_PRIMITIVE_SOLID_LIST(X) \
+    X(capsule, CAPSULE)            \
+    X(box, BOX)                    \
+    X(cylinder, CYLINDER)          \
+    X(ellipsoid, ELLIPSOID)
+
+/* Besides the sphere, finite kinds with a volume, which can be particles. */
+#define YK_CONVEX_SOLID_LIST(X) \
+    YK_PRIMITIVE_SOLID_LIST(X)  \
+    X(hull, HULL)
+
+#define YK_SOLID_LIST(X)                \
+    X(sphere, SPHERE)                   \
+    YK_CONVEX_SOLID_LIST(X)             \
+    X(triangle, MESH)                   \
+    X(plane, PLANE)                     \
+    X(cylinder_cavity, CYLINDER_CAVITY) \
+    X(box_cavity, BOX_CAVITY)
 
 /* The point of a surface nearest to a given one, and the unit normal there, away from the solid. */
 typedef struct yk_nearest {
@@ -44,29 +70,18 @@ typedef struct yk_extremes {
     yk_vec3 own[12]; /* room for points that are made for one wall */
 } yk_extremes;
 
-/* Order of the two solids of a pair: yk_collide exchanges the solids unless the place of the first is
- * the smaller one. Each kind has its own place, so that a pair gives the same bits in both orders.
- * Functions for pairs rely on three facts: a sphere is first, a solid without thickness is the last of
- * the finite kinds, and unbounded kinds come after all finite ones. */
-typedef enum yk_place_in_pair {
-    YK_PLACE_SPHERE,
-    YK_PLACE_CAPSULE,
-    YK_PLACE_BOX,
-    YK_PLACE_CYLINDER,
-    YK_PLACE_ELLIPSOID,
-    YK_PLACE_HULL,
-    YK_PLACE_TRIANGLE,
-    YK_PLACE_PLANE,
-    YK_PLACE_CYLINDER_CAVITY,
-    YK_PLACE_BOX_CAVITY
-} yk_place_in_pair;
+#define YK_PLACE(name, kind) YK_PLACE_##kind,
+typedef enum yk_place_in_pair { YK_SOLID_LIST(YK_PLACE) } yk_place_in_pair;
+#undef YK_PLACE
 
 typedef struct yk_solid_ops {
-    const char *name;    /* the word for the kind in scenarios and messages */
+    /* The word for the kind in scenarios and messages, its description and its keys. The members of the
+     * keys are those of the size (yk_vec3), see yk_solid_kind. Other keys (points, walls) are read by
+     * name. */
+    yk_option_section section;
     yk_shape_kind shape; /* the shape that viewers draw */
-    yk_place_in_pair place_in_pair;
-    bool ball;        /* a sphere about the position, of radius size.x */
-    bool from_points; /* defined by its points; the size is not read and cannot be changed */
+    bool ball;           /* a sphere about the position, of radius size.x */
+    bool from_points;    /* defined by its points; the size is not read and cannot be changed */
     bool (*valid)(const yk_solid *solid);
 
     /* Mass properties of a homogeneous solid. `centre`: center of mass (NULL: the position). `mass`:
@@ -115,12 +130,35 @@ typedef struct yk_solid_ops {
                           yk_touch *list);
 } yk_solid_ops;
 
+/* The place of a kind in YK_SOLID_LIST. */
+int yk_solid_place_in_pair(yk_solid_kind kind);
 /* NULL: the kind is unknown. */
 const yk_solid_ops *yk_solid_ops_of(yk_solid_kind kind);
 
-extern const yk_solid_ops yk_sphere_ops, yk_capsule_ops, yk_box_ops, yk_cylinder_ops,
-    yk_ellipsoid_ops, yk_hull_ops, yk_triangle_ops, yk_plane_ops, yk_cylinder_cavity_ops,
-    yk_box_cavity_ops;
+#define YK_OPS(name, kind) extern const yk_solid_ops yk_##name##_ops;
+YK_SOLID_LIST(YK_OPS)
+#undef YK_OPS
+
+/* Keys that several kinds have. */
+#define YK_SOLID_RADIUS                                                                    \
+    {                                                                                      \
+        "radius", YK_OPTION_NUMBER, "m", .required = true, YK_MEMBER(yk_vec3, x),          \
+                                         .range = YK_POSITIVE, .description = "its radius" \
+    }
+#define YK_SOLID_LENGTH(text)                                                                    \
+    {                                                                                            \
+        "length", YK_OPTION_NUMBER, "m", .required = true, YK_MEMBER(yk_vec3, z), .factor = 0.5, \
+                                         .range = YK_POSITIVE, .description = (text)             \
+    }
+#define YK_SOLID_SIZE(text)                                                                       \
+    {                                                                                             \
+        "size", YK_OPTION_NUMBERS, "m", .required = true, .size = sizeof(yk_vec3), .factor = 0.5, \
+                                        .min_count = 3, .max_count = 3, .description = (text)     \
+    }
+
+/* Keys of a surface: `points`, and `file` with `scale`. */
+extern const yk_option_section yk_surface_keys;
+extern const yk_option yk_solid_point_item;
 
 /* A face is taken as such up to this angle (sine) from the direction of contact. */
 static const double YK_FACE_SLOPE = 0.05;

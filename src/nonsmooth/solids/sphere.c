@@ -51,9 +51,13 @@ static void sphere_extremes(const yk_solid *solid, const yk_wall *wall, yk_extre
     set->count = 1;
 }
 
+static const yk_option sphere_keys[] = {
+    YK_SOLID_RADIUS,
+    {0},
+};
+
 const yk_solid_ops yk_sphere_ops = {
-    .name = "sphere",
-    .place_in_pair = YK_PLACE_SPHERE,
+    .section = {"sphere", "", sphere_keys},
     .ball = true,
     .valid = sphere_is_valid,
     .mass = sphere_mass,

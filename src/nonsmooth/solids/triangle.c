@@ -206,9 +206,20 @@ static int collide_triangles(const yk_solid *a, const yk_solid *b, double margin
     return count > 0 ? count : 0;
 }
 
+static const yk_option corners_item = {"triangles", YK_OPTION_NUMBERS, .min_count = 3,
+                                       .max_count = 3,
+                                       .description = "three numbers of points, from 0"};
+static const yk_option triangle_keys[] = {
+    {"points", YK_OPTION_LIST, .min_count = 3, .item = &yk_solid_point_item,
+     .description = "corners of the triangles"},
+    {"triangles", YK_OPTION_LIST, .min_count = 1, .item = &corners_item,
+     .description = "three points each"},
+    {"surface", YK_OPTION_INCLUDE, .section = &yk_surface_keys, .description = ""},
+    {0},
+};
+
 const yk_solid_ops yk_triangle_ops = {
-    .name = "mesh",
-    .place_in_pair = YK_PLACE_TRIANGLE,
+    .section = {"mesh", "Triangles, solid on neither side: any surface.", triangle_keys},
     .from_points = true,
     .valid = triangle_is_valid,
     .shape = YK_SHAPE_HULL,

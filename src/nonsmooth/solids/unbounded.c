@@ -236,9 +236,10 @@ static bool plane_contains(const yk_solid *solid, yk_vec3 point)
     return point.z < 0;
 }
 
+static const yk_option plane_keys[] = {{0}};
+
 const yk_solid_ops yk_plane_ops = {
-    .name = "plane",
-    .place_in_pair = YK_PLACE_PLANE,
+    .section = {"plane", "Everything below z = 0 is solid.", plane_keys},
     .valid = plane_is_valid,
     .contains = plane_contains,
     .clearance = plane_clearance,
@@ -247,6 +248,22 @@ const yk_solid_ops yk_plane_ops = {
     .wall = plane_wall,
     .collide_finite = plane_collide_finite,
 };
+
+/* Keys of cavities: the walls in the order of the bits of yk_cavity_wall. */
+static const yk_option_choice wall_words[] = {{"left", "-x; the curved wall of a cylinder"},
+                                              {"right", "+x"},
+                                              {"front", "-y"},
+                                              {"back", "+y"},
+                                              {"bottom", "-z"},
+                                              {"top", "+z"},
+                                              {NULL, NULL}};
+static const yk_option wall_item = {"walls", YK_OPTION_CHOICE, .choices = wall_words,
+                                    .description = "a wall"};
+#define YK_OPEN_WALLS                                                     \
+    {                                                                     \
+        "open_walls", YK_OPTION_LIST, .max_count = 6, .item = &wall_item, \
+                                      .description = "walls to leave out" \
+    }
 
 /* Cavities of boxes, half edges `size` --------------------------------------------------------- */
 
@@ -277,9 +294,14 @@ static int box_cavity_collide_finite(const yk_solid *finite, const yk_solid *sol
     return meet_flat_walls(finite, solid, 1, margin, list, 0);
 }
 
+static const yk_option box_cavity_keys[] = {
+    YK_SOLID_SIZE("its inner edges"),
+    YK_OPEN_WALLS,
+    {0},
+};
+
 const yk_solid_ops yk_box_cavity_ops = {
-    .name = "box-cavity",
-    .place_in_pair = YK_PLACE_BOX_CAVITY,
+    .section = {"box-cavity", "Everything around a box is solid: a container.", box_cavity_keys},
     .valid = box_cavity_is_valid,
     .shape = YK_SHAPE_BOX_CAVITY,
     .clearance = box_cavity_clearance,
@@ -334,9 +356,16 @@ static int cylinder_cavity_collide_finite(const yk_solid *finite, const yk_solid
     return meet_flat_walls(finite, solid, 5, margin, list, count);
 }
 
+static const yk_option cylinder_cavity_keys[] = {
+    YK_SOLID_RADIUS,
+    YK_SOLID_LENGTH("inner height, along its z axis"),
+    YK_OPEN_WALLS,
+    {0},
+};
+
 const yk_solid_ops yk_cylinder_cavity_ops = {
-    .name = "cylinder-cavity",
-    .place_in_pair = YK_PLACE_CYLINDER_CAVITY,
+    .section = {"cylinder-cavity", "Everything around a cylinder is solid: a can.",
+                cylinder_cavity_keys},
     .valid = cylinder_cavity_is_valid,
     .shape = YK_SHAPE_CYLINDER_CAVITY,
     .clearance = cylinder_cavity_clearance,
