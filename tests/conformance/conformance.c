@@ -269,7 +269,7 @@ static void an_open_trial_is_discarded_by_rollback(void **state)
     bed_close(&b);
 }
 
-/* What the port answers with at the end of a run with `steps * refine` steps, projected on the
+/* Output of the port at the end of a run with `steps * refine` steps, projected on the
  * driven axes. */
 static double answer(const conformance_case *c, int refine, double *balance)
 {
@@ -493,7 +493,7 @@ static void sensitivities_are_the_derivatives_of_the_step(void **state)
     bed_close(&b);
 }
 
-/* Twice the same bits, and a run that goes on as if nothing had been asked. */
+/* The same bits twice, and no influence on the rest of the run. */
 static void interface_models_are_reported_without_a_trace(void **state)
 {
     enum { SIZE = 6 };
@@ -540,7 +540,7 @@ static void interface_models_are_reported_without_a_trace(void **state)
 }
 
 /* A free mass of the same kind begins at rest where the contract says, and under a constant
- * wrench gains the velocity F t / m, whatever its method. */
+ * wrench gains the velocity F t / m with every method. */
 static void free_masses_move_as_masses_do(void **state)
 {
     const conformance_case *c = *state;
@@ -577,7 +577,7 @@ static void free_masses_move_as_masses_do(void **state)
 }
 
 /* The model of the next step against the step: its motions for the wrenches of the inputs, and
- * their changes with these; and a run that goes on as if nothing had been asked. */
+ * their changes with these; and no influence on the rest of the run. */
 static void models_of_the_step_predict_it(void **state)
 {
     const conformance_case *c = *state;

@@ -1,4 +1,4 @@
-/* One suite that every subsystem must pass, whatever it simulates.
+/* One suite that every kind of subsystem must pass.
  *
  * A case tells how to make the subsystem and how to drive it; the suite checks what the contract
  * in yoke/subsystem.h promises: the table of operations, restarts, bit-exact rollback,

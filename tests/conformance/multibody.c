@@ -65,7 +65,7 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
 #define MOTION .causality = YK_CAUSALITY_MOTION_INPUT, .amplitude = 0.01, .frequency = 8
 #define STEPS .step = 4e-3, .steps = 90, .order = 2, .energy_order = 2, .scale = 1
 
-/* The method is exact beside the inputs: cubics through values and slopes of a sine, with errors
+/* The only errors are those of the inputs: cubics through values and slopes of a sine, with errors
  * of order 4, and of order 2 in the accelerations that wrenches answer to. */
 static const yk_multibody_options runge_kutta = {.integrator = YK_MULTIBODY_RUNGE_KUTTA,
                                                  .rho_inf = 0.6,
@@ -88,6 +88,14 @@ static const yk_multibody_options stabilised = {.integrator = YK_MULTIBODY_GENER
                                                 .newton_absolute_tolerance = 1e-10,
                                                 .max_newton_iterations = 30,
                                                 .assembly_tolerance = 1e-12};
+static const yk_multibody_options chebyshev = {.integrator = YK_MULTIBODY_CHEBYSHEV,
+                                               .stages = 5,
+                                               .rho_inf = 0.6,
+                                               .newton_relative_tolerance = 1e-8,
+                                               .newton_absolute_tolerance = 1e-10,
+                                               .max_newton_iterations = 30,
+                                               .assembly_tolerance = 1e-12};
+#define SMALL .step = 1e-3, .steps = 200, .order = 2, .energy_order = 2, .scale = 1
 #define FINE .step = 2e-2, .steps = 20, .energy_order = 0, .scale = 1
 
 static const conformance_case cases[] = {
@@ -107,6 +115,11 @@ static const conformance_case cases[] = {
      STEPS},
     {"stabilised, position", create, &stabilised, .port = 0, .constrained = YK_AXES_TRANSLATION,
      MOTION, STEPS},
+    {"chebyshev, force", create, &chebyshev, .port = 0, .constrained = YK_AXIS_X | YK_AXIS_Y,
+     WRENCH, SMALL},
+    {"chebyshev, position", create, &chebyshev, .port = 0, .constrained = YK_AXES_TRANSLATION,
+     MOTION, SMALL},
+    {"chebyshev, actuator", create, &chebyshev, .port = 1, .constrained = YK_AXIS_X, WRENCH, SMALL},
     {"runge-kutta, force", create, &runge_kutta, .port = 0, .constrained = YK_AXIS_X | YK_AXIS_Y,
      WRENCH, FINE, .order = 4},
     {"runge-kutta, motions", create, &runge_kutta, .port = 0, .constrained = YK_AXES_ALL, MOTION,

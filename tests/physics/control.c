@@ -125,7 +125,7 @@ static void endless_steps_are_refused(void **state)
     s->ops->destroy(s);
 }
 
-/* Where D acts on the rate of the command, it adds up to the integral of the measured rate: of 0.5
+/* If D acts on the rate of the command, it adds up to the integral of the measured rate: of 0.5
  * + 3 t over 0.1 s that is 0.065. */
 static void measured_rates_are_integrated(void **state)
 {
@@ -211,7 +211,7 @@ static void rates_of_the_command_are_limited(void **state)
     s->ops->destroy(s);
 }
 
-/* Every 0.25 s, whatever the steps: in between the command is held. */
+/* Every 0.25 s, independent of the steps: in between the command is held. */
 static void samples_are_held(void **state)
 {
     double slope = 2;
@@ -289,7 +289,7 @@ static void expect_refusal(yk_context *context, const yk_control_def *def,
     assert_non_null(strstr(yk_last_message(context), words));
 }
 
-/* Of a loop command, integral, error and filter are a state; each loop has as many words. */
+/* The state of each loop has four words: command, integral, error and filter. */
 static void every_loop_has_its_state(void **state)
 {
     size_t words[3] = {0};

@@ -177,7 +177,7 @@ static void an_open_valve_holds_a_force(void **state)
     }
 }
 
-/* Without a command an open valve stands in its middle, and the oil presses on both sides alike. */
+/* Without a command an open valve is in its centre, and the oil presses on both sides equally. */
 static void without_a_command_valves_are_neutral(void **state)
 {
     yk_hydraulic_def def = yk_hydraulic_default();

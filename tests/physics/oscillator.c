@@ -148,7 +148,7 @@ static void exact_method_follows_a_line(void **state)
     oscillator->ops->destroy(oscillator);
 }
 
-/* Likewise by the two-step method, whose velocity and acceleration are of second order. */
+/* The same with the two-step method, whose velocity and acceleration are of second order. */
 static void two_step_method_follows_a_motion(void **state)
 {
     (void)state;
