@@ -150,7 +150,8 @@ typedef struct yk_energy {
     double kinetic;
     double potential;
     double dissipated; /* By dampers, friction and impacts. */
-    double work;       /* On the subsystem, by external forces and by all ports. */
+    /* On the subsystem, by external forces and by all ports. NaN: only the ports do work, which the coupling counts. */
+    double work;
     /* The part of `work` that came through connected ports. The caller sets it to NaN before the call. If it is still NaN
      * afterwards, or zero although the ports did work, then it is unknown and the coupling uses its own account. */
     double port_work;
@@ -351,13 +352,13 @@ typedef struct yk_step_model {
 
 /* Capabilities ---------------------------------------------------------------------------------
  *
- * What a subsystem can do beyond stepping, in groups. A group is a constant table that begins with its size. It is either
+ * Capabilities of a subsystem in addition to stepping, in groups. A group is a constant table that begins with its size. It is either
  * absent (NULL) or complete. Schemes ask for groups before a run starts. */
 
 /* Rollback, checkpoints and finite differences, after initialize. Setting an image that was read before restores the state
  * bit for bit and discards an open trial. */
 typedef struct yk_rollback_ops {
-    size_t size; /* sizeof(yk_rollback_ops); likewise in all groups below. */
+    size_t size; /* sizeof(yk_rollback_ops); the same in all groups below. */
     yk_state_layout (*layout)(const yk_subsystem *self);
     void (*get)(const yk_subsystem *self, double *image);
     yk_status (*set)(yk_subsystem *self, const double *image);
@@ -610,6 +611,15 @@ typedef struct yk_subsystem_ops {
      * the coupling solves. Default: true for signal ports, false for channels and ports with power. */
     bool (*feeds_through)(const yk_subsystem *self, int input, int port, int channel,
                           int component);
+    /* Whether the steps inside the subsystem do not follow the macro step, so that a run with other macro steps repeats their
+     * errors and no estimate of the error covers them. After initialize. Default: false. */
+    bool (*keeps_own_steps)(const yk_subsystem *self);
+    /* The number of the vector that a channel is a part of, such as the modal amplitudes of a body: the error of a small part
+     * is judged by the range of the largest part with the same unit. 0: a quantity of its own. Default: 0. */
+    int (*channel_vector)(const yk_subsystem *self, int channel);
+    /* Whether a channel says how the solver worked, such as a residual or the number of contacts that it considers. Such
+     * channels change with the step and are not judged as results. Default: false. */
+    bool (*is_diagnostic_channel)(const yk_subsystem *self, int channel);
 
     /* Capabilities; NULL: absent. */
 

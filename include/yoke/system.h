@@ -43,7 +43,7 @@ typedef struct yk_wire_def {
     int source_subsystem;
     int source_port;    /* Any port; -1: a channel. */
     int source_channel; /* Used if source_port is -1. */
-    /* Of a port: index of a double in yk_port_value. Of a channel: index of its value. Both in SI units. */
+    /* For a port, the index of a double in yk_port_value; for a channel, the index of its value. Both in SI units. */
     int component_index;
     int target_subsystem, target_port; /* A signal input. */
     /* The target receives the value at the start of the macro step for the whole step. */
@@ -214,6 +214,7 @@ typedef struct yk_algebraic_loop {
     int wire;         /* One of them; `sample_and_hold` on it opens the loop. */
     bool solved;      /* By Newton's method, or by the iterations of the scheme. */
     bool iterated;    /* By the iterations of the scheme. */
+    bool coupled;     /* Some of its subsystems has an interface. */
 } yk_algebraic_loop;
 
 int yk_system_loop_count(const yk_system *system);

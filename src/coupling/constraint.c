@@ -321,12 +321,19 @@ void yk_constraint_differentiate(const yk_constraint *constraint,
                                  const yk_constraint_kinematics *kinematics,
                                  yk_constraint_gradient *gradient)
 {
+    yk_constraint_differentiate_levels(constraint, kinematics, YK_LEVELS, gradient);
+}
+
+void yk_constraint_differentiate_levels(const yk_constraint *constraint,
+                                        const yk_constraint_kinematics *kinematics, int levels,
+                                        yk_constraint_gradient *gradient)
+{
     memset(gradient, 0, sizeof *gradient);
     gradient->distance = yk_v3_norm(kinematics->a.position);
 
     /* x_A - x_B on every level. */
     if (constraint->kind == YK_PORT_SCALAR) {
-        for (int level = 0; level < YK_LEVELS; level++) {
+        for (int level = 0; level < levels; level++) {
             gradient->by[0][level][0][level] = 1;
             gradient->by[1][level][0][level] = -1;
         }
@@ -345,13 +352,13 @@ void yk_constraint_differentiate(const yk_constraint *constraint,
 
     /* For every coordinate of both sides. */
     for (int side = 0; side < 2; side++) {
-        for (int coordinate = 0; coordinate < YK_MARKER_COORDINATES; coordinate++) {
+        for (int coordinate = 0; coordinate < 6 * levels; coordinate++) {
             variation v = variation_of(kinematics, side, coordinate);
             for (int i = 0; i < constraint->row_count; i++) {
                 double change[YK_LEVELS] = {0};
                 vary(&constraint->row[i], &u[i], &w[i], side, &v, change);
 
-                for (int level = 0; level < YK_LEVELS; level++)
+                for (int level = 0; level < levels; level++)
                     gradient->by[side][level][i][coordinate] = change[level];
             }
         }

@@ -84,6 +84,10 @@ typedef struct yk_constraint_gradient {
 void yk_constraint_differentiate(const yk_constraint *constraint,
                                  const yk_constraint_kinematics *kinematics,
                                  yk_constraint_gradient *gradient);
+/* The same for the first levels only; the other derivatives are zero. */
+void yk_constraint_differentiate_levels(const yk_constraint *constraint,
+                                        const yk_constraint_kinematics *kinematics, int levels,
+                                        yk_constraint_gradient *gradient);
 
 /* Wrenches on both sides of a unit multiplier of a row, each at the side's own marker. They are
  * equal and opposite. */

@@ -242,6 +242,22 @@ static bool participant_energy(const yk_participant *p, yk_energy *energy)
     return true;
 }
 
+/* Work of all interfaces on a participant since the start (J). */
+static double interface_work(const yk_system *system, int participant)
+{
+    const yk_participant *p = &system->participants[participant];
+    double sum = 0;
+    for (int i = 0; i < p->joined_count; i++) {
+        const yk_interface *interface = &system->interfaces[p->joined[i]];
+        if (interface->def.wrench_subsystem == participant)
+            sum += interface->statistics.work[0];
+        if (interface->def.motion_subsystem == participant)
+            sum += interface->statistics.work[1];
+    }
+
+    return sum;
+}
+
 bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy)
 {
     if (!yk_system_has_memory(system, __func__, "energy", energy))
@@ -255,7 +271,12 @@ bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy)
     const yk_system_part *part = &system->parts[subsystem];
     if (!part->shows)
         return true;
-    return participant_energy(&system->participants[part->participant], energy);
+    if (!participant_energy(&system->participants[part->participant], energy))
+        return false;
+
+    if (isnan(energy->work))
+        energy->work = interface_work(system, part->participant);
+    return true;
 }
 
 void yk_ledger_start(yk_system *system)
@@ -280,14 +301,7 @@ yk_energy_balance yk_system_energy_balance(const yk_system *system, int subsyste
     int participant = system->parts[subsystem].participant;
     const yk_participant *p = &system->participants[participant];
 
-    /* Work of the ports according to the interfaces. */
-    for (int i = 0; i < system->interface_count; i++) {
-        const yk_interface *interface = &system->interfaces[i];
-        if (interface->def.wrench_subsystem == participant)
-            balance.interface_work += interface->statistics.work[0];
-        if (interface->def.motion_subsystem == participant)
-            balance.interface_work += interface->statistics.work[1];
-    }
+    balance.interface_work = interface_work(system, participant);
 
     /* The energy exchanged with a subsystem that does not report its energy counts as external
      * work. The ports of a subsystem may be unable to do work; then it exchanges none. */
@@ -314,7 +328,7 @@ yk_energy_balance yk_system_energy_balance(const yk_system *system, int subsyste
     bool given = isfinite(ports) && (ports != 0 || balance.interface_work == 0);
     if (!given)
         ports = balance.interface_work;
-    balance.external_work = work - ports;
+    balance.external_work = isnan(work) ? 0 : work - ports;
 
     /* The remainder is the numerical energy of the integration. */
     balance.numerical =

@@ -49,7 +49,9 @@ static yk_status step_in_sequence(const explicit_scheme *x, yk_system *system)
         int participant = system->sequence[index];
 
         /* A wrench side that has not stepped yet predicts its motion. */
-        for (int i = 0; i < system->interface_count; i++) {
+        const yk_participant *p = &system->participants[participant];
+        for (int k = 0; k < p->joined_count; k++) {
+            int i = p->joined[k];
             const yk_interface *interface = &system->interfaces[i];
             bool a_advanced = interface->a_index < index;
             if (!yk_is_motion_side(interface, participant))

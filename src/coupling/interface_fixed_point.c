@@ -178,6 +178,14 @@ yk_status yk_unknowns_create(const yk_system *system, const yk_unknowns_def *def
     return status;
 }
 
+bool yk_unknowns_exceed_columns(const yk_unknowns *list, int count)
+{
+    for (int i = 0; i < count; i++)
+        if (list[i].size > COLUMNS_MAX)
+            return true;
+    return false;
+}
+
 void yk_unknowns_destroy(yk_context *context, yk_unknowns *list, int count)
 {
     for (int i = 0; i < count; i++) {
@@ -310,6 +318,32 @@ void yk_unknowns_apply(yk_system *system, const yk_unknowns *w, const double *x)
 
     for (int i = 0; i < w->wire_count; i++)
         system->wires[w->wires[i]].given = *x++;
+}
+
+void yk_unknowns_set_wrench(yk_system *system, int interface, const double *x)
+{
+    yk_interface *own = &system->interfaces[interface];
+    yk_wrench_unpack(own->kind, x, &own->applied);
+    yk_input_constant(own->kind, &own->applied, yk_input_a(system, own));
+}
+
+void yk_unknowns_set_motion(yk_system *system, const yk_unknowns *w, int interface, const double *x)
+{
+    yk_interface *own = &system->interfaces[interface];
+    unpack_motion(system, w, own, x, &own->given);
+}
+
+void yk_unknowns_get_motion(const yk_system *system, const yk_unknowns *w, int interface,
+                            double *values)
+{
+    const yk_interface *own = &system->interfaces[interface];
+    pack_motion(system, w, own, &yk_value_a(system, own)->motion, values);
+}
+
+void yk_unknowns_get_reaction(const yk_system *system, int interface, double *values)
+{
+    yk_wrench wrench = yk_system_reaction_wrench(system, interface);
+    yk_wrench_pack(system->interfaces[interface].kind, &wrench, values);
 }
 
 bool yk_unknowns_settled(yk_system *system, const yk_unknowns *w, double *change)

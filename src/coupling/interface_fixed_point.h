@@ -98,12 +98,23 @@ typedef struct yk_unknowns_def {
 /* Every interface that prescribes a motion belongs to one vector. */
 yk_status yk_unknowns_create(const yk_system *system, const yk_unknowns_def *def,
                              yk_unknowns **list, int *count);
+/* Whether a vector of these has more components than the acceleration can keep differences. */
+bool yk_unknowns_exceed_columns(const yk_unknowns *list, int count);
 void yk_unknowns_destroy(yk_context *context, yk_unknowns *list, int count);
 
 /* Reads x from the interfaces and H(x) from the outputs of both sides. */
 void yk_unknowns_read(const yk_system *system, yk_unknowns *w);
 /* Applies a vector to the wrench sides, and to the prescribed motions and signals. */
 void yk_unknowns_apply(yk_system *system, const yk_unknowns *w, const double *x);
+/* The same for one interface of the vector: sets its wrench, or its given motion, and reads the motion that its wrench
+ * side has reached, or the reaction wrench of its motion side. */
+void yk_unknowns_set_wrench(yk_system *system, int interface, const double *x);
+void yk_unknowns_set_motion(yk_system *system, const yk_unknowns *w, int interface,
+                            const double *x);
+void yk_unknowns_get_motion(const yk_system *system, const yk_unknowns *w, int interface,
+                            double *values);
+void yk_unknowns_get_reaction(const yk_system *system, int interface, double *values);
+
 /* Whether H(x) and x differ by at most the tolerance at each interface. Raises *change to the largest difference (N or N m),
  * and stores differences above the tolerance as the residuals of their interfaces. */
 bool yk_unknowns_settled(yk_system *system, const yk_unknowns *w, double *change);

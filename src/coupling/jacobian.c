@@ -10,6 +10,10 @@
 /* The matrix is scaled to rows and columns of size 1. Below this reciprocal condition number, some
  * of its conditions are redundant: no unknown changes them, or only together with other conditions. */
 static const double SINGULAR = 1e-8;
+/* The condition number of a chain grows with the third power of its length or faster, although its
+ * conditions are independent: with all other joints closed, a joint moves two halves of the chain. A
+ * dependent condition has a pivot that is a rounding error, relative to the largest one. */
+static const double DEPENDENT_PIVOT = 1e-11;
 /* A condition is also redundant if its entries are less than this fraction of its bound (see
  * bound_conditions): the subsystems cannot move that way, and its entries are rounding errors. */
 static const double ROUNDING = 1e-8;
@@ -69,6 +73,7 @@ struct yk_jacobian {
 
     /* A response is new since the last factorization; constraints were redundant at that time. */
     bool fresh, redundant;
+    bool expects_redundancy;
     bool factored;
 };
 
@@ -294,6 +299,7 @@ yk_status yk_jacobian_create(yk_context *context, const yk_jacobian_def *def,
         return YK_ERROR_MEMORY;
 
     made->context = context;
+    made->expects_redundancy = true;
     made->parameters = def->parameters;
     made->motions = def->motions;
     made->first_level = def->first_level;
@@ -347,6 +353,11 @@ void yk_jacobian_destroy(yk_jacobian *jacobian)
 void yk_jacobian_renew(yk_jacobian *jacobian)
 {
     jacobian->fresh = true;
+}
+
+void yk_jacobian_expect_redundant(yk_jacobian *jacobian, bool redundant)
+{
+    jacobian->expects_redundancy = redundant;
 }
 
 void yk_response_scale(const yk_jacobian *jacobian, yk_port_response *response, double h)
@@ -749,6 +760,20 @@ static yk_status factor_least_squares(yk_jacobian *j, bool fresh)
     return yk_sparse_factor(j->least_squares, NULL);
 }
 
+/* Whether the factors, which exist, have a pivot that is only an error. The condition number, which
+ * is expensive, is the criterion if errors of finite differences may hide it. */
+static bool has_dependent_pivot(const yk_jacobian *j)
+{
+    bool noisy = false;
+    for (int i = 0; i < j->size && !noisy; i++)
+        noisy = j->noise[i] > 0;
+    if (noisy && j->expects_redundancy)
+        return yk_sparse_rcond(j->matrix) < SINGULAR;
+
+    double spread = yk_sparse_pivot_spread(j->matrix);
+    return spread < DEPENDENT_PIVOT && yk_sparse_rcond(j->matrix) < SINGULAR;
+}
+
 static yk_status factor(yk_jacobian *j)
 {
     bool immobile = scale_matrix(j);
@@ -770,7 +795,7 @@ static yk_status factor(yk_jacobian *j)
     } else if (status != YK_OK)
         return status;
     else if (fresh)
-        j->redundant = immobile || yk_sparse_rcond(j->matrix) < SINGULAR;
+        j->redundant = immobile || has_dependent_pivot(j);
 
     if (j->redundant)
         return factor_least_squares(j, fresh);

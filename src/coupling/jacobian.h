@@ -146,6 +146,11 @@ yk_port_response *yk_jacobian_response(yk_jacobian *jacobian, int participant);
  * redundant. */
 void yk_jacobian_renew(yk_jacobian *jacobian);
 
+/* Sets what is known about redundant constraints from responses without errors of finite
+ * differences: with these errors, a long chain, whose condition number is large, cannot be
+ * distinguished from redundant constraints. Default: true. */
+void yk_jacobian_expect_redundant(yk_jacobian *jacobian, bool redundant);
+
 /* Scales a response that was computed for a step of size h, so that it can be used for other sizes. */
 void yk_response_scale(const yk_jacobian *jacobian, yk_port_response *response, double h);
 

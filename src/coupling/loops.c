@@ -148,20 +148,22 @@ static yk_status describe(const yk_system *system, yk_loop *loop)
     return text.failed ? YK_ERROR_MEMORY : YK_OK;
 }
 
-/* Whether Newton's method can be used: all participants support rollback, and none has an
- * interface. */
-static bool is_solvable(const yk_system *system, const int *loop_of, int loop)
+static bool can_return(const yk_system *system, const int *loop_of, int loop)
 {
     for (int i = 0; i < system->participant_count; i++)
         if (loop_of[i] == loop && !yk_participant_can_return(&system->participants[i]))
             return false;
+    return true;
+}
+
+static bool has_interface(const yk_system *system, const int *loop_of, int loop)
+{
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface_def *def = &system->interfaces[i].def;
         if (loop_of[def->wrench_subsystem] == loop || loop_of[def->motion_subsystem] == loop)
-            return false;
+            return true;
     }
-
-    return true;
+    return false;
 }
 
 /* Merges loops that share a participant, because a participant is advanced only once in an
@@ -234,7 +236,9 @@ static yk_status make_loops(search *s, int *loop_of)
         if (!loop->wires || !loop->members)
             return YK_ERROR_MEMORY;
 
-        loop->solvable = is_solvable(system, loop_of, n);
+        /* Newton's method needs rollback, and signals that do not depend on interface wrenches. */
+        loop->coupled = has_interface(system, loop_of, n);
+        loop->solvable = !loop->coupled && can_return(system, loop_of, n);
         loop->only_at_start = !loop->solvable || (system->traits & YK_SCHEME_IS_FORCE_FORCE);
         for (int i = 0; i < system->wire_count; i++)
             if (s->component[i] >= 0 && loop_of[system->wires[i].def.target_subsystem] == n)
@@ -753,5 +757,6 @@ yk_algebraic_loop yk_system_loop(const yk_system *system, int number)
         .wire = loop->wires[0],
         .solved = loop->solvable ? loop->solved > 0 || !system->started : iterated,
         .iterated = iterated && (!loop->solvable || loop->only_at_start),
+        .coupled = loop->coupled,
     };
 }

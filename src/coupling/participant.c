@@ -44,11 +44,10 @@ void yk_system_gather(yk_participant *p)
 static void make_own_inputs(yk_system *system, yk_participant *p, double offset)
 {
     const yk_scheme_ops *scheme = system->scheme->ops;
-    for (int i = 0; i < system->interface_count; i++) {
+    for (int k = 0; k < p->joined_count; k++) {
+        int i = p->joined[k];
         const yk_interface *interface = &system->interfaces[i];
         bool first = yk_interface_a(system, interface) == p;
-        if (!first && yk_interface_b(system, interface) != p)
-            continue;
 
         /* Interface and side of each connected port. */
         int side = 0;
@@ -75,11 +74,8 @@ static void make_own_inputs(yk_system *system, yk_participant *p, double offset)
     }
 
     /* Signals have no units and no axes. */
-    for (int i = 0; i < system->wire_count; i++) {
-        const yk_wire_def *def = &system->wires[i].def;
-        if (&system->participants[def->target_subsystem] != p)
-            continue;
-
+    for (int k = 0; k < p->received_count; k++) {
+        const yk_wire_def *def = &system->wires[p->received[k]].def;
         const yk_input *signal = &p->inputs[def->target_port];
         p->own_inputs[def->target_port] = yk_input_shift(signal, YK_PORT_SIGNAL, offset);
     }
@@ -151,8 +147,8 @@ static inline yk_status end_call(yk_system *system, yk_participant *p, int subst
  * markers of some joints slide apart. */
 static void add_arms(const yk_system *system, yk_participant *p, double t, double factor, bool mean)
 {
-    for (int i = 0; i < system->interface_count; i++) {
-        const yk_interface *interface = &system->interfaces[i];
+    for (int k = 0; k < p->joined_count; k++) {
+        const yk_interface *interface = &system->interfaces[p->joined[k]];
         if (yk_interface_b(system, interface) != p || interface->kind != YK_PORT_MARKER)
             continue;
 
@@ -436,8 +432,8 @@ int yk_system_number_velocities(const yk_system *system, int participant, int *o
         offsets[port] = -1;
 
     /* Find the ports that receive a wrench ... */
-    for (int i = 0; i < system->interface_count; i++) {
-        const yk_interface *interface = &system->interfaces[i];
+    for (int k = 0; k < p->joined_count; k++) {
+        const yk_interface *interface = &system->interfaces[p->joined[k]];
         const yk_interface_def *def = &interface->def;
         if (def->wrench_subsystem == participant)
             offsets[def->wrench_port] = 0;
@@ -515,8 +511,8 @@ void yk_system_pack_wrenches(yk_system *system, int participant)
     /* The latest reaction wrenches of the motion sides, in the order of the interfaces. */
     double *fresh = p->fresh;
     double *applied = p->applied;
-    for (int i = 0; i < system->interface_count; i++) {
-        const yk_interface *interface = &system->interfaces[i];
+    for (int k = 0; k < p->joined_count; k++) {
+        const yk_interface *interface = &system->interfaces[p->joined[k]];
         if (!yk_is_wrench_side(interface, participant))
             continue;
 
@@ -531,8 +527,8 @@ void yk_system_apply_wrenches(yk_system *system, int participant, const double *
 {
     /* In the same order as they were packed. */
     const yk_participant *p = &system->participants[participant];
-    for (int i = 0; i < system->interface_count; i++) {
-        yk_interface *interface = &system->interfaces[i];
+    for (int k = 0; k < p->joined_count; k++) {
+        yk_interface *interface = &system->interfaces[p->joined[k]];
         if (!yk_is_wrench_side(interface, participant))
             continue;
 

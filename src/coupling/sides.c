@@ -28,7 +28,8 @@ static const double STEP = 1e-3;
 
 /* Mobilities of a participant at its marker ports, 6 x 6 blocks in global axes. */
 typedef struct mobility {
-    bool asked, known;
+    bool asked;  /* The evaluation was tried. */
+    bool known;  /* It succeeded. */
     int *offset; /* per port, -1: none */
     int size;
     double *matrix;
@@ -44,14 +45,13 @@ typedef struct sides {
     yk_system *system;
     mobility *mobilities; /* per participant */
     choice *choices;      /* per interface */
-    bool *out_of_memory;  /* A mobility is unknown because memory is missing. */
 } sides;
 
 /* Mobilities ----------------------------------------------------------------------------------- */
 
 /* Initializes a copy with a wrench on every port of an interface, and evaluates its interface
  * model. */
-static bool ask_copy(const sides *s, int participant, yk_subsystem *copy)
+static yk_status evaluate_copy(const sides *s, int participant, yk_subsystem *copy)
 {
     mobility *m = &s->mobilities[participant];
     const yk_participant *p = &s->system->participants[participant];
@@ -60,8 +60,8 @@ static bool ask_copy(const sides *s, int participant, yk_subsystem *copy)
     m->size = 0;
     for (int port = 0; port < p->port_count; port++) {
         bool joined = false;
-        for (int i = 0; i < s->system->interface_count; i++) {
-            const yk_interface_def *def = &s->system->interfaces[i].def;
+        for (int i = 0; i < p->joined_count; i++) {
+            const yk_interface_def *def = &s->system->interfaces[p->joined[i]].def;
             bool first = def->wrench_subsystem == participant && def->wrench_port == port;
             bool second = def->motion_subsystem == participant && def->motion_port == port;
             joined = joined || first || second;
@@ -73,10 +73,8 @@ static bool ask_copy(const sides *s, int participant, yk_subsystem *copy)
             continue;
         yk_status connected =
             copy->ops->connect(copy, port, YK_CAUSALITY_WRENCH_INPUT, YK_AXES_ALL);
-        if (YK_FAILED(connected)) {
-            *s->out_of_memory = *s->out_of_memory || connected == YK_ERROR_MEMORY;
-            return false;
-        }
+        if (YK_FAILED(connected))
+            return connected;
         m->offset[port] = m->size;
         m->size += 6;
     }
@@ -95,10 +93,8 @@ static bool ask_copy(const sides *s, int participant, yk_subsystem *copy)
         const yk_interface_model_ops *ops = copy->ops->interface_model;
         status = ops->evaluate(copy, 0, STEP, inputs, &model);
     }
-    bool good = !YK_FAILED(status);
-    *s->out_of_memory = *s->out_of_memory || status == YK_ERROR_MEMORY;
 
-    for (int port = 0; good && port < p->port_count; port++) {
+    for (int port = 0; !YK_FAILED(status) && port < p->port_count; port++) {
         yk_port_value value;
         if (m->offset[port] < 0)
             continue;
@@ -108,44 +104,45 @@ static bool ask_copy(const sides *s, int participant, yk_subsystem *copy)
 
     yk_free(context, rate);
     yk_free(context, inputs);
-    return good;
+    return status;
 }
 
-/* The mobilities of a participant; NULL if it has no interface model. */
-static const mobility *mobility_of(const sides *s, int participant)
+/* Finds the mobilities of a participant; NULL if it has no interface model, or if the model cannot
+ * be evaluated. Only missing memory is an error. */
+static yk_status find_mobility(const sides *s, int participant, const mobility **found)
 {
     mobility *m = &s->mobilities[participant];
     const yk_participant *p = &s->system->participants[participant];
     yk_context *context = s->system->context;
     const yk_subsystem_ops *ops = p->subsystem->ops;
+    *found = m->known ? m : NULL;
     if (m->asked)
-        return m->known ? m : NULL;
+        return YK_OK;
 
     m->asked = true;
     if (!ops->merge || !ops->interface_model)
-        return NULL;
+        return YK_OK;
 
     size_t ports = (size_t)p->port_count;
     m->offset = yk_allocate(context, ports, sizeof *m->offset);
     m->axes = yk_allocate(context, ports, sizeof *m->axes);
-    if (!m->offset || !m->axes) {
-        *s->out_of_memory = true;
-        return NULL;
-    }
+    if (!m->offset || !m->axes)
+        return YK_ERROR_MEMORY;
 
     /* A merged subsystem of one part is a copy. Warnings come from the original subsystem. */
     yk_subsystem *copy = NULL;
     const yk_merge_def merge = {.parts = &p->subsystem, .part_count = 1, .length_unit = 1};
     yk_quiet_begin(context);
-    yk_status merged = ops->merge->merge(&merge, &copy);
-    *s->out_of_memory = *s->out_of_memory || merged == YK_ERROR_MEMORY;
-    if (!YK_FAILED(merged)) {
-        m->known = ask_copy(s, participant, copy);
+    yk_status status = ops->merge->merge(&merge, &copy);
+    if (!YK_FAILED(status)) {
+        status = evaluate_copy(s, participant, copy);
         copy->ops->destroy(copy);
     }
 
     yk_quiet_end(context);
-    return m->known ? m : NULL;
+    m->known = !YK_FAILED(status);
+    *found = m->known ? m : NULL;
+    return status == YK_ERROR_MEMORY ? status : YK_OK;
 }
 
 /* Directions ----------------------------------------------------------------------------------- */
@@ -165,7 +162,9 @@ static int list_directions(const sides *s, int participant, const mobility *m,
                            direction list[DIRECTIONS_MAX])
 {
     int count = 0;
-    for (int i = 0; i < s->system->interface_count; i++) {
+    const yk_participant *p = &s->system->participants[participant];
+    for (int n = 0; n < p->joined_count; n++) {
+        int i = p->joined[n];
         const yk_interface_def *def = &s->system->interfaces[i].def;
         bool given = s->choices[i].motion && def->motion_subsystem == participant;
         if (!given || m->offset[def->motion_port] < 0 || count + 6 > DIRECTIONS_MAX)
@@ -220,25 +219,25 @@ static double largest_mobility(const mobility *m, int port, bool rotation)
     return largest[rotation];
 }
 
-/* Number of independent motions of its partners that a participant cannot follow. */
-static int missing_freedoms(const sides *s, int participant)
+/* Counts the independent motions of its partners that a participant cannot follow. */
+static yk_status count_missing(const sides *s, int participant, int *missing)
 {
     /* Contacts may open, so only mechanisms without contacts are tested. */
+    *missing = 0;
     if (!s->system->participants[participant].subsystem->ops->step_model)
-        return 0;
+        return YK_OK;
 
-    const mobility *own = mobility_of(s, participant);
-    if (!own)
-        return 0;
+    const mobility *own;
+    yk_status status = find_mobility(s, participant, &own);
+    if (status != YK_OK || !own)
+        return status;
 
     direction list[DIRECTIONS_MAX];
     int n = list_directions(s, participant, own, list);
     size_t size = (size_t)(n * n);
     double *sum = yk_allocate(s->system->context, 2 * size, sizeof *sum);
-    if (!sum) {
-        *s->out_of_memory = true;
-        return 0;
-    }
+    if (!sum)
+        return YK_ERROR_MEMORY;
 
     /* First the own mobilities, scaled by the mobilities of both sides. */
     double *copy = sum + size;
@@ -256,13 +255,14 @@ static int missing_freedoms(const sides *s, int participant)
     int rank = yk_dense_rank(n, copy, IMMOBILE);
     if (rank == n) {
         yk_free(s->system->context, sum);
-        return 0;
+        return YK_OK;
     }
 
     /* Then those of the partners in the same scales, each with a largest mobility of 1. A partner
      * without an interface model counts as free to move. */
-    for (int i = 0; i < n; i++) {
-        const mobility *partner = mobility_of(s, list[i].partner);
+    for (int i = 0; status == YK_OK && i < n; i++) {
+        const mobility *partner;
+        status = find_mobility(s, list[i].partner, &partner);
         if (!partner || partner->offset[list[i].port[1]] < 0) {
             sum[i * n + i] += 1;
             continue;
@@ -284,9 +284,10 @@ static int missing_freedoms(const sides *s, int participant)
         }
     }
 
-    int missing = yk_dense_rank(n, sum, IMMOBILE) - rank;
+    int more = yk_dense_rank(n, sum, IMMOBILE) - rank;
     yk_free(s->system->context, sum);
-    return missing > 0 ? missing : 0;
+    *missing = more > 0 ? more : 0;
+    return status;
 }
 
 /* The choice ----------------------------------------------------------------------------------- */
@@ -345,38 +346,61 @@ static bool can_exchange(const yk_system *system, const yk_interface_def *def)
            takes_motion(system, &other);
 }
 
-/* Exchanges sides until a participant can follow all motions that it is given. false: it cannot,
- * and its interfaces are unchanged. */
-static bool make_follow(sides *s, int participant)
+static yk_status make_follow(sides *s, int participant, int *missing);
+
+/* Exchanges the sides of an interface, and of further ones until its new motion side can follow.
+ * Undoes this if the participant that followed before has no fewer missing freedoms than `missing`,
+ * or if the new motion side cannot follow. */
+static yk_status try_exchange(sides *s, int participant, yk_interface_def *def, int missing,
+                              bool *exchange)
+{
+    *def = exchanged(def);
+
+    int left, partner_missing = 0;
+    int partner = def->motion_subsystem;
+    yk_status status = count_missing(s, participant, &left);
+    *exchange = status == YK_OK && left < missing;
+    if (*exchange) {
+        status = count_missing(s, partner, &partner_missing);
+        if (status == YK_OK && partner_missing > 0)
+            status = make_follow(s, partner, &partner_missing);
+        *exchange = status == YK_OK && partner_missing == 0;
+    }
+
+    if (!*exchange)
+        *def = exchanged(def);
+    return status;
+}
+
+/* Exchanges sides until a participant can follow all motions that it is given. If it cannot, the
+ * number of missing freedoms remains positive, and its interfaces are unchanged. */
+static yk_status make_follow(sides *s, int participant, int *missing)
 {
     yk_system *system = s->system;
-    for (int missing = missing_freedoms(s, participant); missing > 0;) {
-        int found = -1;
-        for (int i = 0; found < 0 && i < system->interface_count; i++) {
+    const yk_participant *p = &system->participants[participant];
+    yk_status status = count_missing(s, participant, missing);
+    while (status == YK_OK && *missing > 0) {
+        bool found = false;
+        for (int k = 0; status == YK_OK && !found && k < p->joined_count; k++) {
+            int i = p->joined[k];
             yk_interface_def *def = &system->interfaces[i].def;
             bool given = s->choices[i].motion && def->motion_subsystem == participant;
             if (!given || s->choices[i].visited || !can_exchange(system, def))
                 continue;
 
             s->choices[i].visited = true;
-            *def = exchanged(def);
-            bool better = missing_freedoms(s, participant) < missing;
-            int partner = def->motion_subsystem;
-            if (better && (missing_freedoms(s, partner) == 0 || make_follow(s, partner)))
-                found = i;
-            else
-                *def = exchanged(def);
+            status = try_exchange(s, participant, def, *missing, &found);
         }
 
-        if (found < 0)
-            return false;
-        missing = missing_freedoms(s, participant);
+        if (status != YK_OK || !found)
+            break;
+        status = count_missing(s, participant, missing);
     }
 
-    return true;
+    return status;
 }
 
-static yk_status refuse(const sides *s, int participant)
+static yk_status refuse(const sides *s, int participant, int missing)
 {
     const yk_system *system = s->system;
     const char *name = "";
@@ -390,9 +414,8 @@ static yk_status refuse(const sides *s, int participant)
         "as '%s', prescribe to it: %d of them are forbidden by its own joints or by each "
         "other, and exchanging sides of 'between' does not help; choose a scheme that "
         "applies wrenches to both sides, such as %s, or join the parts by %s",
-        yk_system_scheme_name(system), system->participants[participant].name, name,
-        missing_freedoms(s, participant), yk_scheme_name_with(YK_SCHEME_IS_FORCE_FORCE),
-        yk_scheme_name_with(YK_SCHEME_MERGES));
+        yk_system_scheme_name(system), system->participants[participant].name, name, missing,
+        yk_scheme_name_with(YK_SCHEME_IS_FORCE_FORCE), yk_scheme_name_with(YK_SCHEME_MERGES));
 }
 
 static yk_status choose(sides *s)
@@ -402,10 +425,19 @@ static yk_status choose(sides *s)
         s->choices[i].motion = takes_motion(system, &system->interfaces[i].def);
 
     for (int p = 0; p < system->participant_count; p++) {
+        int missing;
+        yk_status status = count_missing(s, p, &missing);
+        if (status == YK_OK && missing == 0)
+            continue;
+
         for (int i = 0; i < system->interface_count; i++)
             s->choices[i].visited = false;
-        if (!make_follow(s, p))
-            return refuse(s, p);
+        if (status == YK_OK)
+            status = make_follow(s, p, &missing);
+        if (status != YK_OK)
+            return status;
+        if (missing > 0)
+            return refuse(s, p, missing);
     }
 
     return YK_OK;
@@ -420,10 +452,8 @@ yk_status yk_system_choose_sides(yk_system *system)
     yk_context *context = system->context;
     size_t participants = (size_t)system->participant_count;
     size_t interfaces = (size_t)system->interface_count;
-    bool out_of_memory = false;
     sides s = {
         .system = system,
-        .out_of_memory = &out_of_memory,
         .mobilities = yk_allocate(context, participants, sizeof *s.mobilities),
         .choices = yk_allocate(context, interfaces, sizeof *s.choices),
     };
@@ -433,8 +463,6 @@ yk_status yk_system_choose_sides(yk_system *system)
         for (int i = 0; i < system->interface_count; i++)
             first[i] = system->interfaces[i].def.wrench_subsystem;
         status = choose(&s);
-        if (out_of_memory)
-            status = YK_ERROR_MEMORY;
     }
 
     for (int i = 0; status == YK_OK && i < system->interface_count; i++) {

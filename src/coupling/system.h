@@ -39,6 +39,7 @@ typedef struct yk_loop {
     char *text; /* Wires of the loop by their ports, for messages. */
     int *wires, wire_count;
 
+    bool coupled;  /* A participant of the loop has an interface. */
     bool solvable; /* Newton's method can solve the loop inside a step. */
     /* The loop is solved at the start only. During steps the iterations of the scheme solve it, or
      * its wires lag by a step. */
@@ -105,6 +106,10 @@ typedef struct yk_participant {
     /* Wires whose source is this participant. */
     yk_wire **wires;
     int wire_count;
+
+    /* Ascending indices of its interfaces, and of the wires that end at it. */
+    int *joined, *received;
+    int joined_count, received_count;
 
     /* The algebraic loop of the participant, NULL: none. `loop_done`: the loop was solved when
      * another participant of it was advanced, so the next advance of this one does nothing. */
@@ -326,6 +331,10 @@ struct yk_system {
      * `wrench_sequence`: A sides before their B sides, for iterations over wrenches. */
     int *sequence;
     int *wrench_sequence;
+
+    /* Memory of the lists `joined`, `received` and `wires` of all participants. */
+    int *joined, *received;
+    yk_wire **sent;
 
     /* Unknowns of the consistent start. */
     int start_unknowns_count;

@@ -10,13 +10,14 @@
 
 #include "base/unit.h"
 #include "coupling/arguments.h"
+#include "coupling/neighbors.h"
 #include "coupling/scheme_options.h"
 #include "coupling/system.h"
 
 /* Creation ------------------------------------------------------------------------------------- */
 
 /* Checks that the port exists, receives a signal, and is not the end of another wire. */
-static yk_status check_target(const yk_system *system, int number, const yk_wire_def *def)
+static yk_status check_target(const yk_system *system, const yk_wire_def *def)
 {
     yk_context *context = system->context;
     int target = def->target_subsystem;
@@ -37,10 +38,9 @@ static yk_status check_target(const yk_system *system, int number, const yk_wire
                        def->name, port->name, to->name);
 
     /* A port can have only one wire. */
-    for (int i = 0; i < number; i++) {
-        const yk_wire_def *other = &system->wires[i].def;
-        if (other->target_subsystem == def->target_subsystem &&
-            other->target_port == def->target_port)
+    for (int i = 0; i < to->received_count; i++) {
+        const yk_wire_def *other = &system->wires[to->received[i]].def;
+        if (other->target_port == def->target_port)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "wires '%s' and '%s' both end at port '%s' of subsystem '%s'; a signal "
                            "port takes one",
@@ -126,19 +126,15 @@ yk_status yk_wires_create(yk_system *system, const yk_system_description *def)
             "scheme %s does not carry wires between subsystems; choose another scheme, such as %s",
             yk_system_scheme_name(system), yk_scheme_name_with(YK_SCHEME_CARRIES_SIGNALS));
 
-    /* Each participant may be the source of all wires. */
     size_t count = (size_t)def->wire_count;
     system->wires = yk_allocate(system->context, count, sizeof *system->wires);
     if (!system->wires)
         return YK_ERROR_MEMORY;
 
     system->wire_count = def->wire_count;
-    for (int i = 0; i < system->participant_count; i++) {
-        yk_participant *p = &system->participants[i];
-        p->wires = yk_allocate(system->context, count, sizeof *p->wires);
-        if (!p->wires)
-            return YK_ERROR_MEMORY;
-    }
+    yk_status status = yk_neighbors_list_wires(system, def);
+    if (status != YK_OK)
+        return status;
 
     for (int i = 0; i < def->wire_count; i++) {
         yk_wire *wire = &system->wires[i];
@@ -147,11 +143,11 @@ yk_status yk_wires_create(yk_system *system, const yk_system_description *def)
             wire->def.name = "unnamed";
 
         int size = 0;
-        yk_status status = check_source(system, &wire->def, &size, &wire->factor);
+        status = check_source(system, &wire->def, &size, &wire->factor);
         if (status != YK_OK)
             return status;
 
-        status = check_target(system, i, &wire->def);
+        status = check_target(system, &wire->def);
         if (status != YK_OK)
             return status;
 
@@ -165,7 +161,9 @@ yk_status yk_wires_create(yk_system *system, const yk_system_description *def)
         /* The source reads the wire after every step, the target receives it as an input. */
         yk_participant *from = &system->participants[wire->def.source_subsystem];
         from->wires[from->wire_count++] = wire;
-        yk_subsystem *target = system->participants[wire->def.target_subsystem].subsystem;
+        yk_participant *to = &system->participants[wire->def.target_subsystem];
+        to->received[to->received_count++] = i;
+        yk_subsystem *target = to->subsystem;
         status = target->ops->connect(target, wire->def.target_port, YK_CAUSALITY_SIGNAL_INPUT, 0);
         if (status != YK_OK)
             return status;
@@ -178,8 +176,6 @@ void yk_wires_destroy(yk_system *system)
 {
     for (int i = 0; system->wires && i < system->wire_count; i++)
         yk_free(system->context, system->wires[i].channel);
-    for (int i = 0; system->participants && i < system->participant_count; i++)
-        yk_free(system->context, system->participants[i].wires);
     yk_free(system->context, system->wires);
 }
 
@@ -229,11 +225,10 @@ static double set_input(yk_system *system, const yk_wire *wire, double begin, do
 
 static double carry(yk_system *system, int participant, yk_carried_signals signals)
 {
+    const yk_participant *p = &system->participants[participant];
     double largest = 0;
-    for (int i = 0; i < system->wire_count; i++) {
-        const yk_wire *wire = &system->wires[i];
-        if (wire->def.target_subsystem != participant)
-            continue;
+    for (int k = 0; k < p->received_count; k++) {
+        const yk_wire *wire = &system->wires[p->received[k]];
 
         /* Value at the end of the step: none, the source's own value, or the given value of a wire
          * against the sequence. */
@@ -271,11 +266,11 @@ void yk_wires_carry_again(yk_system *system, int participant)
 
 void yk_wires_carry_start(yk_system *system, int participant)
 {
-    for (int i = 0; i < system->wire_count; i++) {
-        const yk_wire *wire = &system->wires[i];
+    const yk_participant *p = &system->participants[participant];
+    for (int k = 0; k < p->received_count; k++) {
+        const yk_wire *wire = &system->wires[p->received[k]];
         double value = wire->torn ? wire->torn_end : wire->now;
-        if (wire->def.target_subsystem == participant)
-            set_input(system, wire, value, value);
+        set_input(system, wire, value, value);
     }
 }
 

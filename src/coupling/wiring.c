@@ -8,6 +8,7 @@
 
 #include "coupling/interface_fixed_point.h"
 #include "coupling/loops.h"
+#include "coupling/neighbors.h"
 #include "coupling/scheme_options.h"
 #include "coupling/system.h"
 #include "coupling/wire.h"
@@ -85,7 +86,7 @@ static yk_status create_participant(yk_system *system, const yk_system_descripti
 
 /* Interfaces ----------------------------------------------------------------------------------- */
 
-/* Checks one end of an interface: the port exists, has power, and no other interface uses it. */
+/* Checks one end of an interface: the port exists and has power. */
 static yk_status check_port(yk_system *system, int number, int participant, int port)
 {
     yk_context *context = system->context;
@@ -105,18 +106,28 @@ static yk_status check_port(yk_system *system, int number, int participant, int 
                        "power; join it by a wire",
                        name, p->ports[port].name, p->name);
 
-    /* A port can be connected only once. */
-    for (int i = 0; i < number; i++) {
-        const yk_interface_def *other = &system->interfaces[i].def;
-        bool first = other->wrench_subsystem == participant;
-        bool second = other->motion_subsystem == participant;
-        first = first && other->wrench_port == port;
-        second = second && other->motion_port == port;
-        if (first || second)
-            return yk_fail(context, YK_ERROR_ARGUMENT,
+    return YK_OK;
+}
+
+/* Whether an interface uses a port. */
+static bool uses_port(const yk_interface_def *def, int participant, int port)
+{
+    return (def->wrench_subsystem == participant && def->wrench_port == port) ||
+           (def->motion_subsystem == participant && def->motion_port == port);
+}
+
+/* A port can be connected only once: no earlier interface uses it. */
+static yk_status check_free(const yk_system *system, int number, int participant, int port)
+{
+    const yk_participant *p = &system->participants[participant];
+    for (int k = 0; k < p->joined_count && p->joined[k] < number; k++) {
+        const yk_interface_def *other = &system->interfaces[p->joined[k]].def;
+        if (uses_port(other, participant, port))
+            return yk_fail(system->context, YK_ERROR_ARGUMENT,
                            "interfaces '%s' and '%s' both use port '%s' of subsystem '%s'; a port "
                            "can be joined once",
-                           other->name, name, p->ports[port].name, p->name);
+                           other->name, system->interfaces[number].def.name, p->ports[port].name,
+                           p->name);
     }
 
     return YK_OK;
@@ -248,108 +259,145 @@ static yk_status create_interface(yk_system *system, int number)
  * the next level is used. */
 enum { ALL_WIRES, WIRES_OF_COMMANDS, NO_WIRES, NOTHING };
 
-/* Whether all inputs of the participant from outside its algebraic loop come from participants that
- * are in the sequence already. */
-static bool can_follow_alone(const yk_system *system, int participant, bool wrenches_first,
-                             const bool *listed, int level)
+/* The participants that a participant must wait for. */
+typedef struct waiting {
+    const yk_system *system;
+    bool wrenches_first;
+    bool *listed;
+    bool *receives_wrenches; /* per participant: it is a wrench side */
+    int (*open)[NOTHING];    /* per participant and level: predecessors that are not listed */
+} waiting;
+
+/* One side of an interface waits for the other, unless both receive a wrench that is known. */
+static bool interface_edge(const waiting *w, const yk_interface *interface, int *earlier,
+                           int *later)
 {
-    /* One side of an interface waits for the other, unless both receive a wrench that is known. */
-    for (int i = 0; i < system->interface_count; i++) {
-        const yk_interface_def *def = &system->interfaces[i].def;
-        if (yk_both_take_wrench(&system->interfaces[i]))
-            continue;
+    const yk_interface_def *def = &interface->def;
+    if (yk_both_take_wrench(interface))
+        return false;
 
-        /* Motion sides under external control wait for the motion that was reached. */
-        const yk_participant *b = &system->participants[def->motion_subsystem];
-        int later = def->wrench_subsystem;
-        int earlier = def->motion_subsystem;
-        if (wrenches_first || b->subsystem->ops->time_windows) {
-            later = def->motion_subsystem;
-            earlier = def->wrench_subsystem;
-        }
-
-        if (later == participant && !listed[earlier])
-            return false;
-    }
-
-    /* Wires that count at this level. */
-    for (int i = 0; i < system->wire_count && level < NO_WIRES; i++) {
-        const yk_wire_def *def = &system->wires[i].def;
-        int source = def->source_subsystem;
-        if (def->target_subsystem != participant || source == participant || listed[source])
-            continue;
-        if (system->wires[i].looped)
-            continue;
-
-        /* The motion of a wrench side is known at the start. */
-        bool commands = true;
-        for (int k = 0; k < system->interface_count; k++)
-            if (system->interfaces[k].def.wrench_subsystem == source)
-                commands = false;
-        if (level == ALL_WIRES || commands)
-            return false;
-    }
-
+    /* Motion sides under external control wait for the motion that was reached. */
+    const yk_participant *b = &w->system->participants[def->motion_subsystem];
+    bool wrenches_first = w->wrenches_first || b->subsystem->ops->time_windows;
+    *earlier = wrenches_first ? def->wrench_subsystem : def->motion_subsystem;
+    *later = wrenches_first ? def->motion_subsystem : def->wrench_subsystem;
     return true;
+}
+
+/* Whether the target of a wire waits for its source at a level. */
+static bool wire_counts(const waiting *w, const yk_wire *wire, int level)
+{
+    int source = wire->def.source_subsystem;
+    if (level >= NO_WIRES || source == wire->def.target_subsystem || wire->looped)
+        return false;
+
+    /* The motion of a wrench side is known at the start. */
+    return level == ALL_WIRES || !w->receives_wrenches[source];
+}
+
+static void count_predecessors(waiting *w)
+{
+    const yk_system *system = w->system;
+    for (int i = 0; i < system->interface_count; i++) {
+        w->receives_wrenches[system->interfaces[i].def.wrench_subsystem] = true;
+        int earlier, later;
+        if (!interface_edge(w, &system->interfaces[i], &earlier, &later))
+            continue;
+        for (int level = 0; level < NOTHING; level++)
+            w->open[later][level]++;
+    }
+
+    for (int i = 0; i < system->wire_count; i++)
+        for (int level = 0; level < NOTHING; level++)
+            if (wire_counts(w, &system->wires[i], level))
+                w->open[system->wires[i].def.target_subsystem][level]++;
+}
+
+/* Lists a participant. Each participant after it has one predecessor less to wait for. */
+static void list_participant(waiting *w, int participant)
+{
+    const yk_participant *p = &w->system->participants[participant];
+    w->listed[participant] = true;
+    for (int k = 0; k < p->joined_count; k++) {
+        int earlier, later;
+        if (!interface_edge(w, &w->system->interfaces[p->joined[k]], &earlier, &later) ||
+            earlier != participant)
+            continue;
+        for (int level = 0; level < NOTHING; level++)
+            w->open[later][level]--;
+    }
+
+    for (int k = 0; k < p->wire_count; k++)
+        for (int level = 0; level < NOTHING; level++)
+            if (wire_counts(w, p->wires[k], level))
+                w->open[p->wires[k]->def.target_subsystem][level]--;
 }
 
 /* The participants of an algebraic loop are advanced together, so each waits for the sources of
  * all. */
-static bool can_follow(const yk_system *system, int participant, bool wrenches_first,
-                       const bool *listed, int level)
+static bool can_follow(const waiting *w, int participant, int level)
 {
-    const yk_loop *loop = system->participants[participant].loop;
+    const yk_loop *loop = w->system->participants[participant].loop;
     if (!loop)
-        return can_follow_alone(system, participant, wrenches_first, listed, level);
+        return w->open[participant][level] == 0;
 
-    for (int i = 0; i < system->participant_count; i++)
-        if (system->participants[i].loop == loop &&
-            !can_follow_alone(system, i, wrenches_first, listed, level))
+    for (int i = 0; i < w->system->participant_count; i++)
+        if (w->system->participants[i].loop == loop && w->open[i][level] > 0)
             return false;
     return true;
+}
+
+/* The first participant that waits for none of the remaining ones, at the strictest level at which
+ * there is one. If all remaining participants wait for each other, the first of them. */
+static int choose_next(const waiting *w)
+{
+    for (int level = ALL_WIRES; level < NOTHING; level++)
+        for (int i = 0; i < w->system->participant_count; i++)
+            if (!w->listed[i] && can_follow(w, i, level))
+                return i;
+
+    int first = 0;
+    while (w->listed[first])
+        first++;
+    return first;
 }
 
 /* Finds the order of the participants: motion sides before their wrench sides or the reverse, and
  * sources of wires before their targets. */
 static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequence)
 {
+    yk_context *context = system->context;
     size_t count = (size_t)system->participant_count;
-    bool *listed = yk_allocate(system->context, count, sizeof *listed);
-    int *index = yk_allocate(system->context, count, sizeof *index);
-    if (!listed || !index) {
-        yk_free(system->context, listed);
-        yk_free(system->context, index);
-        return YK_ERROR_MEMORY;
-    }
+    waiting w = {
+        .system = system,
+        .wrenches_first = wrenches_first,
+        .listed = yk_allocate(context, count, sizeof *w.listed),
+        .receives_wrenches = yk_allocate(context, count, sizeof *w.receives_wrenches),
+        .open = yk_allocate(context, count, sizeof *w.open),
+    };
+    int *index = yk_allocate(context, count, sizeof *index);
+    bool complete = w.listed && w.receives_wrenches && w.open && index;
+    if (complete)
+        count_predecessors(&w);
 
-    /* Repeatedly append the first participant that waits for none of the remaining ones, at the
-     * strictest level at which there is one. */
-    for (int n = 0; n < system->participant_count;) {
-        int chosen = -1;
-        for (int level = ALL_WIRES; chosen < 0 && level < NOTHING; level++)
-            for (int i = 0; chosen < 0 && i < system->participant_count; i++)
-                if (!listed[i] && can_follow(system, i, wrenches_first, listed, level))
-                    chosen = i;
-
-        /* All remaining participants wait for each other. */
-        if (chosen < 0)
-            for (chosen = 0; listed[chosen];)
-                chosen++;
-
+    for (int n = 0; complete && n < system->participant_count;) {
         /* Together with the others of its loop. */
+        int chosen = choose_next(&w);
         const yk_loop *loop = system->participants[chosen].loop;
-        for (int i = 0; i < system->participant_count; i++) {
-            if (i != chosen && (!loop || system->participants[i].loop != loop))
+        int first = loop ? 0 : chosen;
+        int end = loop ? system->participant_count : chosen + 1;
+        for (int i = first; i < end; i++) {
+            if (i != chosen && system->participants[i].loop != loop)
                 continue;
 
-            listed[i] = true;
+            list_participant(&w, i);
             index[i] = n;
             sequence[n++] = i;
         }
     }
 
     /* If interfaces and wires form a cycle, some run against the order. */
-    for (int i = 0; i < system->interface_count; i++) {
+    for (int i = 0; complete && i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
         int a = index[interface->def.wrench_subsystem];
         int b = index[interface->def.motion_subsystem];
@@ -361,17 +409,19 @@ static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequ
         }
     }
 
-    for (int i = 0; wrenches_first && i < system->wire_count; i++) {
+    for (int i = 0; complete && wrenches_first && i < system->wire_count; i++) {
         yk_wire *wire = &system->wires[i];
         int source = index[wire->def.source_subsystem];
         int target = index[wire->def.target_subsystem];
         wire->lagged = yk_wire_can_lag(wire) && source >= target;
     }
 
-    yk_free(system->context, listed);
-    yk_free(system->context, index);
+    yk_free(context, w.listed);
+    yk_free(context, w.receives_wrenches);
+    yk_free(context, w.open);
+    yk_free(context, index);
 
-    return YK_OK;
+    return complete ? YK_OK : YK_ERROR_MEMORY;
 }
 
 /* All together --------------------------------------------------------------------------------- */
@@ -407,7 +457,7 @@ yk_status yk_wiring_create(yk_system *system, const yk_system_description *def)
         if (!interface->def.name)
             interface->def.name = "unnamed";
 
-        /* Both ports exist and are free. */
+        /* Both ports exist. */
         const yk_interface_def *own = &interface->def;
         status = check_port(system, i, own->wrench_subsystem, own->wrench_port);
         if (status == YK_OK)
@@ -416,7 +466,15 @@ yk_status yk_wiring_create(yk_system *system, const yk_system_description *def)
             return status;
     }
 
-    status = yk_system_choose_sides(system);
+    status = yk_neighbors_list_interfaces(system);
+    for (int i = 0; status == YK_OK && i < def->interface_count; i++) {
+        const yk_interface_def *own = &system->interfaces[i].def;
+        status = check_free(system, i, own->wrench_subsystem, own->wrench_port);
+        if (status == YK_OK)
+            status = check_free(system, i, own->motion_subsystem, own->motion_port);
+    }
+    if (status == YK_OK)
+        status = yk_system_choose_sides(system);
     for (int i = 0; status == YK_OK && i < def->interface_count; i++)
         status = create_interface(system, i);
     if (status != YK_OK)
@@ -493,6 +551,7 @@ void yk_wiring_destroy(yk_system *system)
 
     yk_loops_destroy(system);
     yk_wires_destroy(system);
+    yk_neighbors_release(system);
     yk_free(context, system->participants);
     yk_free(context, system->interfaces);
     yk_free(context, system->sequence);

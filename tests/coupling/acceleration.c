@@ -72,7 +72,7 @@ static void aitken_is_the_secant_method_in_one_dimension(void **state)
     yk_accelerator_destroy(context, a);
 }
 
-/* Where nothing helps, as on a map that jumps, steps from the best x become ever shorter. */
+/* If nothing helps, as on a map that jumps, steps from the best x become ever shorter. */
 static void steps_that_do_not_help_become_short(void **state)
 {
     (void)state;

@@ -112,6 +112,18 @@ static void the_gradient_is_that_of_the_values(void **state)
         yk_constraint_kinematics_at(&constraint, t, &sides[0], &sides[1], &place);
         yk_constraint_differentiate(&constraint, &place, &gradient);
 
+        /* Without accelerations the other derivatives are the same. */
+        yk_constraint_gradient first;
+        yk_constraint_differentiate_levels(&constraint, &place, 2, &first);
+        for (int side = 0; side < 2; side++) {
+            for (int level = 0; level < YK_LEVELS; level++)
+                for (int row = 0; row < constraint.row_count; row++)
+                    for (int k = 0; k < YK_MARKER_COORDINATES; k++) {
+                        double expected = level < 2 ? gradient.by[side][level][row][k] : 0;
+                        assert_true(first.by[side][level][row][k] == expected);
+                    }
+        }
+
         for (int side = 0; side < 2; side++)
             for (int k = 0; k < YK_MARKER_COORDINATES; k++) {
                 double g[2][YK_LEVELS][YK_JOINT_ROWS_MAX];
@@ -128,7 +140,7 @@ static void the_gradient_is_that_of_the_values(void **state)
     }
 }
 
-/* A unit multiplier gives wrenches whose power is the rate of its row, whatever moves. */
+/* A unit multiplier gives wrenches whose power is the rate of its row, for every motion. */
 static void wrenches_do_the_work_of_their_rows(void **state)
 {
     (void)state;

@@ -275,7 +275,7 @@ static void results_are_those_of_the_motion(void **state)
     assert_true(with != without);
     assert_relative(with, without, 0.02);
 
-    /* Where nothing fails, a policy changes no bit of the motion. */
+    /* Without a failure, a policy changes no bit of the motion. */
     whole.policy.action = YK_ON_FAILURE_STOP;
     pair c;
     open_pair(&c, &whole);
@@ -320,7 +320,7 @@ static void the_other_scheme_goes_on(void **state)
     assert_false(yk_system_get_failures(p.system).used_fallback);
     assert_int_equal(yk_system_get_statistics(p.system).max_iterations, 1);
 
-    /* The brittle one fails whoever asks: that ends the run. */
+    /* The brittle subsystem fails under every scheme, which ends the run. */
     assert_int_equal(yk_system_step(p.system, NULL), YK_ERROR_DIVERGED);
     assert_true(yk_system_get_failures(p.system).used_fallback);
     assert_non_null(strstr(yk_last_message(context), "tight"));
@@ -338,7 +338,7 @@ static void the_other_scheme_goes_on(void **state)
     assert_near(f.first_time, 0.1, 1e-12);
     assert_string_equal(f.first_message, "seen from outside");
 
-    /* Started again, it is with the first scheme and repeats to the bit. */
+    /* A restarted system uses the first scheme and repeats the run to the bit. */
     uint64_t hash = hash_of(&p);
     assert_int_equal(yk_system_initialize(p.system), YK_OK);
     assert_int_equal(steps(&p, 10), YK_OK);
@@ -349,7 +349,7 @@ static void the_other_scheme_goes_on(void **state)
     close_pair(&p);
 }
 
-/* From any state image, in another system, a run goes on to the same bits: before the failure, among
+/* From any state image, another system continues the run to the same bits: before the failure, among
  * halved steps, and after falling back. */
 static void images_know_where_a_policy_is(void **state)
 {

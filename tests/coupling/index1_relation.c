@@ -1,5 +1,5 @@
 /* The scheme index1 on interfaces whose second side takes motion and answers with a wrench:
- * orders, stiff laws beside constraints, impulses, rollback, and controllers in the loop. */
+ * orders, stiff laws next to constraints, impulses, rollback, and controllers in the loop. */
 #include <stdlib.h>
 #include <string.h>
 
@@ -10,7 +10,7 @@
 #include "the_context.h"
 #include "yoke/oscillator.h"
 
-/* A spring and a damper that are told how their end moves, and a force that is told as a signal. */
+/* A spring and a damper that receive the motion of their end, and a force that is received as a signal. */
 typedef struct law {
     yk_subsystem base;
     double stiffness, damping;
@@ -398,7 +398,7 @@ static void laws_have_the_third_order(void **state)
         double coarse = error_on_law(degree, 4, 0.005), fine = error_on_law(degree, 4, 0.0025);
         assert_near(log2(coarse / fine), 3, 0.2);
     }
-    /* Of a wrench that is known at the end of the step only, its value is left. */
+    /* A wrench that is known only at the end of the step keeps its value. */
     assert_near(log2(error_on_law(2, 1, 0.0005) / error_on_law(2, 1, 0.00025)), 1, 0.1);
 }
 

@@ -185,7 +185,7 @@ static void a_partner_without_energy_is_still_watched(void **state)
     silent.energy = NULL;
     masses[1]->ops = &silent;
 
-    /* Two-step with two-step and equal masses: unstable whatever the step. */
+    /* Two-step with two-step and equal masses: unstable at every step. */
     any_scheme scheme = any_scheme_default();
     scheme.inputs = YK_MODIFIED_INPUTS_NONE, scheme.exchange = YK_EXCHANGE_FORCE_MOTION;
     yk_system_description def = {.subsystems = masses,

@@ -425,7 +425,7 @@ static void test_gain_of_loops_that_are_not_solved(void **state)
     }
 }
 
-/* Of the two masses of the amplifiers, 1 and 0.1 kg on 100 N/m each, that move as one (rad/s). */
+/* Frequency of the two masses of the amplifiers, 1 and 0.1 kg on 100 N/m each, that move as one (rad/s). */
 static const double OMEGA = 13.483997249264842;
 
 /* u = (f + 1) / (1 - f g) from the start on, in every scheme that iterates. */

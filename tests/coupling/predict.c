@@ -100,7 +100,7 @@ static const yk_subsystem_ops plain_ops = {.size = sizeof(yk_subsystem_ops),
                                            .get_port_value = output,
                                            .destroy = destroy};
 
-/* What is predicted for the end of the third macro step, at 3 h, and from which motions at h and 2 h. */
+/* The prediction for the end of the third macro step, at 3 h, and the motions at h and 2 h from which it follows. */
 static yk_motion predicted(yk_subsystem *of, yk_subsystem *partner, yk_port_kind kind, double h,
                            yk_motion known[2])
 {
@@ -224,7 +224,7 @@ static void a_constant_rotation_is_exact(void **state)
     assert_vectors_near(motion.angular_velocity, exact.angular_velocity, 1e-12);
 }
 
-/* Where the axis moves, the angular velocity is of third order, as the Hermite polynomial is: a
+/* If the axis moves, the angular velocity is of third order, as the Hermite polynomial is: a
  * rate of phi that is taken for an angular velocity would leave the second. */
 static void a_precession_is_of_third_order(void **state)
 {

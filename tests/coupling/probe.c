@@ -56,7 +56,7 @@ static void masses_are_those_of_the_sides(void **state)
     }
 }
 
-/* The run goes on as if nothing had been tried. */
+/* The run continues as if nothing had been tried. */
 static void probing_changes_nothing(void **state)
 {
     double position[2];

@@ -292,7 +292,7 @@ static void step(yk_context *context, yk_system *system)
         fail_msg("%s", yk_last_message(context));
 }
 
-/* One macro step of the mass in formulas: what the spring is told is the position `where` and
+/* One macro step of the mass in formulas: the spring receives the position `where` and
  * velocity. */
 typedef struct hand {
     double x, v, past[2];
@@ -401,7 +401,7 @@ static double last_speed(yk_context *context, bench *b, int steps)
 
 /* A spring of frequency omega on the mass: with the velocity held, its mean force makes a map of
  * determinant 1 - (omega H)^2 / 2 and trace 2 - 3 (omega H)^2 / 2, which is stable up to omega H
- * = sqrt(2). A damper: up to c H / m = 2. With the reduced model both are stable whatever H. */
+ * = sqrt(2). A damper: up to c H / m = 2. With the reduced model both are stable for every H. */
 static void test_stability(void **state)
 {
     static const double angle[] = {0.5, 1.5, 2.5, 4, 6, 10, 20};

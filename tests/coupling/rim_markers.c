@@ -156,7 +156,7 @@ static void test_stiff_bushing(void **state)
     assert_close(end.position, yk_v3(0.4, 0.25, 0.08 - 2 * 9.81 / 2e5), 2e-6);
 }
 
-/* Positions by the integral of velocities are those of the method but for the error of the step. */
+/* Positions from integrated velocities are those of the method, except for the error of the step. */
 static void test_integrated_positions(void **state)
 {
     yk_transform plain = yk_transform_identity();

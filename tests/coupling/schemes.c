@@ -211,7 +211,7 @@ static const any_scheme *all_schemes(int *count)
     return list;
 }
 
-/* What one side receives is the opposite of what the other gave, to the last bit: at the end of
+/* The wrench that one side receives is the opposite of the other's, to the last bit: at the end of
  * the same step, or of the step before for Jacobi. */
 static void each_side_receives_what_the_other_gave(void **state)
 {
@@ -236,7 +236,7 @@ static void each_side_receives_what_the_other_gave(void **state)
     }
 }
 
-/* The tight scheme's two masses move together up to the tolerance; the interface work tells what
+/* The two masses move together up to the tolerance of the tight scheme; the interface work shows what
  * is left. */
 static void tight_scheme_closes_the_gap(void **state)
 {
@@ -329,7 +329,7 @@ static void aitken_carries_a_heavy_partner(void **state)
     close_masses(&p);
 }
 
-/* The first run goes on, the second from the mark: the image must hold all that the next step
+/* The first run continues, the second starts at the mark: the image must hold all that the next step
  * depends on. */
 static void check_rollback(const any_scheme *scheme, const int *substeps, int steps_before)
 {

@@ -225,7 +225,7 @@ static void steps_end_at_events(void **state)
     assert_true(jump_error(1, &reported) < 1e-10);
 }
 
-/* As if the events were listed, to the bit; and where there are too many of them, as if there
+/* The same bits as if the events were listed; if there are too many of them, as if there
  * were none. */
 static void subsystems_announce_events(void **state)
 {

@@ -152,7 +152,7 @@ static void tear_down(pair *p)
     p->list[1]->ops->destroy(p->list[1]);
 }
 
-/* Steps, and the recurrence beside it; `end`: with the force at the end of a step. */
+/* Steps of the system and of the recurrence; `end`: with the force at the end of a step. */
 static void run(yk_context *context, pair *p, bool end)
 {
     assert_int_equal(yk_system_make(context, &p->def, &p->system), YK_OK);

@@ -279,7 +279,7 @@ static void index1_carries_wires(void **state)
         list[i]->ops->destroy(list[i]);
 }
 
-/* In parts of the step the line goes on where it was. */
+/* In parts of the step the line continues. */
 static void substeps_see_their_part_of_the_line(void **state)
 {
     pair p;
@@ -347,7 +347,7 @@ static void wrong_wires_are_refused(void **state)
     expect_refusal(*state, &p.def, "carries a signal without power; join it by a wire");
 }
 
-/* Two masses that are merged beside the source and the target of the wire, which stay as they
+/* Two masses that are merged, next to the source and the target of the wire, which stay as they
  * are. */
 static void wires_run_beside_what_is_merged(void **state)
 {

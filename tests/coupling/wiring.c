@@ -80,7 +80,7 @@ static void steps_and_schemes_have_limits(void **state)
 }
 
 /* A subsystem without rollback: the oscillator's table less the state operations. */
-/* One subsystem, or several that nothing joins, run whatever the scheme is called. */
+/* One subsystem, or several without a connection, run under every scheme. */
 static void without_interfaces_all_schemes_run(void **state)
 {
     (void)state;

@@ -10,6 +10,8 @@
 
 /* Weights of g / h^2, g' / h and g'' in the condition at the end of a step. */
 static const double CONDITION[1][YK_LEVELS] = {{1, 1, 0}};
+/* Levels in the condition: position and velocity. */
+enum { LEVELS = 2 };
 
 /* Side 0 is the wrench side, side 1 the second side. */
 static int port_on(const yk_interface *interface, int side)
@@ -242,7 +244,7 @@ static yk_status linearise(yk_balance *balance, yk_system *system)
         double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
         yk_constraint_kinematics_at(&own->constraint, system->t + h, &a, &b, &kinematics);
         yk_constraint_value(&own->constraint, &kinematics, g);
-        yk_constraint_differentiate(&own->constraint, &kinematics, &own->gradient);
+        yk_constraint_differentiate_levels(&own->constraint, &kinematics, LEVELS, &own->gradient);
 
         for (int row = 0; row < own->constraint.row_count; row++)
             *residual++ = CONDITION[0][0] * g[0][row] / (h * h) + CONDITION[0][1] * g[1][row] / h;

@@ -656,6 +656,9 @@ yk_status yk_index1_start(yk_scheme *scheme, yk_system *system)
                                           accelerations, 1);
             if (status != YK_OK)
                 break;
+
+            bool redundant = yk_jacobian_is_redundant(x->start_jacobian);
+            yk_jacobian_expect_redundant(x->jacobian, redundant);
         }
 
         yk_jacobian_solve(x->start_jacobian, x->correction, NULL);

@@ -205,6 +205,8 @@ static yk_status run_all(yk_system *system, bool rewind, bool response)
     yk_index1 *x = yk_index1_of(system);
     x->rewinds = rewind;
     x->responds = response;
+    if (response)
+        yk_index1_find_change(system);
     for (int i = 0; i < system->participant_count; i++)
         yk_index1_carry_signals(system, i);
 

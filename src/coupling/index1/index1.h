@@ -114,6 +114,8 @@ typedef struct yk_index1 {
     /* Options of the present run: participants are rolled back first; the run computes new
      * responses. */
     bool rewinds, responds;
+    /* Change of a multiplier for finite differences (N, N m). */
+    double change_of_wrenches;
 
     /* Per participant: sensitivities of its last step; NULL: finite differences are used. */
     double **sensitivity;
@@ -273,6 +275,8 @@ double *yk_index1_evaluate_relation(const yk_system *system, int interface, doub
 void yk_index1_relation_work(const yk_system *system, int interface, yk_interface_work *work);
 
 /* response.c */
+/* Chooses the change of the multipliers for finite differences, before the runs that use it. */
+void yk_index1_find_change(yk_system *system);
 /* Makes a step of a participant and computes the derivatives of its motions with respect to the
  * parameters. The participant must be in its saved state. */
 yk_status yk_index1_advance_with_response(yk_system *system, int participant);

@@ -20,7 +20,8 @@ static const double CHANGE = 1e-5;
 static const double ROUNDING = 4 * DBL_EPSILON;
 /* Least and largest displacement of a port over the step (m, rad) that a change may cause, and the
  * displacement for which a change is chosen if it exceeds these limits: there, rounding errors and
- * the curvature of the path have similar effects. */
+ * the curvature of the path have similar effects. The least and the usual one are those of a port
+ * within 1 m of the origin; rounding errors grow with the distance. */
 static const double LEAST_MOTION = 1e-10;
 static const double LARGEST_MOTION = 1e-3;
 static const double USUAL_MOTION = 1e-8;
@@ -156,19 +157,13 @@ static bool is_torque(const yk_system *system, const yk_connection *by, int colu
     return constraint->row[column % constraint->row_count].kind == YK_ROW_AXES;
 }
 
-/* The change of a parameter of a connection. */
-static double change_of(const yk_system *system, const yk_connection *by, int column)
+void yk_index1_find_change(yk_system *system)
 {
-    /* Relative to the typical size of its kind. */
-    if (is_wire(system, by))
-        return yk_index1_wire_change(system, by->interface - system->interface_count);
-    if (takes_motion(system, by))
-        return yk_index1_motion_change(system, by->interface);
-
     /* The largest multiplier of the whole system at the ends of the step; 1 if all are zero. */
+    yk_index1 *x = yk_index1_of(system);
     double largest = 0;
     for (int i = 0; i < system->interface_count; i++) {
-        const yk_index1_interface *own = &yk_index1_of(system)->interfaces[i];
+        const yk_index1_interface *own = &x->interfaces[i];
         for (int row = 0; row < own->constraint.row_count; row++) {
             const double *power = own->multiplier[row].power;
             double end = 0;
@@ -180,9 +175,21 @@ static double change_of(const yk_system *system, const yk_connection *by, int co
         }
     }
 
-    double change = 1;
+    x->change_of_wrenches = 1;
     if (largest > 0 && isfinite(largest))
-        change = CHANGE * largest;
+        x->change_of_wrenches = CHANGE * largest;
+}
+
+/* The change of a parameter of a connection. */
+static double change_of(const yk_system *system, const yk_connection *by, int column)
+{
+    /* Relative to the typical size of its kind. */
+    if (is_wire(system, by))
+        return yk_index1_wire_change(system, by->interface - system->interface_count);
+    if (takes_motion(system, by))
+        return yk_index1_motion_change(system, by->interface);
+
+    double change = yk_index1_of(system)->change_of_wrenches;
 
     /* A change that moves the port by less than rounding errors, or very far, is useless: for a
      * system at rest without loads the largest multipliers are rounding errors, and 1 N m makes a
@@ -192,9 +199,11 @@ static double change_of(const yk_system *system, const yk_connection *by, int co
     yk_mobility known = yk_mobility_of_model(changed->mobility, changed->gradient.distance);
     double mobility = is_torque(system, by, column) ? known.rotation : known.translation;
     double moved = change * mobility * system->h * system->h;
-    bool useful = moved > LEAST_MOTION && moved < LARGEST_MOTION;
+    double distance = fmax(1, changed->gradient.distance);
+    double usual = fmin(USUAL_MOTION * sqrt(distance), LARGEST_MOTION);
+    bool useful = moved > fmin(LEAST_MOTION * distance, usual) && moved < LARGEST_MOTION;
     if (mobility > 0 && !useful)
-        change *= USUAL_MOTION / moved;
+        change *= usual / moved;
 
     return change;
 }

@@ -25,16 +25,47 @@
 enum { SHORTENINGS_MAX = 8 };
 static const double SHORTENING = 0.1;
 
-static void apply(const yk_tight *x, yk_system *system, const yk_unknowns *w,
-                  const double *wrenches)
+void yk_tight_apply(const yk_tight *x, yk_system *system, const yk_unknowns *w,
+                    const double *values)
 {
-    yk_unknowns_apply(system, w, wrenches);
+    yk_unknowns_apply(system, w, values);
     for (int k = 0; k < w->interface_count; k++)
         yk_tight_wrench_input(x, system, w->interfaces[k]);
 }
 
+void yk_tight_begin_unknowns(yk_tight *x, yk_system *system)
+{
+    for (int i = 0; i < x->unknowns_count; i++) {
+        yk_unknowns *w = &x->unknowns[i];
+        for (int k = 0; k < w->interface_count; k++) {
+            yk_interface *interface = &system->interfaces[w->interfaces[k]];
+            interface->applied = yk_system_reaction_wrench(system, w->interfaces[k]);
+            w->largest[k] = yk_wrench_size(interface->kind, &interface->applied);
+        }
+
+        yk_unknowns_read(system, w);
+        yk_tight_apply(x, system, w, w->applied);
+    }
+}
+
+bool yk_tight_shorten(yk_tight *x, yk_system *system, int *shortenings)
+{
+    if ((*shortenings)++ == SHORTENINGS_MAX)
+        return false;
+
+    for (int i = 0; i < x->unknowns_count; i++) {
+        yk_unknowns *w = &x->unknowns[i];
+        yk_unknowns_read(system, w);
+        for (int k = 0; k < w->size; k++)
+            w->next[k] = w->tried[k] + SHORTENING * (w->applied[k] - w->tried[k]);
+        yk_tight_apply(x, system, w, w->next);
+    }
+
+    return true;
+}
+
 /* Advances all subsystems at the same time, with the motions and signals of x. */
-static yk_status sweep_together(yk_tight *x, yk_system *system, bool first)
+yk_status yk_tight_sweep_together(yk_tight *x, yk_system *system, bool first)
 {
     for (int i = 0; i < system->interface_count; i++)
         if (!yk_both_take_wrench(&system->interfaces[i]))
@@ -48,13 +79,15 @@ static yk_status sweep_together(yk_tight *x, yk_system *system, bool first)
 static yk_status sweep(yk_tight *x, yk_system *system, bool first)
 {
     if (x->options.sequence == YK_SEQUENCE_JACOBI)
-        return sweep_together(x, system, first);
+        return yk_tight_sweep_together(x, system, first);
 
     for (int index = 0; index < system->participant_count; index++) {
         int participant = system->wrench_sequence[index];
 
         /* Motion sides receive the present motion of their partners. */
-        for (int i = 0; i < system->interface_count; i++) {
+        const yk_participant *p = &system->participants[participant];
+        for (int k = 0; k < p->joined_count; k++) {
+            int i = p->joined[k];
             const yk_interface *interface = &system->interfaces[i];
             if (interface->def.motion_subsystem != participant)
                 continue;
@@ -119,7 +152,7 @@ static void accelerate(yk_tight *x, yk_system *system)
             continue;
 
         yk_accelerator_next(w->accelerator, w->applied, w->fresh, w->next);
-        apply(x, system, w, w->next);
+        yk_tight_apply(x, system, w, w->next);
     }
 
     /* A relaxation factor applies to wrenches only. Motions and signals take their resulting
@@ -142,12 +175,12 @@ static void pass_on(const yk_tight *x, yk_system *system)
         yk_unknowns *w = &x->unknowns[i];
         memcpy(w->tried, w->applied, (size_t)w->size * sizeof(double));
         memcpy(w->next, w->fresh, (size_t)w->size * sizeof(double));
-        apply(x, system, w, w->next);
+        yk_tight_apply(x, system, w, w->next);
     }
 }
 
 /* Motion sides before wrench sides: their present reaction wrenches are applied. */
-static yk_status exchange(const yk_tight *x, yk_system *system)
+yk_status yk_tight_exchange(const yk_tight *x, yk_system *system)
 {
     for (int index = 0; index < system->participant_count; index++) {
         int participant = system->sequence[index];
@@ -191,18 +224,9 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
     for (int i = 0; i < system->wire_count; i++)
         system->wires[i].given = system->wires[i].before;
 
-    for (int i = 0; i < x->unknowns_count; i++) {
-        yk_unknowns *w = &x->unknowns[i];
-        for (int k = 0; k < w->interface_count; k++) {
-            yk_interface *interface = &system->interfaces[w->interfaces[k]];
-            interface->applied = yk_system_reaction_wrench(system, w->interfaces[k]);
-            w->largest[k] = yk_wrench_size(interface->kind, &interface->applied);
-        }
-
-        yk_unknowns_read(system, w);
-        apply(x, system, w, w->applied);
-        yk_accelerator_begin(w->accelerator);
-    }
+    yk_tight_begin_unknowns(x, system);
+    for (int i = 0; i < x->unknowns_count; i++)
+        yk_accelerator_begin(x->unknowns[i].accelerator);
 
     /* In a cycle the wrenches can agree by chance while the given motions do not, so they must
      * agree twice. */
@@ -216,29 +240,16 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
 
         /* A subsystem failed with this x: shorten the change. */
         if (status != YK_OK) {
-            bool give_up = number == 0 || shortenings == SHORTENINGS_MAX || number >= limit;
-            if (give_up || status == YK_ERROR_MEMORY)
+            bool give_up = number == 0 || number >= limit || status == YK_ERROR_MEMORY;
+            if (give_up || !yk_tight_shorten(x, system, &shortenings))
                 return status;
-
-            shortenings++;
-
-            for (int i = 0; i < x->unknowns_count; i++) {
-                yk_unknowns *w = &x->unknowns[i];
-                yk_unknowns_read(system, w);
-
-                for (int k = 0; k < w->size; k++)
-                    w->next[k] = w->tried[k] + SHORTENING * (w->applied[k] - w->tried[k]);
-
-                apply(x, system, w, w->next);
-            }
-
             continue;
         }
 
         /* At the fixed point each side receives the wrench of the other. */
         bool converged = has_converged(x, system, &report->wrench_change);
         if (converged && agreed)
-            return exchange(x, system);
+            return yk_tight_exchange(x, system);
         if (number >= limit)
             break;
 
@@ -255,7 +266,7 @@ yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_r
         yk_unknowns *w = &x->unknowns[i];
         memcpy(w->next, w->applied, (size_t)w->size * sizeof(double));
         yk_accelerator_best(w->accelerator, w->next);
-        apply(x, system, w, w->next);
+        yk_tight_apply(x, system, w, w->next);
     }
 
     yk_status status = sweep(x, system, false);

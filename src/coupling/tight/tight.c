@@ -82,10 +82,11 @@ void yk_tight_wrench_input(const yk_tight *x, const yk_system *system, int numbe
 
 void yk_tight_wrench_inputs(const yk_tight *x, yk_system *system, int participant)
 {
-    for (int i = 0; i < system->interface_count; i++) {
-        const yk_interface *interface = &system->interfaces[i];
+    const yk_participant *p = &system->participants[participant];
+    for (int k = 0; k < p->joined_count; k++) {
+        const yk_interface *interface = &system->interfaces[p->joined[k]];
         if (yk_is_wrench_side(interface, participant))
-            yk_tight_wrench_input(x, system, i);
+            yk_tight_wrench_input(x, system, p->joined[k]);
     }
 }
 
@@ -112,8 +113,8 @@ void yk_tight_set_wrenches(const yk_tight *x, yk_system *system, int participant
     yk_system_pack_wrenches(system, participant);
 
     const double *fresh = p->fresh;
-    for (int i = 0; !first && i < system->interface_count; i++) {
-        yk_interface *interface = &system->interfaces[i];
+    for (int k = 0; !first && k < p->joined_count; k++) {
+        yk_interface *interface = &system->interfaces[p->joined[k]];
         if (!yk_is_wrench_side(interface, participant))
             continue;
 
@@ -163,7 +164,9 @@ static yk_status tight_iterate(const yk_tight *x, yk_system *system, yk_step_rep
             int participant = system->sequence[index];
 
             /* Motions from the last sweep; in the first sweep, predicted motions. */
-            for (int i = 0; i < system->interface_count; i++) {
+            const yk_participant *p = &system->participants[participant];
+            for (int k = 0; k < p->joined_count; k++) {
+                int i = p->joined[k];
                 const yk_interface *interface = &system->interfaces[i];
                 if (!yk_is_motion_side(interface, participant))
                     continue;
@@ -230,7 +233,9 @@ static yk_status tight_step_or_halve(yk_tight *x, yk_system *system, double t, d
 {
     yk_system_begin_part(system, t, h);
     yk_status status;
-    if (x->unknowns)
+    if (x->newtons)
+        status = yk_tight_iterate_newton(x, system, report);
+    else if (x->unknowns)
         status = yk_tight_iterate_accelerated(x, system, report);
     else if (x->options.sequence == YK_SEQUENCE_JACOBI)
         status = yk_tight_iterate_jacobi(x, system, report);
@@ -293,6 +298,44 @@ static yk_unknown_motion used_motion(const yk_tight *x)
     if (x->options.prescribed_velocity == YK_PRESCRIBED_VELOCITY_PARTNER)
         return YK_UNKNOWN_VELOCITY;
     return YK_UNKNOWN_POSITION;
+}
+
+static void destroy_newtons(yk_tight *x, yk_context *context)
+{
+    for (int i = 0; x->newtons && i < x->unknowns_count; i++)
+        yk_interface_newton_destroy(context, x->newtons[i]);
+    yk_free(context, x->newtons);
+    x->newtons = NULL;
+}
+
+/* Systems with too many interfaces for least squares: Newton's method with the sparse Jacobian, if it
+ * applies to all of their unknowns. */
+static yk_status use_newton(yk_tight *x, yk_system *system, const yk_unknowns_def *def)
+{
+    yk_context *context = system->context;
+    yk_unknowns_def simultaneous = *def;
+    simultaneous.simultaneous = true;
+    yk_unknowns *list;
+    int count;
+    yk_status status = yk_unknowns_create(system, &simultaneous, &list, &count);
+    bool applies = status == YK_OK;
+    for (int i = 0; applies && i < count; i++)
+        applies = yk_interface_newton_applies(system, &list[i]);
+    if (!applies) {
+        yk_unknowns_destroy(context, list, count);
+        return status;
+    }
+
+    yk_unknowns_destroy(context, x->unknowns, x->unknowns_count);
+    x->unknowns = list;
+    x->unknowns_count = count;
+    x->newtons = yk_allocate(context, (size_t)count, sizeof(yk_interface_newton *));
+    if (!x->newtons)
+        return YK_ERROR_MEMORY;
+
+    for (int i = 0; status == YK_OK && i < count; i++)
+        status = yk_interface_newton_create(system, &list[i], &x->newtons[i]);
+    return status;
 }
 
 static yk_status tight_create(yk_system *system, const void *options, yk_scheme **scheme)
@@ -363,7 +406,7 @@ static yk_status tight_create(yk_system *system, const void *options, yk_scheme 
         return YK_OK;
 
     /* One factor cannot serve several interfaces; least squares need all of them in one vector. */
-    const yk_unknowns_def def = {
+    yk_unknowns_def def = {
         .kind = acceleration,
         .what = acceleration == YK_ACCELERATION_QUASI_NEWTON ? YK_UNKNOWNS_OF_JOINED
                                                              : YK_UNKNOWNS_OF_SIDES,
@@ -374,7 +417,11 @@ static yk_status tight_create(yk_system *system, const void *options, yk_scheme 
     };
 
     x->options.acceleration = acceleration;
-    return yk_unknowns_create(system, &def, &x->unknowns, &x->unknowns_count);
+    status = yk_unknowns_create(system, &def, &x->unknowns, &x->unknowns_count);
+    if (status != YK_OK || acceleration != YK_ACCELERATION_QUASI_NEWTON ||
+        !yk_unknowns_exceed_columns(x->unknowns, x->unknowns_count))
+        return status;
+    return use_newton(x, system, &def);
 }
 
 static void tight_destroy(yk_scheme *scheme, yk_system *system)
@@ -382,6 +429,7 @@ static void tight_destroy(yk_scheme *scheme, yk_system *system)
     yk_tight *x = (yk_tight *)scheme;
     yk_balance_destroy(x->balance, system);
     yk_motion_history_destroy(x->history, system);
+    destroy_newtons(x, system->context);
     yk_unknowns_destroy(system->context, x->unknowns, x->unknowns_count);
     yk_free(system->context, x->iterates);
     yk_free(system->context, x->before);
@@ -392,8 +440,12 @@ static yk_status tight_initialize(yk_scheme *scheme, yk_system *system)
 {
     yk_tight *x = (yk_tight *)scheme;
     yk_motion_history_restart(x->history);
-    for (int i = 0; i < x->unknowns_count; i++)
+    for (int i = 0; i < x->unknowns_count; i++) {
         yk_accelerator_restart(x->unknowns[i].accelerator);
+        if (x->newtons)
+            yk_interface_newton_restart(x->newtons[i]);
+    }
+
     return yk_balance_start(x->balance, system);
 }
 
@@ -406,7 +458,8 @@ static yk_state_layout tight_state_layout(const yk_scheme *scheme, const yk_syst
     layout.word_count += history.word_count;
     layout.continuous_count += history.continuous_count;
     for (int i = 0; i < x->unknowns_count; i++)
-        layout.word_count += yk_accelerator_words(x->unknowns[i].accelerator);
+        layout.word_count += x->newtons ? yk_interface_newton_words(x->newtons[i])
+                                        : yk_accelerator_words(x->unknowns[i].accelerator);
 
     return layout;
 }
@@ -427,6 +480,12 @@ static void tight_state_get(const yk_scheme *scheme, const yk_system *system, do
     opaque += count_opaque(x->history);
     /* The accelerators' data of earlier steps cannot be recomputed. */
     for (int i = 0; i < x->unknowns_count; i++) {
+        if (x->newtons) {
+            yk_interface_newton_get(x->newtons[i], opaque);
+            opaque += yk_interface_newton_words(x->newtons[i]);
+            continue;
+        }
+
         const yk_accelerator *accelerator = x->unknowns[i].accelerator;
         yk_accelerator_get(accelerator, opaque);
         opaque += yk_accelerator_words(accelerator);
@@ -444,6 +503,12 @@ static void tight_state_set(yk_scheme *scheme, yk_system *system, const double *
     opaque += count_opaque(x->history);
     yk_balance_take_over(x->balance, system);
     for (int i = 0; i < x->unknowns_count; i++) {
+        if (x->newtons) {
+            yk_interface_newton_set(x->newtons[i], opaque);
+            opaque += yk_interface_newton_words(x->newtons[i]);
+            continue;
+        }
+
         yk_accelerator *accelerator = x->unknowns[i].accelerator;
         yk_accelerator_set(accelerator, opaque);
         opaque += yk_accelerator_words(accelerator);
@@ -461,6 +526,13 @@ static bool tight_is_valid_state(const yk_scheme *scheme, const yk_system *syste
 
     opaque += count_opaque(x->history);
     for (int i = 0; i < x->unknowns_count; i++) {
+        if (x->newtons) {
+            if (!yk_interface_newton_is_valid(x->newtons[i], opaque))
+                return false;
+            opaque += yk_interface_newton_words(x->newtons[i]);
+            continue;
+        }
+
         const yk_accelerator *accelerator = x->unknowns[i].accelerator;
         if (!yk_accelerator_is_valid(accelerator, opaque))
             return false;

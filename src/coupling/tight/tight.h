@@ -22,6 +22,7 @@
 
 #include "coupling/force_force/balance.h"
 #include "coupling/interface_fixed_point.h"
+#include "coupling/interface_newton.h"
 #include "coupling/modified_inputs.h"
 
 typedef struct yk_tight {
@@ -46,6 +47,8 @@ typedef struct yk_tight {
     /* Accelerated sweeps only. */
     int unknowns_count;
     yk_unknowns *unknowns;
+    /* Per vector of unknowns; NULL: the acceleration combines earlier iterations. */
+    yk_interface_newton **newtons;
 } yk_tight;
 
 /* Relative change of a signal that counts as converged. */
@@ -66,6 +69,22 @@ void yk_tight_set_wrenches(const yk_tight *x, yk_system *system, int participant
 
 /* accelerated.c: one macro step with accelerated sweeps. */
 yk_status yk_tight_iterate_accelerated(yk_tight *x, yk_system *system, yk_step_report *report);
+
+/* Applies values of a vector of unknowns, and sets the inputs of its wrench sides. */
+void yk_tight_apply(const yk_tight *x, yk_system *system, const yk_unknowns *w,
+                    const double *values);
+/* Starts the unknowns of a step with the wrenches at the end of the previous one. */
+void yk_tight_begin_unknowns(yk_tight *x, yk_system *system);
+/* Shortens the change that led to the present x, because a subsystem failed with it. False: it was shortened often enough. */
+bool yk_tight_shorten(yk_tight *x, yk_system *system, int *shortenings);
+
+/* One sweep of all participants at the same time with the wrenches, motions and signals of x. */
+yk_status yk_tight_sweep_together(yk_tight *x, yk_system *system, bool first);
+/* The last sweep of a step: wrench sides step with the reaction wrenches of the motion sides. */
+yk_status yk_tight_exchange(const yk_tight *x, yk_system *system);
+
+/* newton.c: one macro step with sweeps of all participants at the same time by Newton's method. */
+yk_status yk_tight_iterate_newton(yk_tight *x, yk_system *system, yk_step_report *report);
 
 /* jacobi.c: one macro step with plain sweeps of all participants at the same time; and one sweep with the inputs that the
  * participants have. */
