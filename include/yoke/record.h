@@ -294,6 +294,12 @@ yk_recorder *yk_record_recorder(yk_record *record);
  * and reason: the file is of another kind, damaged, or contains no samples. */
 yk_status yk_record_load(yk_context *context, const char *path, yk_record **record);
 
+/* The same for records that are larger than what is needed of them: header, summary and number of
+ * rows of an HDF5 results file are read now, each channel, the times and the frames when they are
+ * first asked for. The file stays open until the record is destroyed, and may be replaced or removed
+ * meanwhile. Use the record from one thread at a time. Journals and CSV files are read completely. */
+yk_status yk_record_open(yk_context *context, const char *path, yk_record **record);
+
 /* Writes a recorded run to a file of another format, sample by sample, so that memory does not grow
  * with its length. */
 yk_status yk_record_convert(yk_context *context, const char *from, const char *to,
@@ -308,12 +314,13 @@ const yk_record_summary *yk_record_get_summary(const yk_record *record);
 
 size_t yk_record_row_count(const yk_record *record);
 /* Columns of yk_record_row_count() values, valid until the next sample, begin or destroy. NULL: there is
- * no such channel or component. */
+ * no such channel or component, or the file of yk_record_open() cannot be read; yk_last_message()
+ * tells which. */
 const double *yk_record_times(const yk_record *record);
 const double *yk_record_column(const yk_record *record, int channel, int component);
 
 /* Frames, and the values of each; the header contains the scene. NaN and NULL: there is no such
- * frame. */
+ * frame, or the file of yk_record_open() cannot be read, and the count is 0. */
 size_t yk_record_frame_count(const yk_record *record);
 double yk_record_frame_time(const yk_record *record, size_t frame);
 const float *yk_record_frame(const yk_record *record, size_t frame);

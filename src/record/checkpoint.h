@@ -27,7 +27,7 @@ yk_status yk_checkpoint_write(yk_context *context, const char *path,
                               const yk_checkpoint_section *sections, int count);
 /* Whether a checkpoint can be written there, for example not in a missing folder. Writes nothing. */
 yk_status yk_checkpoint_try(yk_context *context, const char *path);
-/* Whether the file, or the previous one, exists, whatever its contents. */
+/* Whether the file, or the previous one, exists. The contents are not read. */
 bool yk_checkpoint_exists(yk_context *context, const char *path);
 /* Removes both, and an incomplete one. */
 void yk_checkpoint_remove(yk_context *context, const char *path);

@@ -1,5 +1,5 @@
-/* CSV according to RFC 4180: a header line, then numbers with 17 significant digits, which preserve
- * every bit. Written with line feeds; read with these or CR LF. */
+/* CSV according to RFC 4180: a header line, then numbers with the fewest digits that preserve every
+ * bit. Written with line feeds; read with these or CR LF. */
 #include <errno.h>
 #include <fcntl.h>
 #include <stdio.h>
@@ -8,6 +8,7 @@
 #include <strings.h>
 #include <unistd.h>
 
+#include "base/decimal.h"
 #include "base/input.h"
 #include "base/text.h"
 #include "record/journal.h"
@@ -17,7 +18,7 @@
 
 enum {
     TEXT_BYTES = 65536,
-    NUMBER_BYTES = 26 /* "-2.2250738585072014e-308", separator, terminator */
+    NUMBER_BYTES = YK_DECIMAL_BYTES + 1 /* with a separator */
 };
 
 typedef struct csv_writer {
@@ -183,11 +184,10 @@ static yk_status csv_sample(yk_recorder *recorder, double time, const double *ro
         self->used = 0;
     }
 
-    /* 17 digits bring every number back to the bit. */
     for (size_t k = 0; k < self->stride; k++) {
         double value = k > 0 ? row[k - 1] : time;
         char *to = self->text + self->used;
-        self->used += (size_t)yk_format(to, NUMBER_BYTES, "%.17g", value);
+        self->used += yk_decimal_write(value, to);
         self->text[self->used++] = k + 1 < self->stride ? ',' : '\n';
     }
 
@@ -287,6 +287,12 @@ static yk_status fail_at(csv_parser *parser, const char *reason)
 /* After the first line break from the cursor on that is not quoted; NULL: there is none yet. */
 static const char *end_of_line(const csv_parser *parser)
 {
+    /* Lines of numbers have no quotes. */
+    size_t left = (size_t)(parser->end - parser->cursor);
+    const char *feed = memchr(parser->cursor, '\n', left);
+    if (!feed || !memchr(parser->cursor, '"', (size_t)(feed - parser->cursor)))
+        return feed ? feed + 1 : NULL;
+
     bool quoted = false;
     for (const char *c = parser->cursor; c < parser->end; c++) {
         if (*c == '"')
@@ -373,7 +379,8 @@ static yk_status next_field(csv_parser *parser, char **field)
         /* Back to the separator, over which the loop has gone. */
         from--;
     } else {
-        from += strcspn(from, ",\r\n");
+        while (*from && *from != ',' && *from != '\r' && *from != '\n')
+            from++;
         close = from;
     }
 
@@ -615,7 +622,7 @@ static yk_status read_rows(csv_parser *parser, yk_recorder *to)
 
             /* Also inf and nan, as written; nothing may follow. */
             char *rest = NULL;
-            row[i] = yk_text_number(field, &rest);
+            row[i] = yk_decimal_read(field, &rest);
             if (rest == field || rest[strspn(rest, " \t")] != '\0')
                 status = yk_fail(parser->context, YK_ERROR_INPUT,
                                  "%s:%zu: '%.40s' in column %zu ('%s') is not a number",

@@ -133,7 +133,7 @@ static int read_integer(fclib_file *in, const char *group, const char *name, int
 
 static void read_matrix(fclib_file *in, const char *group, yk_entry_matrix *m)
 {
-    /* As in CSparse: nz counts triplets, -1 means compressed columns, -2 compressed rows. */
+    /* The convention of CSparse: nz is the number of triplets; -1 means compressed columns, -2 compressed rows. */
     m->rows = read_integer(in, group, "m", 0, ROWS_MAX);
     m->columns = read_integer(in, group, "n", 0, ROWS_MAX);
     int count = read_integer(in, group, "nz", -2, INT32_MAX);

@@ -103,7 +103,7 @@ static yk_status flush(file_recorder *self, double now)
     if (status != YK_OK)
         return give_up(self, status);
 
-    /* From here on readers find them, whatever happens to this process. */
+    /* From here on readers find them, also if this process is killed. */
     self->count = 0;
     self->flushed = now;
 
@@ -287,7 +287,7 @@ static uint64_t add_double(uint64_t hash, double value)
 {
     if (isnan(value))
         value = NAN;
-    return yk_hash_bytes(hash, &value, sizeof value);
+    return yk_checksum_bytes(hash, &value, sizeof value);
 }
 
 static yk_status digest_sample(yk_recorder *recorder, double time, const double *row)
@@ -305,7 +305,7 @@ static yk_status digest_frame(yk_recorder *recorder, double time, const float *v
 {
     digester *self = (digester *)recorder;
     uint64_t hash = add_double(self->digest.frame_hash, time);
-    self->digest.frame_hash = yk_hash_bytes(hash, values, self->frame_size * sizeof *values);
+    self->digest.frame_hash = yk_checksum_bytes(hash, values, self->frame_size * sizeof *values);
     self->digest.frames++;
     return YK_OK;
 }
@@ -609,7 +609,7 @@ yk_status yk_record_recover_journal(yk_context *context, const char *part, const
     if (status != YK_OK)
         return status;
 
-    /* As at the end of a run. A process that still writes the journal is not disturbed. */
+    /* The same steps as at the end of a run. A process that still writes the journal is not disturbed. */
     file_recorder *self = (file_recorder *)recorder;
     self->use = YK_JOURNAL_RECOVER;
     status = yk_journal_lock(context, part, &self->journal);

@@ -1,6 +1,6 @@
 /* HDF5 reader of the layout in yoke/record.h. Datasets may be anywhere below /channels; their
- * attributes describe them. Rows are read block by block, so that memory does not grow with the
- * file. */
+ * attributes describe them. A load reads rows block by block, so that memory does not grow with the
+ * file; an opened record reads whole columns when they are needed. */
 #include <limits.h>
 #include <stdlib.h>
 #include <string.h>
@@ -228,27 +228,42 @@ static yk_status play_rows(hdf5_loader *loader, const yk_hdf5_entry *time, const
     return YK_OK;
 }
 
+/* The dataset of the times; all channels must have as many rows. */
+static yk_status find_time(hdf5_loader *loader, yk_hdf5_entry *time)
+{
+    if (!yk_hdf5_find(loader->input, NULL, "time", time))
+        return yk_hdf5_damaged(loader->input, "it has no time");
+
+    yk_status status = YK_OK;
+    if (time->kind != YK_HDF5_NUMBERS || time->rank != 1)
+        status = yk_hdf5_damaged(loader->input, "time is not a column of numbers");
+    for (int i = 0; status == YK_OK && i < loader->count; i++) {
+        const record_item *item = &loader->items[i];
+        if (item->entry.rank == 0 || item->entry.size[0] != time->size[0])
+            status = yk_fail(
+                loader->context, YK_ERROR_INPUT,
+                "'%s' is a damaged or truncated HDF5 file: '%s' has %llu rows and time has %llu",
+                loader->path, item->name, (unsigned long long)item->entry.size[0],
+                (unsigned long long)time->size[0]);
+    }
+
+    /* The data of the header are not needed any more. */
+    yk_hdf5_release(loader->input, time);
+    return status;
+}
+
 static yk_status read_tables(hdf5_loader *loader)
 {
     yk_context *context = loader->context;
     yk_hdf5_entry time;
-    if (!yk_hdf5_find(loader->input, NULL, "time", &time))
-        return yk_hdf5_damaged(loader->input, "it has no time");
-
-    yk_status status = YK_OK;
-    if (time.kind != YK_HDF5_NUMBERS || time.rank != 1)
-        status = yk_hdf5_damaged(loader->input, "time is not a column of numbers");
+    yk_status status = find_time(loader, &time);
+    if (status != YK_OK)
+        return status;
 
     row_block block = {.stride = 1};
     size_t widest = 1;
-    for (int i = 0; status == YK_OK && i < loader->count; i++) {
+    for (int i = 0; i < loader->count; i++) {
         const record_item *item = &loader->items[i];
-        if (item->entry.rank == 0 || item->entry.size[0] != time.size[0])
-            status = yk_fail(
-                context, YK_ERROR_INPUT,
-                "'%s' is a damaged or truncated HDF5 file: '%s' has %llu rows and time has %llu",
-                loader->path, item->name, (unsigned long long)item->entry.size[0],
-                (unsigned long long)time.size[0]);
         if (item->columns > widest)
             widest = item->columns;
         block.stride += item->columns;
@@ -257,7 +272,7 @@ static yk_status read_tables(hdf5_loader *loader)
     block.capacity = BLOCK_VALUES / block.stride + 1;
     if (block.capacity > BLOCK_ROWS_MAX)
         block.capacity = BLOCK_ROWS_MAX;
-    if (status == YK_OK && time.size[0] > 0) {
+    if (time.size[0] > 0) {
         block.rows = yk_allocate(context, block.capacity, block.stride * sizeof *block.rows);
         block.column = yk_allocate(context, block.capacity, widest * sizeof *block.column);
         status = block.rows && block.column ? play_rows(loader, &time, &block) : YK_ERROR_MEMORY;
@@ -265,7 +280,6 @@ static yk_status read_tables(hdf5_loader *loader)
 
     yk_free(context, block.rows);
     yk_free(context, block.column);
-    yk_hdf5_release(loader->input, &time);
     return status;
 }
 
@@ -330,7 +344,8 @@ static yk_status check_version(hdf5_loader *loader, const yk_hdf5_entry *root)
     return YK_OK;
 }
 
-static yk_status load_file(hdf5_loader *loader, bool *complete)
+/* Begins the record: everything but rows, frames and summary. */
+static yk_status load_header(hdf5_loader *loader, bool *complete)
 {
     yk_hdf5_entry root;
     if (!yk_hdf5_find(loader->input, NULL, "", &root))
@@ -345,12 +360,17 @@ static yk_status load_file(hdf5_loader *loader, bool *complete)
     if (status == YK_OK && !yk_hdf5_get_integer(loader->input, &root, "is_complete", &is_complete))
         status = yk_hdf5_damaged(loader->input, "it does not say whether it is complete");
     yk_hdf5_release(loader->input, &root);
+    *complete = is_complete != 0;
+    return status;
+}
 
+static yk_status load_file(hdf5_loader *loader, bool *complete)
+{
+    yk_status status = load_header(loader, complete);
     if (status == YK_OK)
         status = read_tables(loader);
     if (status == YK_OK && loader->scene && loader->to->ops->frame)
         status = yk_hdf5_read_frames(loader->context, loader->input, loader->scene, loader->to);
-    *complete = is_complete != 0;
     if (status == YK_OK && *complete)
         status = end_record(loader);
     return status;
@@ -369,4 +389,118 @@ yk_status yk_hdf5_load(yk_context *context, const char *path, yk_recorder *to, b
     yk_hdf5_release_scene(context, loader.scene);
     yk_hdf5_input_close(loader.input);
     return status;
+}
+
+/* A file as the source of a record ------------------------------------------------------------- */
+
+typedef struct hdf5_source {
+    yk_record_source base;
+    hdf5_loader loader; /* its items are the channels */
+    yk_hdf5_entry time;
+    char path[];
+} hdf5_source;
+
+static yk_status source_read_channel(yk_record_source *self, int channel, double *const *columns)
+{
+    hdf5_source *source = (hdf5_source *)self;
+    hdf5_loader *loader = &source->loader;
+    const record_item *item = channel < 0 ? NULL : &loader->items[channel];
+    const yk_hdf5_entry *entry = item ? &item->entry : &source->time;
+    size_t width = item ? item->columns : 1;
+    size_t rows = (size_t)source->time.size[0];
+    yk_hdf5_retry(loader->input);
+    if (width == 1) {
+        bool read = yk_hdf5_read(loader->input, entry, YK_HDF5_FLOAT64, 0, rows, columns[0]);
+        return read ? YK_OK : yk_hdf5_status(loader->input);
+    }
+
+    /* The components are next to each other in the file: read blocks of rows and separate them. */
+    size_t capacity = BLOCK_VALUES / width + 1;
+    if (capacity > rows)
+        capacity = rows;
+    double *block = yk_allocate(loader->context, capacity, width * sizeof *block);
+    if (!block)
+        return YK_ERROR_MEMORY;
+
+    yk_status status = YK_OK;
+    for (size_t start = 0; status == YK_OK && start < rows; start += capacity) {
+        size_t count = rows - start < capacity ? rows - start : capacity;
+        if (!yk_hdf5_read(loader->input, entry, YK_HDF5_FLOAT64, start * width, count * width,
+                          block))
+            status = yk_hdf5_status(loader->input);
+        for (size_t i = 0; status == YK_OK && i < count; i++)
+            for (size_t k = 0; k < width; k++)
+                columns[k][start + i] = block[i * width + k];
+    }
+
+    yk_free(loader->context, block);
+    return status;
+}
+
+static yk_status source_read_frames(yk_record_source *self, yk_recorder *to)
+{
+    hdf5_loader *loader = &((hdf5_source *)self)->loader;
+    yk_hdf5_retry(loader->input);
+    return yk_hdf5_read_frames(loader->context, loader->input, loader->scene, to);
+}
+
+static void source_destroy(yk_record_source *self)
+{
+    hdf5_source *source = (hdf5_source *)self;
+    hdf5_loader *loader = &source->loader;
+    release_items(loader);
+    yk_hdf5_release_scene(loader->context, loader->scene);
+    yk_hdf5_input_close(loader->input);
+    yk_free(loader->context, source);
+}
+
+static const yk_record_source_ops source_ops = {
+    .read_channel = source_read_channel,
+    .read_frames = source_read_frames,
+    .destroy = source_destroy,
+};
+
+yk_status yk_hdf5_attach(yk_context *context, const char *path, yk_record *record)
+{
+    size_t length = strlen(path) + 1;
+    hdf5_source *source = yk_allocate(context, 1, sizeof *source + length);
+    if (!source)
+        return YK_ERROR_MEMORY;
+
+    memcpy(source->path, path, length);
+    source->base.ops = &source_ops;
+    hdf5_loader *loader = &source->loader;
+    *loader =
+        (hdf5_loader){.context = context, .path = source->path, .to = yk_record_recorder(record)};
+    yk_status status = yk_hdf5_input_open(context, path, &loader->input);
+    if (status != YK_OK) {
+        yk_free(context, source);
+        return status;
+    }
+
+    bool complete = false;
+    status = load_header(loader, &complete);
+    if (status == YK_OK)
+        status = find_time(loader, &source->time);
+
+    if (status == YK_OK && complete) {
+        /* The items of the summary take the place of those of the channels meanwhile. */
+        hdf5_loader channels = *loader;
+        loader->items = NULL;
+        loader->count = loader->capacity = 0;
+        status = end_record(loader);
+        release_items(loader);
+        loader->items = channels.items;
+        loader->count = channels.count;
+        loader->capacity = channels.capacity;
+    }
+
+    if (status != YK_OK) {
+        source_destroy(&source->base);
+        return status;
+    }
+
+    yk_record_close(record);
+    yk_record_set_source(record, &source->base, (size_t)source->time.size[0]);
+    return YK_OK;
 }

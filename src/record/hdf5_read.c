@@ -38,6 +38,11 @@ yk_status yk_hdf5_status(const yk_hdf5_input *input)
     return input->status;
 }
 
+void yk_hdf5_retry(yk_hdf5_input *input)
+{
+    input->status = YK_OK;
+}
+
 yk_status yk_hdf5_damaged(yk_hdf5_input *input, const char *reason)
 {
     if (input->status == YK_OK)

@@ -39,6 +39,8 @@ bool yk_hdf5_begins(const void *start, size_t bytes);
 yk_status yk_hdf5_input_open(yk_context *context, const char *path, yk_hdf5_input **input);
 void yk_hdf5_input_close(yk_hdf5_input *input);
 yk_status yk_hdf5_status(const yk_hdf5_input *input);
+/* Forgets a failure, so that other parts of the file can be read. */
+void yk_hdf5_retry(yk_hdf5_input *input);
 /* Reports damage; returns YK_ERROR_INPUT. */
 yk_status yk_hdf5_damaged(yk_hdf5_input *input, const char *reason);
 

@@ -306,7 +306,8 @@ bool yk_hdf5_is_group(const yk_hdf5_object *object)
 
 yk_hdf5_object *yk_hdf5_member(const yk_hdf5_object *group, const char *name)
 {
-    for (size_t i = 0; i < group->member_count; i++)
+    /* The newest first: channels come in the order of their subsystems. */
+    for (size_t i = group->member_count; i-- > 0;)
         if (strcmp(group->members[i]->name, name) == 0)
             return group->members[i];
 

@@ -15,7 +15,7 @@
 #include "record/memory.h"
 #include "record/serialize.h"
 
-enum { VERSION = 2, BYTE_ORDER_MARK = 0x01020304 };
+enum { VERSION = 3, BYTE_ORDER_MARK = 0x01020304 };
 
 static const char MAGIC[8] = {'Y', 'O', 'K', 'E', 'J', 'R', 'N', 'L'};
 
@@ -31,13 +31,13 @@ typedef struct block_head {
 
 static uint64_t head_checksum(const block_head *head)
 {
-    return yk_hash_bytes(YK_HASH_START, head, offsetof(block_head, checksum));
+    return yk_checksum_bytes(YK_HASH_START, head, offsetof(block_head, checksum));
 }
 
 /* The digest of a journal covers the checksums of all its blocks, in order. */
 static uint64_t add_to_digest(uint64_t digest, const block_head *head)
 {
-    return yk_hash_bytes(digest, &head->checksum, sizeof head->checksum);
+    return yk_checksum_bytes(digest, &head->checksum, sizeof head->checksum);
 }
 
 /* Writing -------------------------------------------------------------------------------------- */
@@ -111,8 +111,8 @@ static yk_status append(yk_journal *journal, uint32_t kind, size_t items, const 
         .offset = journal->length,
     };
 
-    uint64_t checksum = yk_hash_bytes(head_checksum(&head), first, first_bytes);
-    head.checksum = yk_hash_bytes(checksum, second, second_bytes);
+    uint64_t checksum = yk_checksum_bytes(head_checksum(&head), first, first_bytes);
+    head.checksum = yk_checksum_bytes(checksum, second, second_bytes);
 
     /* After the last complete block, wherever a failed one ended. */
     uint64_t at = journal->length;
@@ -342,7 +342,7 @@ static void pack_texts(yk_pack *pack, const char *const *texts, int count)
  * size: a build with another size rejects them. */
 static void pack_scene(yk_pack *pack, const yk_record_scene *scene)
 {
-    /* Who takes part, and which way is up. */
+    /* The subsystems and the direction of gravity. */
     yk_pack_number(pack, (uint64_t)scene->subsystem_count);
     pack_texts(pack, scene->subsystems, scene->subsystem_count);
     pack_texts(pack, scene->solvers, scene->subsystem_count);
@@ -747,7 +747,7 @@ static block_read read_block(player *p, uint64_t offset, uint64_t size)
     if (got == READ_FAILED)
         block.status = cannot_read(p, errno);
     bool sound = got == READ_WHOLE &&
-                 yk_hash_bytes(head_checksum(head), p->payload, head->bytes) == head->checksum;
+                 yk_checksum_bytes(head_checksum(head), p->payload, head->bytes) == head->checksum;
     if (sound)
         block.state = BLOCK_SOUND;
 

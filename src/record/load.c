@@ -29,41 +29,74 @@ static yk_status cannot_open(yk_context *context, const char *path, int error)
     return yk_fail(context, YK_ERROR_FILE, "cannot read '%s': %s", path, strerror(error));
 }
 
-yk_status yk_record_play(yk_context *context, const char *path, yk_recorder *to, bool *complete)
+/* The first bytes of a file, which determine its format; its name does not. */
+typedef struct file_start {
+    unsigned char bytes[8];
+    size_t count;
+} file_start;
+
+static yk_status read_start(yk_context *context, const char *path, file_start *start)
 {
-    *complete = true;
     FILE *stream = yk_regular_open(context, path, YK_ERROR_FILE);
-    if (!stream && errno == ENOENT)
+    if (!stream && access(path, F_OK) != 0 && errno == ENOENT)
         return cannot_open(context, path, errno);
     if (!stream)
         return YK_ERROR_FILE;
 
-    /* The first bytes say what it is, whatever its name. */
-    unsigned char start[8];
-    size_t got = fread(start, 1, sizeof start, stream);
+    start->count = fread(start->bytes, 1, sizeof start->bytes, stream);
     int error = ferror(stream) ? errno : 0;
     fclose(stream);
     if (error)
         return cannot_open(context, path, error);
-    if (got == 0)
+    if (start->count == 0)
         return yk_fail(context, YK_ERROR_INPUT, "'%s' is empty", path);
+    return YK_OK;
+}
+
+/* The contents of a file are invalid for a recorder if they have a duplicate or a missing name. */
+static yk_status blame_file(yk_context *context, const char *path, yk_status status)
+{
+    if (status == YK_ERROR_ARGUMENT)
+        return yk_fail(context, YK_ERROR_INPUT, "'%s': %s", path, yk_last_message(context));
+    return status;
+}
+
+yk_status yk_record_play(yk_context *context, const char *path, yk_recorder *to, bool *complete)
+{
+    *complete = true;
+    file_start start;
+    yk_status status = read_start(context, path, &start);
+    if (status != YK_OK)
+        return status;
 
     /* Any other file may be a table: the CSV reader reports errors. */
-    yk_status status;
-    if (yk_hdf5_begins(start, got)) {
+    if (yk_hdf5_begins(start.bytes, start.count)) {
         status = yk_hdf5_load(context, path, to, complete);
-    } else if (yk_is_journal(start, got)) {
-        yk_recovery_report contents;
+    } else if (yk_is_journal(start.bytes, start.count)) {
+        yk_recovery_report contents = {0};
         status = yk_journal_play_file(context, path, to, &contents);
         *complete = contents.is_complete;
     } else {
         status = yk_csv_load(context, path, to, complete);
     }
 
-    /* The contents are invalid for a recorder: a duplicate or a missing name. */
-    if (status == YK_ERROR_ARGUMENT)
-        return yk_fail(context, YK_ERROR_INPUT, "'%s': %s", path, yk_last_message(context));
-    return status;
+    return blame_file(context, path, status);
+}
+
+/* Returns the record of a file, or destroys it if reading failed or there are no samples. */
+static yk_status finish_load(yk_context *context, const char *path, yk_status status,
+                             yk_record *made, yk_record **record)
+{
+    if (status == YK_OK && yk_record_row_count(made) == 0)
+        status = yk_fail(context, YK_ERROR_INPUT,
+                         "'%s' holds no samples: the run ended before its first one", path);
+    if (status != YK_OK) {
+        yk_record_destroy(made);
+        return status;
+    }
+
+    *record = made;
+    return YK_OK;
 }
 
 yk_status yk_record_load(yk_context *context, const char *path, yk_record **record)
@@ -81,17 +114,27 @@ yk_status yk_record_load(yk_context *context, const char *path, yk_record **reco
     /* The data of a killed run are a record, too, closed without an end. */
     if (status == YK_OK && !complete)
         yk_record_close(made);
-    if (status == YK_OK && yk_record_row_count(made) == 0)
-        status = yk_fail(context, YK_ERROR_INPUT,
-                         "'%s' holds no samples: the run ended before its first one", path);
-    if (status != YK_OK) {
-        yk_record_destroy(made);
+    return finish_load(context, path, status, made, record);
+}
+
+yk_status yk_record_open(yk_context *context, const char *path, yk_record **record)
+{
+    *record = NULL;
+    if (!path)
+        return yk_refuse_null(context, __func__, "path");
+
+    file_start start;
+    yk_status status = read_start(context, path, &start);
+    if (status != YK_OK)
         return status;
-    }
+    if (!yk_hdf5_begins(start.bytes, start.count))
+        return yk_record_load(context, path, record);
 
-    *record = made;
-
-    return YK_OK;
+    yk_record *made = NULL;
+    status = yk_record_create(context, &made);
+    if (status == YK_OK)
+        status = blame_file(context, path, yk_hdf5_attach(context, path, made));
+    return finish_load(context, path, status, made, record);
 }
 
 /* Conversion ----------------------------------------------------------------------------------- */

@@ -20,13 +20,17 @@ typedef struct yk_columns {
 struct yk_record {
     yk_recorder base;
     yk_context *context;
-    yk_record_header *header; /* this and all below are never NULL after creation */
+    yk_record_header *header; /* header, summary and data are never NULL after creation */
     yk_record_summary *summary;
     yk_columns *data;
     size_t frame_size, frame_count, frame_capacity;
     double *frame_times;
     float *frames; /* frame_size values each */
     bool complete;
+    /* Source of the columns that are NULL, and of the frames until they have been read; NULL: none. */
+    yk_record_source *source;
+    bool frames_wait;
+    yk_record *self; /* readers have a constant record, which frames are read into on demand */
 };
 
 enum { STAGE_VALUES = 4096, STAGE_ROWS_MIN = 64, STAGE_ROWS_MAX = 256 };
@@ -101,6 +105,14 @@ static void settle(yk_columns *data)
     data->staged = 0;
 }
 
+static void drop_source(yk_record *record)
+{
+    if (record->source)
+        record->source->ops->destroy(record->source);
+    record->source = NULL;
+    record->frames_wait = false;
+}
+
 static yk_status memory_begin(yk_recorder *recorder, const yk_record_header *header)
 {
     /* Create the new parts before the old ones are released, which remain if one of them cannot be
@@ -121,6 +133,7 @@ static yk_status memory_begin(yk_recorder *recorder, const yk_record_header *hea
     }
 
     /* Everything is created: release the previous contents. */
+    drop_source(record);
     yk_free(record->context, record->header);
     yk_free(record->context, record->summary);
     record->header = copy;
@@ -253,6 +266,7 @@ static yk_status memory_end(yk_recorder *recorder, const yk_record_summary *summ
 static void memory_destroy(yk_recorder *recorder)
 {
     yk_record *record = (yk_record *)recorder;
+    drop_source(record);
     destroy_columns(record->context, record->data);
     yk_free(record->context, record->frame_times);
     yk_free(record->context, record->frames);
@@ -279,6 +293,7 @@ yk_status yk_record_create(yk_context *context, yk_record **record)
         return YK_ERROR_MEMORY;
 
     made->base.ops = &memory_ops;
+    made->self = made;
     made->context = context;
 
     /* An empty record has valid members, so that the getters need not check whether it has begun. */
@@ -320,6 +335,76 @@ const yk_record_summary *yk_record_get_summary(const yk_record *record)
     return record->summary;
 }
 
+/* Rows from a file -------------------------------------------------------------------------------- */
+
+void yk_record_set_source(yk_record *record, yk_record_source *source, size_t row_count)
+{
+    /* Columns of a previous record may be too short. They have no capacity until they are read. */
+    yk_columns *data = record->data;
+    for (size_t c = 0; c < data->width; c++) {
+        yk_free(record->context, data->columns[c]);
+        data->columns[c] = NULL;
+    }
+
+    data->capacity = 0;
+    data->rows = row_count;
+    record->source = source;
+    record->frames_wait = record->frame_size > 0;
+}
+
+/* The columns of a channel (-1: the time), which are read now if they have not been read yet. */
+static double **fetch_columns(const yk_record *record, int channel)
+{
+    /* Time is the first column, then the components of all channels in order. */
+    const yk_record_channel *channels = record->header->channels;
+    size_t first = channel < 0 ? 0 : 1;
+    for (int i = 0; i < channel; i++)
+        first += (size_t)channels[i].component_count;
+
+    settle(record->data);
+    double **columns = record->data->columns + first;
+    if (!record->source || columns[0])
+        return columns;
+
+    int count = channel < 0 ? 1 : channels[channel].component_count;
+    bool all = true;
+    for (int i = 0; i < count; i++) {
+        columns[i] = yk_allocate(record->context, record->data->rows, sizeof *columns[i]);
+        all = all && columns[i];
+    }
+
+    if (all && record->source->ops->read_channel(record->source, channel, columns) == YK_OK)
+        return columns;
+
+    for (int i = 0; i < count; i++) {
+        yk_free(record->context, columns[i]);
+        columns[i] = NULL;
+    }
+
+    return columns;
+}
+
+/* Reads the frames of a file when they are first needed; false after a message. */
+static bool fetch_frames(const yk_record *constant)
+{
+    if (!constant->frames_wait)
+        return true;
+
+    /* A record from a file is closed; frames are only accepted by an open one. */
+    yk_record *record = constant->self;
+    record->frames_wait = false;
+    record->data->stage_rows = 1;
+    yk_status status = record->source->ops->read_frames(record->source, &record->base);
+    record->data->stage_rows = 0;
+    if (status == YK_OK)
+        return true;
+
+    /* The next call tries again, with a message of its own. */
+    record->frame_count = 0;
+    record->frames_wait = true;
+    return false;
+}
+
 size_t yk_record_row_count(const yk_record *record)
 {
     return record->data->rows + record->data->staged;
@@ -327,8 +412,7 @@ size_t yk_record_row_count(const yk_record *record)
 
 const double *yk_record_times(const yk_record *record)
 {
-    settle(record->data);
-    return record->data->columns[0];
+    return fetch_columns(record, -1)[0];
 }
 
 const double *yk_record_column(const yk_record *record, int channel, int component)
@@ -342,21 +426,19 @@ const double *yk_record_column(const yk_record *record, int channel, int compone
         return NULL;
     }
 
-    /* Time is the first column, then the components of all channels in order. */
-    size_t column = 1 + (size_t)component;
-    for (int i = 0; i < channel; i++)
-        column += (size_t)record->header->channels[i].component_count;
-    settle(record->data);
-    return record->data->columns[column];
+    return fetch_columns(record, channel)[component];
 }
 
 size_t yk_record_frame_count(const yk_record *record)
 {
+    fetch_frames(record);
     return record->frame_count;
 }
 
 static bool has_frame(const yk_record *record, const char *function, size_t frame)
 {
+    if (!fetch_frames(record))
+        return false;
     if (frame < record->frame_count)
         return true;
 

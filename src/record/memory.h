@@ -18,6 +18,25 @@ yk_status yk_header_copy(yk_context *context, const yk_record_header *header,
 yk_status yk_summary_copy(yk_context *context, const yk_record_summary *summary,
                           yk_record_summary **copy);
 
+/* A file from which a record reads columns and frames when they are first needed. Implementations
+ * have this as their first member. */
+typedef struct yk_record_source yk_record_source;
+
+typedef struct yk_record_source_ops {
+    /* Fills the columns of a channel (-1: the time), one per component, with all rows. */
+    yk_status (*read_channel)(yk_record_source *self, int channel, double *const *columns);
+    /* Passes all frames to a recorder that has begun. */
+    yk_status (*read_frames)(yk_record_source *self, yk_recorder *to);
+    void (*destroy)(yk_record_source *self);
+} yk_record_source_ops;
+
+struct yk_record_source {
+    const yk_record_source_ops *ops;
+};
+
+/* Gives a closed record without rows the rows of a source, which the record owns from now on. */
+void yk_record_set_source(yk_record *record, yk_record_source *source, size_t row_count);
+
 /* Number of doubles in a row: the components of all channels. */
 size_t yk_header_width(const yk_record_header *header);
 
@@ -25,6 +44,10 @@ size_t yk_header_width(const yk_record_header *header);
  * a complete record, the end. */
 yk_status yk_csv_load(yk_context *context, const char *path, yk_recorder *to, bool *complete);
 yk_status yk_hdf5_load(yk_context *context, const char *path, yk_recorder *to, bool *complete);
+
+/* Begins and closes a record with the header and the summary of a results file, which becomes its
+ * source. */
+yk_status yk_hdf5_attach(yk_context *context, const char *path, yk_record *record);
 
 /* Samples and frames of a record that is written from its journal. */
 typedef struct yk_record_counts {

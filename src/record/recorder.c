@@ -313,7 +313,7 @@ static yk_record_scene *put_scene(text_store *store, const yk_record_scene *scen
     filled.subsystems = put_texts(store, scene->subsystems, scene->subsystem_count);
     filled.solvers = put_texts(store, scene->solvers, scene->subsystem_count);
 
-    /* Names are copied beside the records that they belong to. */
+    /* Names are copied into the memory of their records. */
     yk_record_body *bodies =
         take(store, (size_t)scene->body_count * sizeof *bodies, sizeof(double));
     filled.bodies = bodies;

@@ -169,7 +169,7 @@ static void add_cylinder(mesh *m, const yk_shape *shape)
 
 static void add_box(mesh *m, const yk_shape *shape)
 {
-    /* Corner i is at -x or +x by its first bit, likewise y and z. */
+    /* The first bit of i selects the corner at -x or +x, the other bits y and z. */
     int64_t corners[8];
     for (int i = 0; i < 8; i++)
         corners[i] = add_corner(m, shape, i & 1 ? shape->size.x : -shape->size.x,

@@ -2,7 +2,7 @@
  *
  *   build/fuzz/tests/fuzz/fuzz_mesh -max_total_time=30 FOLDER tests/fuzz/corpus/mesh
  *
- * What it finds goes into FOLDER; an input that breaks something becomes a seed. */
+ * Findings are written to FOLDER; an input that breaks something becomes a seed. */
 #include <stdint.h>
 
 #include "scenario_input.h"

@@ -137,7 +137,7 @@ void fuzz_expression(const unsigned char *data, size_t size)
     yk_expression_destroy(expression);
 
     double value = 0;
-    status = yk_expression_constant(context, text, &(yk_scope){0}, &error, &value);
+    status = yk_expression_constant(context, text, &(yk_scope){0}, &error, &value, NULL);
     require(status != YK_OK || isfinite(value), "constants are finite");
     yk_context_destroy(context);
 }
@@ -268,7 +268,7 @@ void fuzz_import(const unsigned char *data, size_t size)
     yk_context_destroy(context);
 }
 
-/* What a client may ask for: an oscillator. */
+/* The subsystem that a client may request: an oscillator. */
 static yk_subsystem *served;
 
 static yk_status create_served(void *user, yk_context *context, const char *name,
@@ -289,7 +289,7 @@ static int digit(unsigned char c)
 
 void fuzz_frames(const unsigned char *data, size_t size)
 {
-    /* Small enough for the buffer of a socket: all of it is there before anybody reads. */
+    /* Small enough for the buffer of a socket, so that all of it is written before it is read. */
     enum { BYTES_MAX = 1 << 14 };
     unsigned char bytes[BYTES_MAX];
     size_t count = 0;
@@ -425,7 +425,7 @@ void fuzz_hdf5(const unsigned char *data, size_t size)
     free(changed);
 }
 
-/* As journal.h and journal.c have it: a start of three words, then blocks of a head of four words,
+/* The layout of journal.h and journal.c: a start of three words, then blocks of a head of four words,
  * whose second is the length of the payload, third the offset and last the checksum. */
 void fuzz_journal(const unsigned char *data, size_t size)
 {
@@ -439,8 +439,8 @@ void fuzz_journal(const unsigned char *data, size_t size)
         if (length > size - at - HEAD)
             break;
 
-        uint64_t checksum = yk_hash_bytes(YK_HASH_START, bytes + at, HEAD - WORD);
-        checksum = yk_hash_bytes(checksum, bytes + at + HEAD, length);
+        uint64_t checksum = yk_checksum_bytes(YK_HASH_START, bytes + at, HEAD - WORD);
+        checksum = yk_checksum_bytes(checksum, bytes + at + HEAD, length);
         memcpy(bytes + at + 3 * WORD, &checksum, sizeof checksum);
         at += HEAD + length;
     }
@@ -449,7 +449,7 @@ void fuzz_journal(const unsigned char *data, size_t size)
     free(bytes);
 }
 
-/* As checkpoint.c has it: the checksum of all that is before it comes last. */
+/* The layout of checkpoint.c: the checksum of everything before it comes last. */
 void fuzz_checkpoint(const unsigned char *data, size_t size)
 {
     unsigned char *bytes = fuzz_take_bytes(data, &size);

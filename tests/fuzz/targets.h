@@ -17,13 +17,13 @@ void fuzz_contact(const unsigned char *data, size_t size);
 /* An FMU: an archive where it begins with "PK", else its model description. Behind "hex:" the bytes
  * are given by their digits. */
 void fuzz_fmu(const unsigned char *data, size_t size);
-/* A model of another program: XML where it begins with '<' (URDF, MJCF, or SSP beside an FMU
+/* A model of another program: XML if it begins with '<' (URDF, MJCF, or SSP next to an FMU
  * `part.fmu` without a binary), else one of MBDyn. */
 void fuzz_import(const unsigned char *data, size_t size);
 /* Frames: the first byte 'c' are those of a client, else those of a server. Behind "hex:" the bytes
  * are given by their digits, so that seeds are text. */
 void fuzz_frames(const unsigned char *data, size_t size);
-/* Results as CSV, or an HDF5 file as it is. */
+/* Results as CSV, or an HDF5 file. */
 void fuzz_results(const unsigned char *data, size_t size);
 /* Changes to a valid HDF5 results file: of three bytes each, two for the place and one for the new value. */
 void fuzz_hdf5(const unsigned char *data, size_t size);

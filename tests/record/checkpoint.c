@@ -22,7 +22,7 @@ static void folders_that_are_not_there_are_told_before(void **state)
     assert_int_equal(yk_checkpoint_try(context, missing), YK_ERROR_FILE);
     assert_non_null(strstr(yk_last_message(context), missing));
 
-    /* What is there stays as it is. */
+    /* Existing files are not changed. */
     const yk_checkpoint_section section = {"name", "bytes", 5};
     for (int i = 0; i < 2; i++)
         assert_int_equal(yk_checkpoint_write(context, path, &section, 1), YK_OK);

@@ -30,8 +30,8 @@ static void text_is_a_plain_table(void **state)
         text, "time [s],tip.position.x [m],tip.position.y [m],tip.position.z [m],count [1],\"say "
               "\"\"a,b\"\" "
               "[N]\"\n"
-              "0,1,-0.5,1.0000000000000001e+300,nan,inf\n"
-              "0.10000000000000001,0.33333333333333331,0,4.9406564584124654e-324,7,-inf\n");
+              "0,1,-0.5,1e+300,nan,inf\n"
+              "0.1,0.3333333333333333,0,5e-324,7,-inf\n");
     free(text);
 }
 

@@ -1,4 +1,4 @@
-/* Files that were damaged at random: whatever a file says, the program gets a record or a message, without a crash, a
+/* Files that were damaged at random: the program gets a record or a message, without a crash, a
  * hang or a memory error.
  *
  *   test_record_damaged [FILES]     so many damaged files, 4000 unless given */

@@ -193,7 +193,7 @@ static void assert_beginning(test_folder *folder, const char *name, size_t least
     yk_record_destroy(record);
 }
 
-/* What the attack has left: the results file whole, or its journal. */
+/* The remaining files: the complete results file, or its journal. */
 static void assert_survived(test_folder *folder, const char *name)
 {
     char part[64];
@@ -260,7 +260,7 @@ static void attack_every_call(test_folder *folder, const char *name, attack kind
         assert_survived(folder, name);
         tried++;
 
-        /* The last call syncs the folder, whose failure is nobody's. */
+        /* The last call syncs the folder; its failure is ignored. */
         if (through && call > expected)
             break;
     }
@@ -343,7 +343,7 @@ static void flip_bit(test_folder *folder, const char *part)
     free(bytes);
 }
 
-/* A bit that changes while the run goes on: the record is not made of the rest, and is not removed;
+/* A bit that changes during the run: the record is not made of the rest, and is not removed;
  * what is intact comes back, with the range of time that is missing. */
 static void a_damaged_journal_is_kept_and_recovered_around(void **state)
 {
@@ -376,7 +376,7 @@ static void a_damaged_journal_is_kept_and_recovered_around(void **state)
         assert_near(recovery.gaps[0].after, sample_time(BLOCK - 1), 0);
         assert_near(recovery.gaps[0].before, sample_time(2 * BLOCK), 0);
 
-        /* What came of it is not marked as a whole record. */
+        /* The result is not marked as a complete record. */
         record = load_file(folder, "b.h5");
         assert_false(yk_record_is_complete(record));
         assert_int_equal(yk_record_row_count(record), 4 * BLOCK);
@@ -615,7 +615,7 @@ static void only_journals_are_recovered(void **state)
                      YK_ERROR_INPUT);
     assert_false(file_exists(whole));
 
-    /* One whose run goes on stays alone. */
+    /* The journal of a running process is left alone. */
     yk_recorder *recorder = create_file_recorder(folder, "b.h5");
     assert_int_equal(yk_recorder_begin(recorder, &sample_header), YK_OK);
     record_samples(recorder, 0, 2000);

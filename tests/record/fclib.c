@@ -215,7 +215,7 @@ static void wrong_files_are_refused(void **state)
     yk_contact_problem_destroy(context, &problem);
 }
 
-/* What FCLIB's layout has no words for. */
+/* Problems that FCLIB's layout cannot describe. */
 static void joints_are_not_written(void **state)
 {
     test_folder *self = *state;

@@ -313,6 +313,83 @@ static void threads_may_record_at_the_same_time(void **state)
     }
 }
 
+/* Rows are read from the file when they are needed: not from its name, and only those asked for. */
+static void opened_files_are_read_on_demand(void **state)
+{
+    test_folder *folder = *state;
+    const yk_record_value values[] = {{.name = "step_count", .value = 7, .unit = "1"}};
+    record_file(folder, "a.h5", 3000, &(yk_record_summary){values, 1});
+    yk_record *record = NULL;
+    assert_int_equal(yk_record_open(folder->context, in_folder(folder, "a.h5"), &record), YK_OK);
+    assert_int_equal(unlink(in_folder(folder, "a.h5")), 0);
+    assert_true(yk_record_is_complete(record));
+    assert_int_equal(yk_record_get_summary(record)->count, 1);
+    assert_near(yk_record_get_summary(record)->values[0].value, 7, 0);
+    assert_channels(record);
+    assert_samples(record, 3000);
+    const double *column = yk_record_column(record, 0, 1);
+    assert_ptr_equal(column, yk_record_column(record, 0, 1));
+    assert_null(yk_record_column(record, SAMPLE_CHANNELS, 0));
+
+    /* A record from a file can be used again, with channels of its own. */
+    yk_recorder *recorder = yk_record_recorder(record);
+    assert_int_equal(yk_recorder_begin(recorder, &sample_header), YK_OK);
+    record_samples(recorder, 0, 5000);
+    assert_int_equal(yk_recorder_end(recorder, NULL), YK_OK);
+    assert_samples(record, 5000);
+    yk_record_destroy(record);
+}
+
+static void opened_files_that_shrink_give_an_error(void **state)
+{
+    test_folder *folder = *state;
+    record_file(folder, "a.h5", 3000, NULL);
+    yk_record *record = NULL;
+    assert_int_equal(yk_record_open(folder->context, in_folder(folder, "a.h5"), &record), YK_OK);
+    assert_int_equal(truncate(in_folder(folder, "a.h5"), 4096), 0);
+    for (int again = 0; again < 2; again++) {
+        assert_null(yk_record_column(record, SAMPLE_CHANNELS - 1, 4));
+        assert_non_null(strstr(yk_last_message(folder->context), "the file was cut off meanwhile"));
+
+        /* The message is that of the last call, also after another error. */
+        assert_null(yk_record_column(record, SAMPLE_CHANNELS, 0));
+        assert_non_null(strstr(yk_last_message(folder->context), "there is no component"));
+    }
+    assert_int_equal(yk_record_row_count(record), 3000);
+    yk_record_destroy(record);
+}
+
+static size_t allocated;
+
+static void *count_bytes(void *user, void *memory, size_t bytes)
+{
+    (void)user;
+    if (bytes == 0) {
+        free(memory);
+        return NULL;
+    }
+    allocated += bytes;
+    return realloc(memory, bytes);
+}
+
+static void opening_does_not_depend_on_the_number_of_rows(void **state)
+{
+    test_folder *folder = *state;
+    record_file(folder, "a.h5", 50000, NULL);
+    yk_context_def def = yk_context_default();
+    def.allocate = count_bytes;
+    yk_context *context = yk_context_create(&def);
+    allocated = 0;
+    yk_record *record = NULL;
+    assert_int_equal(yk_record_open(context, in_folder(folder, "a.h5"), &record), YK_OK);
+    assert_true(allocated < 200000);
+    allocated = 0;
+    assert_non_null(yk_record_column(record, 1, 0));
+    assert_in_range(allocated, 50000 * sizeof(double), 50000 * sizeof(double) + 100000);
+    yk_record_destroy(record);
+    yk_context_destroy(context);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -328,6 +405,11 @@ int main(void)
         cmocka_unit_test_setup_teardown(run_killed_before_its_first_block_says_so, open_folder,
                                         close_folder),
         cmocka_unit_test_setup_teardown(full_disk_is_an_error_and_leaves_whole_blocks, open_folder,
+                                        close_folder),
+        cmocka_unit_test_setup_teardown(opened_files_are_read_on_demand, open_folder, close_folder),
+        cmocka_unit_test_setup_teardown(opened_files_that_shrink_give_an_error, open_folder,
+                                        close_folder),
+        cmocka_unit_test_setup_teardown(opening_does_not_depend_on_the_number_of_rows, open_folder,
                                         close_folder),
         cmocka_unit_test(threads_may_record_at_the_same_time),
     };

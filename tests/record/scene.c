@@ -159,10 +159,14 @@ static void frames_come_back_from_a_file(void **state)
                          YK_OK);
         assert_scene(record, frames);
         yk_record_destroy(record);
+        assert_int_equal(yk_record_open(folder->context, in_folder(folder, "scene.h5"), &record),
+                         YK_OK);
+        assert_scene(record, frames);
+        yk_record_destroy(record);
     }
 }
 
-/* What was written until then is there, and the next record begins with an empty file. */
+/* The frames written until then are in the file, and the next record begins with an empty file. */
 static void a_run_that_is_given_up_keeps_its_frames(void **state)
 {
     test_folder *folder = *state;

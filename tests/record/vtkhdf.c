@@ -186,7 +186,7 @@ static void points_are_where_frames_have_them(void **state)
         assert_near((double)particle[2], 2 + (double)i, 0);
     }
 
-    /* What they belong to, in all steps; and the strain of each step. */
+    /* The owners of the points, in all steps; and the strain of each step. */
     read_dataset(file, "VTKHDF/PointData/radius", H5T_NATIVE_FLOAT, points, numbers);
     assert_near((double)numbers[8], 0.25, 0);
     assert_near((double)numbers[9], 0, 0);
