@@ -8,11 +8,17 @@
 #include "coupling/system_arrays.h"
 #include "model/scenario.h"
 
-/* What builders use ---------------------------------------------------------------------------- */
+/* Functions for builders ----------------------------------------------------------------------- */
 
 yk_context *yk_builder_context(const yk_builder *builder)
 {
     return builder->store->context;
+}
+
+double yk_builder_length_unit(const yk_node *section)
+{
+    const yk_node *units = yk_node_get(section, "units");
+    return units ? yk_length_units[yk_node_choice(units, "length")] : 1;
 }
 
 void *yk_builder_take(yk_builder *builder, size_t bytes)
@@ -115,6 +121,18 @@ yk_status yk_builder_expression(yk_builder *builder, const yk_node *node,
         return yk_builder_error(builder, node, "%s", error.message);
     if (status != YK_OK)
         return status;
+
+    /* Values with a unit are in SI. */
+    double factor;
+    char message[YK_QUANTITY_MESSAGE];
+    if (!yk_quantity_fits(yk_expression_quantity(*expression), node->unit, node->own_length,
+                          node->own_mass, &factor, message)) {
+        yk_expression_destroy(*expression);
+        *expression = NULL;
+        return yk_builder_error(builder, node, "%s", message);
+    }
+
+    yk_expression_scale(*expression, factor);
 
     /* The scenario destroys it, after the subsystems that use it. */
     *entry = (yk_scenario_function){
@@ -320,8 +338,7 @@ static int read_substeps(yk_scenario *scenario, const yk_node *node, const yk_su
         double step = scenario->info.step;
         double count = ceil(step / max_substep->value - 1e-9);
         if (substeps)
-            yk_node_error(diagnostics, max_substep,
-                          "stands in place of substeps: remove one of the two");
+            yk_node_error(diagnostics, max_substep, "replaces 'substeps': remove one of the two");
         else if (!(count < 1e6))
             yk_node_error(diagnostics, max_substep,
                           "is more than a million times in time.step = %g s", step);
@@ -585,7 +602,7 @@ void yk_scenario_build_subsystems(yk_scenario *scenario)
 
 /* The system ----------------------------------------------------------------------------------- */
 
-/* As plain arrays. */
+/* The same data as plain arrays. */
 static yk_system_description describe(const yk_scenario *scenario)
 {
     const yk_scenario_info *info = &scenario->info;

@@ -578,9 +578,10 @@ void yk_scenario_read_channels(yk_scenario *scenario)
         if (file && !yk_record_is_known_format(file->text)) {
             char endings[64];
             yk_record_endings(endings, sizeof endings);
-            yk_node_error(r->diagnostics, file,
-                          "cannot tell the format of '%.60s' by its name; let it end in %s",
-                          file->text, endings);
+            yk_node_error(
+                r->diagnostics, file,
+                "the format of '%.60s' is not known from its name; use a name that ends in %s",
+                file->text, endings);
         } else if (file) {
             info->record_file = yk_builder_output(&scenario->builder, file->text);
         }

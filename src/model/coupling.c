@@ -208,7 +208,7 @@ const yk_option_section *yk_coupling_section(yk_store *store, const yk_extension
     second_fields[0].required = true;
     second_fields[0].description =
         "another scheme that gives interfaces the same, a motion and a wrench or "
-        "a wrench on both sides; its options stand beside it, as under coupling";
+        "a wrench on both sides; its options are next to it, as under coupling";
     if (fall_back && add_option_fields(store, extensions, fall_back, 1, second_fields) < 0)
         return NULL;
 

@@ -9,6 +9,25 @@
 #include "base/input.h"
 #include "base/text.h"
 
+/* Whether a field of the first line names a column, possibly with its unit: "height [mm]". */
+static bool names_column(const char *field, const char *name)
+{
+    size_t length = strlen(name);
+    return strncmp(field, name, length) == 0 &&
+           (field[length] == '\0' || strncmp(field + length, " [", 2) == 0);
+}
+
+/* The unit in a field of the first line; 1 if there is none, or if it is unknown. */
+static yk_unit unit_of(const char *field)
+{
+    yk_unit unit = {.numerator = 1, .denominator = 1};
+    const char *open = strstr(field, " [");
+    size_t length = open ? yk_unit_read(open + 2, NULL, NULL, &unit) : 0;
+    if (!length || strcmp(open + 2 + length, "]") != 0)
+        unit = (yk_unit){.numerator = 1, .denominator = 1};
+    return unit;
+}
+
 /* The next line that is neither empty nor a comment, split into fields. */
 static yk_status next_line(yk_csv *table, bool *more)
 {
@@ -83,13 +102,14 @@ yk_status yk_csv_open(yk_context *context, const char *path, const char *const *
         table->column[k] = -1;
         for (int i = 0; i < table->fields; i++) {
             const char *field = table->field[i];
-            if (strcmp(field, names[k]) != 0)
+            if (!names_column(field, names[k]))
                 continue;
             if (table->column[k] >= 0)
                 return yk_fail(context, YK_ERROR_ARGUMENT, "%s:%d:%d: there are two columns '%s'",
                                path, table->line, (int)(field - table->text) + 1, names[k]);
 
             table->column[k] = i;
+            table->unit[k] = unit_of(field);
         }
 
         if (k < required && table->column[k] < 0)

@@ -38,8 +38,19 @@ static void add_word(yk_context *context, yk_text *text, const char *word)
     yk_text_add(context, text, "\"");
 }
 
+/* "  # corner.yaml:7", "  # --set time.end", "  # default" */
+static void add_origin(yk_context *context, yk_text *text, const yk_node *node)
+{
+    const yk_source *source = node->from;
+    if (source && source->has_lines)
+        yk_text_add(context, text, "  # %s:%d", source->name, node->line);
+    else if (source)
+        yk_text_add(context, text, "  # %s", source->name);
+}
+
 /* The value after a key or a '-', on the same line if it is a scalar or empty. */
-static void add_value(yk_context *context, yk_text *text, const yk_node *node, int indent)
+static void add_value(yk_context *context, yk_text *text, const yk_node *node, int indent,
+                      bool origins)
 {
     if (node->kind != YK_NODE_SCALAR) {
         /* A section or a list, indented below its key. */
@@ -51,7 +62,7 @@ static void add_value(yk_context *context, yk_text *text, const yk_node *node, i
                 add_word(context, text, child->key);
 
             yk_text_add(context, text, "%s", child->key ? ":" : "-");
-            add_value(context, text, child, indent + 2);
+            add_value(context, text, child, indent + 2, origins);
         }
         return;
     }
@@ -71,6 +82,9 @@ static void add_value(yk_context *context, yk_text *text, const yk_node *node, i
     } else {
         add_word(context, text, node->text);
     }
+
+    if (origins)
+        add_origin(context, text, node);
     yk_text_add(context, text, "\n");
 }
 
@@ -81,15 +95,25 @@ static char *finish(yk_context *context, yk_text *text)
     return text->data;
 }
 
-char *yk_scenario_resolved_text(const yk_scenario *scenario)
+static char *describe(const yk_scenario *scenario, bool origins)
 {
     yk_context *context = scenario->context;
     yk_text text = {0};
     for (const yk_node *child = scenario->root->first; child; child = child->next) {
         add_word(context, &text, child->key);
         yk_text_add(context, &text, ":");
-        add_value(context, &text, child, 2);
+        add_value(context, &text, child, 2, origins);
     }
 
     return finish(context, &text);
+}
+
+char *yk_scenario_resolved_text(const yk_scenario *scenario)
+{
+    return describe(scenario, false);
+}
+
+char *yk_scenario_text_with_origins(const yk_scenario *scenario)
+{
+    return describe(scenario, true);
 }

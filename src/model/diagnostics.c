@@ -215,17 +215,24 @@ static bool keep(yk_diagnostics *diagnostics, yk_severity severity, yk_location 
     return true;
 }
 
+/* Whether the message was reported for the same place in a text. */
+static bool is_known(const yk_diagnostics *diagnostics, yk_severity severity, yk_location location,
+                     const char *message)
+{
+    for (int i = 0; i < diagnostics->count && location.line > 0; i++) {
+        const yk_diagnostic *entry = &diagnostics->list[i];
+        if (entry->line == location.line && entry->column == location.column &&
+            entry->severity == severity && strcmp(entry->source, location.source->name) == 0 &&
+            strcmp(entry->message, message) == 0)
+            return true;
+    }
+
+    return false;
+}
+
 void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_location location,
                const char *path, const char *format, ...)
 {
-    /* All messages are counted, the first hundred are stored. */
-    if (severity == YK_SEVERITY_ERROR)
-        diagnostics->errors++;
-    else
-        diagnostics->warnings++;
-    if (yk_diagnostics_full(diagnostics))
-        return;
-
     char message[MESSAGE_MAX];
     va_list arguments;
     va_start(arguments, format);
@@ -244,6 +251,18 @@ void yk_report(yk_diagnostics *diagnostics, yk_severity severity, yk_location lo
         if (tail < expected)
             message[length - 1 - tail] = '\0';
     }
+
+    /* One mistake in a repeated item or in a component is one message. */
+    if (is_known(diagnostics, severity, location, message))
+        return;
+
+    /* All messages are counted, the first hundred are stored. */
+    if (severity == YK_SEVERITY_ERROR)
+        diagnostics->errors++;
+    else
+        diagnostics->warnings++;
+    if (yk_diagnostics_full(diagnostics))
+        return;
 
     if (!keep(diagnostics, severity, location, path ? path : "", message))
         diagnostics->failed = true;
@@ -311,7 +330,7 @@ char *yk_diagnostics_format(const yk_diagnostics *diagnostics)
 
         yk_text_add(context, &text, " | %s\n      | %*s^", entry->excerpt, entry->caret, "");
 
-        /* As far as the line is visible. */
+        /* Only within the visible part of the line. */
         int characters = 0;
         for (const char *at = entry->excerpt; *at; at++)
             characters += !continues_character(*at);

@@ -153,6 +153,11 @@ double yk_code_run(const yk_instruction *instructions, int count, const double *
             top -= now->index - 1;
             top[-1] = now->many(top - 1, now->index);
             break;
+        case YK_OPERATION_TABLE_1: top[-1] = yk_lookup_value(now->table, top[-1]); break;
+        case YK_OPERATION_TABLE_2:
+            top--;
+            top[-1] = yk_lookup_value_2(now->table, top[-1], top[0]);
+            break;
         case YK_OPERATION_JUMP: now += now->index; break;
         case YK_OPERATION_UNLESS:
             if (*--top == 0)

@@ -3,6 +3,8 @@
 #ifndef YK_MODEL_EXPRESSION_CODE_H
 #define YK_MODEL_EXPRESSION_CODE_H
 
+#include "math/lookup.h"
+
 typedef struct yk_instruction {
     /* Operations on the top of the stack. */
     enum {
@@ -29,8 +31,10 @@ typedef struct yk_instruction {
         YK_OPERATION_CALL_2,
         YK_OPERATION_CALL_3,
         YK_OPERATION_CALL_MANY, /* of `index` values */
-        YK_OPERATION_JUMP,      /* skips the next `index` operations */
-        YK_OPERATION_UNLESS,    /* pops a value, and skips likewise if it is 0 */
+        YK_OPERATION_TABLE_1,   /* the value of a table with one argument */
+        YK_OPERATION_TABLE_2,
+        YK_OPERATION_JUMP,   /* skips the next `index` operations */
+        YK_OPERATION_UNLESS, /* pops a value, and skips in the same way if it is 0 */
     } operation;
     int index;
     union {
@@ -39,6 +43,7 @@ typedef struct yk_instruction {
         double (*two)(double x, double y);
         double (*three)(double x, double y, double z);
         double (*many)(const double *values, int count);
+        const yk_lookup *table;
     };
 } yk_instruction;
 

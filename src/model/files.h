@@ -4,6 +4,7 @@
 
 #include <stdio.h>
 
+#include "base/unit.h"
 #include "yoke/base.h"
 #include "yoke/subsystem.h"
 
@@ -21,8 +22,9 @@ typedef struct yk_csv {
     FILE *file;
     const char *const *names; /* of the requested columns */
     int count;
-    int required;               /* number of leading names that must exist and have values */
-    int column[YK_CSV_COLUMNS]; /* their index in the file; -1: missing */
+    int required;                 /* number of leading names that must exist and have values */
+    int column[YK_CSV_COLUMNS];   /* their index in the file; -1: missing */
+    yk_unit unit[YK_CSV_COLUMNS]; /* in the first line; a pure number if there is none */
     int line, fields;
     char *field[YK_CSV_FIELDS];
     char text[YK_CSV_LINE];

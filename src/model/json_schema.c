@@ -220,6 +220,17 @@ static void add_named(schema_writer *w, yk_text *text, const yk_option *field, c
     yk_text_add(w->context, text, "}");
 }
 
+/* An instance may also change items of its component, so that it may have other keys. */
+static void add_components(schema_writer *w, yk_text *text)
+{
+    static const char instance[] =
+        "{\"type\":\"object\",\"properties\":{\"use\":{\"type\":\"string\"},"
+        "\"with\":{\"type\":\"object\"}},\"required\":[\"use\"]}";
+    yk_text_add(w->context, text,
+                "\"type\":[\"object\",\"array\"],\"additionalProperties\":%s,\"items\":%s",
+                instance, instance);
+}
+
 /* Fields --------------------------------------------------------------------------------------- */
 
 static void add_type(schema_writer *w, yk_text *text, const yk_option *field, const char *path,
@@ -283,11 +294,19 @@ static void add_type(schema_writer *w, yk_text *text, const yk_option *field, co
     case YK_OPTION_SUBSYSTEMS:
         yk_text_add(context, text, "\"type\":\"array\",\"items\":{\"type\":\"string\"}");
         break;
+    case YK_OPTION_TABLES:
     case YK_OPTION_NAMED: add_named(w, text, field, path); break;
     case YK_OPTION_PARAMETERS:
         yk_text_add(
             context, text,
             "\"type\":\"object\",\"additionalProperties\":{\"type\":[\"number\",\"string\"]}");
+        break;
+    case YK_OPTION_EXPRESSION:
+        yk_text_add(context, text, "\"type\":[\"string\",\"number\"]");
+        break;
+    case YK_OPTION_COMPONENTS: add_components(w, text); break;
+    case YK_OPTION_TREE:
+        yk_text_add(context, text, "\"type\":[\"object\",\"array\",\"string\"],\"items\":{}");
         break;
     case YK_OPTION_INCLUDE: break;
     }

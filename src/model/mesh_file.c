@@ -376,9 +376,10 @@ yk_status yk_mesh_read(yk_context *context, const char *path, double scale, yk_m
         if (strcasecmp(ending, formats[i].ending) == 0)
             read = formats[i].read;
     if (!read)
-        return yk_fail(context, YK_ERROR_INPUT,
-                       "cannot tell the format of %s by its name; let it end in .stl or .obj",
-                       path);
+        return yk_fail(
+            context, YK_ERROR_INPUT,
+            "the format of %s is not known from its name; use a name that ends in .stl or .obj",
+            path);
 
     reader r = {.context = context, .path = path, .scale = scale, .mesh = mesh};
     r.file = yk_input_open(context, path, YK_ERROR_FILE);

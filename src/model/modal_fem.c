@@ -220,11 +220,11 @@ static yk_status read_record(fem *f, int group)
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s:%d: record groups 1 to %d are known, not %d",
                        f->path, line, RECORDS - 1, group);
     if (group != 1 && f->modes == 0)
-        return yk_fail(context, YK_ERROR_ARGUMENT,
-                       "%s:%d: record group %d stands before record group 1", f->path, line, group);
-    if ((group == 1 && f->modes) || f->record[group])
-        return yk_fail(context, YK_ERROR_ARGUMENT, "%s:%d: record group %d stands there twice",
+        return yk_fail(context, YK_ERROR_ARGUMENT, "%s:%d: record group %d precedes record group 1",
                        f->path, line, group);
+    if ((group == 1 && f->modes) || f->record[group])
+        return yk_fail(context, YK_ERROR_ARGUMENT, "%s:%d: record group %d occurs twice", f->path,
+                       line, group);
     if (group == 1)
         return read_header(f);
 

@@ -210,7 +210,7 @@ static yk_status read_second_order(yk_modal *modal, const char *path)
 enum { MODE, FREQUENCY, DAMPING, MASS };
 static const char *const frequency_names[] = {"mode", "frequency", "damping", "mass", NULL};
 
-/* Matrices from frequencies: diagonal, whatever the lumped masses. */
+/* Matrices from frequencies are diagonal for all lumped masses. */
 static yk_status fill_modes(yk_modal *modal, const rows *r)
 {
     int n = modal->mode_count;
@@ -225,7 +225,7 @@ static yk_status fill_modes(yk_modal *modal, const rows *r)
         if (i != j && fabs(mass[k]) > 1e-6 * size)
             return yk_fail(modal->context, YK_ERROR_ARGUMENT,
                            "%s: modal_mass couples modes %d and %d, whose stiffness is not known "
-                           "from frequencies: give 'stiffness' beside it",
+                           "from frequencies: give 'stiffness' too",
                            files->invariants, modal->mode_number[i], modal->mode_number[j]);
     }
 

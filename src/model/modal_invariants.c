@@ -192,7 +192,7 @@ static yk_status read_row(reading *r)
                             nearest);
     }
 
-    /* Of which modes, and which component. */
+    /* The numbers of the modes, and of the component. */
     int mode[2] = {0, 0};
     yk_status status = read_modes(r, of, mode);
     if (status != YK_OK)
@@ -229,7 +229,7 @@ static yk_status read_row(reading *r)
     /* Each number once. */
     int at = entry_of(r, of, mode[0], mode[1], component);
     if (r->line[of][at])
-        return yk_csv_error(table, VALUE, "this number of '%s' stands in line %d already",
+        return yk_csv_error(table, VALUE, "this number of '%s' is already in line %d",
                             quantity_names[of], r->line[of][at]);
 
     r->value[of][at] = value;

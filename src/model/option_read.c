@@ -5,13 +5,13 @@
 #include "model/registry.h"
 
 /* An array in the struct if the length is fixed, else a pointer with a count. */
-static void read_numbers(const yk_option *row, const yk_node *node, char *member)
+static void read_numbers(const yk_option *row, const yk_node *node, void *def)
 {
     yk_number_list list = {node->values, node->value_count};
     if (row->min_count > 0 && row->min_count == row->max_count)
-        memcpy(member, node->values, row->size);
+        yk_option_set_array(row, def, node->values);
     else
-        memcpy(member, &list, sizeof list);
+        memcpy((char *)def + row->offset, &list, sizeof list);
 }
 
 static yk_status read_form(yk_builder *builder, const yk_option *row, const yk_node *node,
@@ -57,7 +57,7 @@ static yk_status read_value(yk_builder *builder, const yk_option *row, const yk_
         memcpy(member, &path, sizeof path);
         return path ? YK_OK : YK_ERROR_MEMORY;
     }
-    case YK_OPTION_NUMBERS: read_numbers(row, node, member); break;
+    case YK_OPTION_NUMBERS: read_numbers(row, node, def); break;
     case YK_OPTION_ORIENTATION:
     case YK_OPTION_INERTIA: memcpy(member, node->values, row->size); break;
     case YK_OPTION_FUNCTION: {

@@ -134,9 +134,9 @@ static const char *from_section(const yk_node *node, yk_quat *q)
     }
 
     if (axis && !angle)
-        return "'angle' in rad is missing beside 'axis'";
+        return "'angle' in rad is missing next to 'axis'";
     if (angle && !axis)
-        return "'axis' is missing beside 'angle'";
+        return "'axis' is missing next to 'angle'";
     if (axis && yk_v3_norm(vector_of(axis)) == 0)
         return "the axis has no direction: its length is zero";
     if (axis) {
@@ -179,7 +179,7 @@ void yk_resolve_orientation(yk_resolver *r, yk_node *node, const yk_option *fiel
     if (!node->valid)
         return;
 
-    /* As w, x, y, z. */
+    /* In the order w, x, y, z. */
     double *values = yk_resolver_take(r, 4 * sizeof *values);
     if (!values)
         return;

@@ -16,6 +16,17 @@ typedef struct evaluation {
 
 static void evaluate(evaluation *e, int index, bool last_chance);
 
+/* Whether a parameter that is not in this evaluation has a value already. */
+static bool is_in_scope(const evaluation *e, const char *name, size_t length)
+{
+    for (int i = 0; i < e->r->scope.parameter_count; i++) {
+        const char *other = e->r->scope.parameters[i].name;
+        if (strlen(other) == length && strncmp(other, name, length) == 0)
+            return true;
+    }
+    return false;
+}
+
 /* Makes sure that a name used by the open parameter has its value. */
 static void require_name(void *user, const char *name, size_t length)
 {
@@ -27,7 +38,7 @@ static void require_name(void *user, const char *name, size_t length)
                                  strncmp(e->nodes[needed]->key, name, length) != 0))
         needed++;
     if (needed == e->count) {
-        e->unknown = true;
+        e->unknown = e->unknown || !is_in_scope(e, name, length);
         return;
     }
 
@@ -67,7 +78,6 @@ static void require_name(void *user, const char *name, size_t length)
  * suggested. */
 static void evaluate(evaluation *e, int index, bool last_chance)
 {
-    static const yk_option number = {.key = "parameter", .kind = YK_OPTION_NUMBER};
     yk_node *node = e->nodes[index];
     e->states[index] = OPEN;
     e->open = index;
@@ -83,10 +93,12 @@ static void evaluate(evaluation *e, int index, bool last_chance)
     }
 
     /* then the parameter itself; later ones can use it. */
-    bool done = !e->blocked && yk_resolve_number(e->r, node, &number);
+    yk_quantity quantity;
+    bool done = !e->blocked && yk_resolve_parameter(e->r, node, &quantity);
     e->states[index] = done ? DONE : FAILED;
     if (done)
-        e->values[e->r->scope.parameter_count++] = (yk_named_value){node->key, node->value};
+        e->values[e->r->scope.parameter_count++] =
+            (yk_named_value){node->key, node->value, quantity};
 }
 
 void yk_resolve_parameters(yk_resolver *r, yk_node *node, const yk_option *field)
@@ -105,18 +117,49 @@ void yk_resolve_parameters(yk_resolver *r, yk_node *node, const yk_option *field
         return;
     }
 
+    r->scope.parameter_count = 0;
+    node->valid = yk_resolve_more_parameters(r, node);
+}
+
+/* Makes room for more parameters in the scope of all expressions. */
+static yk_named_value *grow_scope(yk_resolver *r, int more)
+{
+    yk_scope *scope = &r->scope;
+    size_t needed = (size_t)scope->parameter_count + (size_t)more + 1;
+    if (!scope->parameters || needed > (size_t)r->parameter_capacity) {
+        size_t capacity = 2 * needed;
+        yk_named_value *values = yk_resolver_take(r, capacity * sizeof *values);
+        bool *used = yk_resolver_take(r, capacity * sizeof *used);
+        if (!values || !used)
+            return NULL;
+
+        if (scope->parameter_count > 0) {
+            memcpy(values, scope->parameters, (size_t)scope->parameter_count * sizeof *values);
+            memcpy(used, r->parameter_used, (size_t)scope->parameter_count * sizeof *used);
+        }
+        r->parameter_values = values;
+        r->parameter_used = used;
+        r->parameter_capacity = (int)capacity;
+    }
+
+    scope->parameters = r->parameter_values;
+    return r->parameter_values;
+}
+
+bool yk_resolve_more_parameters(yk_resolver *r, const yk_node *node)
+{
     /* The values go into the scope of all expressions, one by one. */
     size_t count = (size_t)node->count + 1;
     evaluation e = {.r = r};
     e.nodes = yk_resolver_take(r, count * sizeof *e.nodes);
     e.states = yk_resolver_take(r, count * sizeof *e.states);
-    e.values = yk_resolver_take(r, count * sizeof *e.values);
+    e.values = grow_scope(r, node->count);
     if (r->status != YK_OK)
-        return;
+        return false;
 
-    r->scope.parameters = e.values;
-    r->scope.parameter_count = 0;
-
+    /* A parameter used only by another parameter is not used by the model. */
+    int before = r->scope.parameter_count;
+    r->scope.used = NULL;
     for (yk_node *child = node->first; child; child = child->next) {
         /* A parameter must not hide a function or time. */
         const char *reason = yk_expression_reserved(child->key);
@@ -136,9 +179,8 @@ void yk_resolve_parameters(yk_resolver *r, yk_node *node, const yk_option *field
             if (e.states[i] == WAITING)
                 evaluate(&e, i, pass == 1);
 
-    /* A parameter used only by another parameter is not used by the model. */
-    r->scope.used = yk_resolver_take(r, count * sizeof *r->scope.used);
-    node->valid = r->scope.used && r->scope.parameter_count == node->count;
+    r->scope.used = r->parameter_used;
+    return r->scope.parameter_count - before == node->count;
 }
 
 /* Uses ----------------------------------------------------------------------------------------- */
@@ -213,7 +255,8 @@ void yk_report_unused_parameters(yk_resolver *r, const yk_node *node, bool as_wr
             names[count++] = child->key;
 
     for (const yk_node *child = node->first; names && child; child = child->next) {
-        if (is_used(&r->scope, child->key))
+        /* A component may have parameters that an instance does not need. */
+        if (is_used(&r->scope, child->key) || strchr(child->key, '.'))
             continue;
 
         const char *remedy = "The scenario has no parameters.";

@@ -3,7 +3,6 @@
 #include "model/scenario.h"
 
 #include <dlfcn.h>
-#include <errno.h>
 #include <stdio.h>
 #include <string.h>
 
@@ -110,8 +109,8 @@ static yk_status load_plugin(yk_scenario *scenario, const char *path)
     snprintf(here, sizeof here, "%s%s", strchr(path, '/') ? "" : "./", path);
 
     /* The loader would wait for a pipe. For a missing file its own message is better. */
-    if (yk_regular_check(context, here, YK_ERROR_INPUT) != YK_OK && errno == EINVAL)
-        return YK_ERROR_INPUT;
+    if (yk_is_irregular_file(here))
+        return yk_fail(context, YK_ERROR_INPUT, "%s cannot be read: not a regular file", here);
 
     /* The library stays open as long as the scenario, even after an error. */
     yk_plugin_handle *handle = yk_store_take(&scenario->store, sizeof *handle);
@@ -148,7 +147,7 @@ static yk_status load_plugin(yk_scenario *scenario, const char *path)
                        plugin->version, plugin->size, YK_PLUGIN_VERSION, sizeof *plugin,
                        yk_version());
 
-    /* What it is, and what it brings. */
+    /* Its name and version, and its solvers and schemes. */
     handle->info.path = yk_store_text(&scenario->store, path, strlen(path));
     handle->info.name = plugin->name ? plugin->name : "";
     handle->info.license = plugin->license ? plugin->license : "";
@@ -164,7 +163,7 @@ static yk_status load_plugin(yk_scenario *scenario, const char *path)
 
 yk_status yk_scenario_extend(yk_scenario *scenario, const yk_scenario_def *def)
 {
-    /* Those of the program. */
+    /* Solvers and schemes of the program. */
     for (int i = 0; i < def->solver_count; i++) {
         yk_status status = add_solver(scenario, def->solvers[i]);
         if (status != YK_OK)
@@ -183,7 +182,7 @@ yk_status yk_scenario_extend(yk_scenario *scenario, const yk_scenario_def *def)
     if (!list || list->kind != YK_NODE_LIST)
         return YK_OK;
 
-    /* Those of the file. */
+    /* Solvers and schemes of the file's plug-ins. */
     int count = 0;
     for (const yk_node *item = list->first; item; item = item->next) {
         if (item->kind != YK_NODE_SCALAR)

@@ -44,7 +44,7 @@ typedef struct yk_reference {
     int visited_count, visited_capacity;
     bool failed;
     bool writing; /* second walk */
-    /* Where the walk is. */
+    /* The present position of the walk. */
     int page;
     char anchor[PATH_MAX_LENGTH];
     char section[PATH_MAX_LENGTH];
@@ -201,6 +201,8 @@ static const void *table_of(const yk_option *field)
     case YK_OPTION_FORM: return field->section->options;
     case YK_OPTION_VARIANT: return field->variants;
     case YK_OPTION_LIST:
+    case YK_OPTION_TABLES:
+    case YK_OPTION_COMPONENTS:
     case YK_OPTION_NAMED: return table_of(field->item);
     case YK_OPTION_ORIENTATION: return yk_orientation_section.options;
     default: return NULL;
@@ -231,6 +233,8 @@ static void add_type(yk_reference *r, const yk_option *field)
         [YK_OPTION_PATH] = "file",
         [YK_OPTION_SUBSYSTEMS] = "list of subsystems",
         [YK_OPTION_PARAMETERS] = "names and numbers",
+        [YK_OPTION_EXPRESSION] = "expression",
+        [YK_OPTION_TREE] = "see below",
     };
     switch (field->kind) {
     case YK_OPTION_CHOICE: add_choices(r, field->choices); break;
@@ -251,6 +255,8 @@ static void add_type(yk_reference *r, const yk_option *field)
         add_count(r, field);
         add_linked(r, field, field->item->key);
         break;
+    case YK_OPTION_TABLES:
+    case YK_OPTION_COMPONENTS:
     case YK_OPTION_NAMED: add_linked(r, field, "named items"); break;
     case YK_OPTION_SECTION: add_linked(r, field, "section"); break;
     case YK_OPTION_ORIENTATION: add_linked(r, field, "orientation"); break;
@@ -553,6 +559,8 @@ static void describe_below(yk_reference *r, const yk_option *field, const char *
             add(r, "%s\n\n", field->section->description);
         describe_keys(r, field->section, path, level + 1);
         break;
+    case YK_OPTION_TABLES:
+    case YK_OPTION_COMPONENTS:
     case YK_OPTION_NAMED:
         snprintf(below, sizeof below, "%s.NAME", path);
         describe_below(r, field->item, below, level);
@@ -589,6 +597,8 @@ static void count_field(yk_reference *r, const yk_option *field)
             count_use(r, *variant);
         break;
     case YK_OPTION_LIST:
+    case YK_OPTION_TABLES:
+    case YK_OPTION_COMPONENTS:
     case YK_OPTION_NAMED: count_field(r, field->item); break;
     default: break;
     }

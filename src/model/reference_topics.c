@@ -27,15 +27,35 @@ const yk_reference_topic_row yk_reference_topics[] = {
      "  joint: {between: [left.mass, right.mass]}\n"
      "coupling: {scheme: explicit}\n"
      "record: {channels: [left.mass.position, joint.force]}\n"},
-    {"values", "Numbers, expressions, repetition, rotations",
-     "Parameters, expressions of time, `repeat`, the spellings of a rotation",
+    {"values", "Numbers, expressions, repetition, components, rotations",
+     "Parameters, expressions of time, tables, `repeat`, included files, components, the spellings "
+     "of a rotation",
      "A number can be an expression of the `parameters`. A function of time can also use the time "
      "`t` in seconds: `0.25*sin(2*pi*15.5*t)`. Inside `[]` and `{}`, quote expressions that "
-     "contain commas.\n",
+     "contain commas.\n\n"
+     "A function can also be given by points or measured: [tables](#tablesname) become functions "
+     "that every expression can call.\n\n"
+     "A number may have a unit: `5 mm`, `30 deg`, `1200 rpm`, `3 kN/m`, `9.81 m/s^2`, `4 1/s`. "
+     "It is converted to the unit of its key, and a value of another dimension is an error. "
+     "Units are `m`, `g`, `s`, `rad`, `N`, `J`, `W`, `Pa`, `Hz`, `bar` and `l` with the "
+     "prefixes n, µ (u), m, c, d, k, M and G, and `t`, `min`, `h`, `deg` (°), `rev`, `rpm`, "
+     "`in`, `ft`, `lb`, `lbf`, `psi`, `mph` and `%`. Names after a number are units, even if a "
+     "parameter has the same name: write `(5 N)/m` to divide by a parameter `m`. A plain "
+     "number is in SI or, inside a subsystem with `units`, in these; there, numbers with and "
+     "without a unit cannot be added. A parameter with a unit keeps it if `--set` or a sweep "
+     "gives a plain number, which is then in SI. 1 Hz is not 1 rad/s: write `2*pi*50 Hz` or "
+     "`3000 rpm` where an angular speed is expected.\n\n"
+     "A part that occurs several times is written once, as a [component](#componentsname) in a "
+     "file "
+     "or under `templates`, and used by `components`. `include` adds the content of other files, "
+     "such as common parameters. [How to](../howto/components.md) build a car from four "
+     "corners.\n",
      "parameters:\n"
      "  n: 5\n"
-     "  length: 0.2              # m\n"
-     "  omega: sqrt(9.81/length) # rad/s\n"
+     "  length: 20 cm\n"
+     "  omega: sqrt(9.81 m/s^2/length)\n"
+     "tables:\n"
+     "  damper: {points: [[-1, -30], [0, 0], [1, 60]], extrapolation: linear}  # m/s to N\n"
      "time: {end: 1, step: 1e-3}\n"
      "subsystems:\n"
      "  chain:\n"
@@ -43,13 +63,18 @@ const yk_reference_topic_row yk_reference_topics[] = {
      "    bodies:\n"
      "      - {name: \"link_{i}\", repeat: n, mass: 0.1, inertia: [1e-4, 1e-4, 1e-4],\n"
      "         position: [\"({i} - 0.5)*length\", 0, 0], orientation: {axis: [0, 0, 1], angle: "
-     "rad(90)}}\n"
+     "90 deg}}\n"
      "    joints:\n"
      "      - {name: first, type: spherical, between: [ground, link_1]}\n"
      "      - {name: \"joint_{i}\", repeat: n - 1, type: spherical,\n"
      "         between: [\"link_{i}\", \"link_{i+1}\"], at: [\"{i}*length\", 0, 0]}\n"
      "    forces:\n"
-     "      push: {type: force, body: link_5, vector: [0, 1, 0], factor: \"0.1*sin(omega*t)\"}\n"},
+     "      push: {type: force, body: link_5, vector: [0, 1, 0], factor: \"0.1*sin(omega*t)\"}\n"
+     "      damper:\n"
+     "        type: force\n"
+     "        body: link_5\n"
+     "        vector: [0, -1, 0]\n"
+     "        feedback: {inputs: {v: link_5.velocity.y}, expression: damper(v)}\n"},
     {"coupling", "Interfaces, wires and coupling",
      "Joining subsystems: joints between ports, signals, schemes and their options",
      "An interface joins two ports by a joint and transmits its forces. A wire carries a signal "
@@ -104,9 +129,9 @@ const yk_reference_topic_row yk_reference_topics[] = {
     {"joints", "Joints and drives", "Joints inside a mechanical solver, prescribed motions",
      "The multibody and the nonsmooth solver have the same joints. A joint ties a marker on one "
      "body to a marker on another; give both by `at` and `axis` at the start, or each by "
-     "`markers`. A driven joint prescribes a motion as a function of time; to drive a joint by a "
-     "signal use the force [`motor`](forces.md) with `signal_port`. Joints between "
-     "subsystems are [interfaces](coupling.md).\n",
+     "`markers`. A driven joint prescribes a motion as a function of time, or as a signal "
+     "that a wire brings (`signal_port`); for a force or torque that a signal gives use "
+     "[`motor`](forces.md). Joints between subsystems are [interfaces](coupling.md).\n",
      "time: {end: 1, step: 1e-3}\n"
      "subsystems:\n"
      "  machine:\n"
@@ -145,6 +170,34 @@ const yk_reference_topic_row yk_reference_topics[] = {
      "        type: motor\n"
      "        joint: hinge\n"
      "        feedback: {inputs: {speed: leaf.angular_velocity.z}, expression: 5 - 2*speed}\n"},
+    {"couplings", "Gears, screws and ropes", "Gears, racks, belts, screws, differentials, ropes",
+     "A coupling acts on a sum of joint coordinates, each with its ratio: the angle of a joint "
+     "that "
+     "turns, over any number of turns, or the displacement of one that slides. A `rigid` coupling "
+     "keeps the sum, an `elastic` one is a spring on it, a `rope` adds the lengths between its "
+     "points. Two gears with the radii r1 and r2 have the ratios r1 and r2 (r1 and -r2 for a belt "
+     "or an internal gear), a rack the ratio -1 or 1, a screw its lead divided by 2 pi, a "
+     "differential -2 at its cage and 1 at both wheels. The terms of the coupling NAME have the "
+     "channels of joints (forces, if it is elastic): NAME, NAME.2 and so on; `NAME.elongation` or "
+     "`NAME.angle` of an elastic one is the sum.\n",
+     "time: {end: 1, step: 1e-3}\n"
+     "subsystems:\n"
+     "  hoist:\n"
+     "    solver: multibody\n"
+     "    bodies:\n"
+     "      motor: {mass: 2, inertia: [0.01, 0.01, 0.01], position: [0, 0, 3]}\n"
+     "      drum: {mass: 10, inertia: [0.2, 0.2, 0.2], position: [0.4, 0, 3]}\n"
+     "      load: {mass: 50, inertia: [1, 1, 1], position: [0.5, 0, 1]}\n"
+     "    joints:\n"
+     "      shaft: {type: revolute, between: [ground, motor], at: [0, 0, 3], axis: [0, 1, 0]}\n"
+     "      axle: {type: revolute, between: [ground, drum], at: [0.4, 0, 3], axis: [0, 1, 0]}\n"
+     "    couplings:\n"
+     "      gears: {terms: [{joint: shaft, ratio: 0.05}, {joint: axle, ratio: 0.25}]}\n"
+     "      rope: {type: rope, path: [{body: ground, offset: [0.5, 0, 3]}, {body: load}],\n"
+     "             terms: [{joint: axle, ratio: 0.1}], stiffness: 1e5, contact_damping: 5,\n"
+     "             pretension: 490}\n"
+     "    forces:\n"
+     "      torque: {type: motor, joint: shaft, load: -12}\n"},
     {"flexible-bodies", "Beams and flexible bodies", "Beams, rods, cables, finite-element bodies",
      "Choose by the size of the deformation: `beams` and `ancf` are exact for large bending, "
      "`rod` and `modal` are small deformations on a floating frame and much cheaper. "
@@ -230,6 +283,42 @@ const yk_reference_topic_row yk_reference_topics[] = {
      "subsystems:\n"
      "  mass: {solver: oscillator, mass: 2, stiffness: 800, damping: 4, force: \"10*step(t, "
      "0.2)\"}\n"},
+    {"blocks", "Signal blocks", "Expressions, filters, delays, logic, state machines, noise",
+     "Blocks compute signals from signals: the logic of a machine, a controller of any structure, "
+     "a "
+     "random load. A block reads inputs and other blocks by their names, in an expression; so "
+     "gains, "
+     "sums, comparisons and [tables](values.md) need no blocks of their own. [Wires](coupling.md) "
+     "bring the inputs and take the signals of blocks to other subsystems.\n",
+     "time: {end: 4, step: 1e-3}\n"
+     "subsystems:\n"
+     "  logic:\n"
+     "    solver: blocks\n"
+     "    inputs: [height]\n"
+     "    blocks:\n"
+     "      phase:\n"
+     "        type: state-machine\n"
+     "        states: [lift, hold]\n"
+     "        transitions: [{from: lift, to: hold, when: height > 0.9}]\n"
+     "      target: {value: \"phase == 0 ? 1 : 0.8\"}\n"
+     "      filtered: {type: transfer-function, input: target, numerator: [1], denominator: [0.1, "
+     "1]}\n"
+     "      force: {type: pid, input: filtered - height, proportional: 500, integral: 200, "
+     "derivative: "
+     "90,\n"
+     "              derivative_filter: 5 ms, initial: 49, limits: [0, 150]}\n"
+     "  lift:\n"
+     "    solver: multibody\n"
+     "    bodies: {table: {mass: 5}}\n"
+     "    joints: {guide: {type: prismatic, between: [ground, table], at: [0, 0, 0], axis: [0, 0, "
+     "1]}}\n"
+     "    forces: {drive: {type: motor, joint: guide, signal_port: drive}}\n"
+     "    ports: {table: {body: table}}\n"
+     "wires:\n"
+     "  height: {from: lift.table.position.z, to: logic.height}\n"
+     "  force: {from: logic.force, to: lift.drive}\n"
+     "coupling: {scheme: tight}\n"
+     "record: {channels: [lift.table.position.z, logic.filtered]}\n"},
     {"control", "Controllers", "PID loops, sampled or continuous",
      "A loop takes a measured signal and gives a command; [wires](coupling.md) connect both. For "
      "anything else write a controller [in C or Python](../plugins.md), or import it as an "
@@ -329,6 +418,10 @@ int yk_reference_topic_of_section(const char *page, const char *path)
     static const struct {
         const char *page, *path, *topic;
     } rows[] = {
+        {"scenario", "tables", "values"},
+        {"scenario", "components", "values"},
+        {"multibody", "components", "values"},
+        {"nonsmooth", "components", "values"},
         {"scenario", "interfaces", "coupling"},
         {"scenario", "wires", "coupling"},
         {"scenario", "coupling", "coupling"},
@@ -336,8 +429,10 @@ int yk_reference_topic_of_section(const char *page, const char *path)
         {"scenario", "checkpoint", "recording"},
         {"multibody", "joints", "joints"},
         {"multibody", "forces", "forces"},
+        {"multibody", "couplings", "couplings"},
         {"multibody", "beams", "flexible-bodies"},
         {"multibody", "flexible_bodies", "flexible-bodies"},
+        {"multibody", "shapes", "shapes"},
         {"nonsmooth", "bodies.NAME.shapes", "shapes"},
         {"nonsmooth", "particles", "particles"},
         {"nonsmooth", "emitters", "particles"},

@@ -13,6 +13,8 @@
 typedef struct yk_builder yk_builder;
 
 yk_context *yk_builder_context(const yk_builder *builder);
+/* The unit of length of a subsystem's section (m). */
+double yk_builder_length_unit(const yk_node *section);
 /* Memory that lives as long as the scenario; NULL: memory is missing. */
 void *yk_builder_take(yk_builder *builder, size_t bytes);
 /* Reports an error found while building, at its node. Returns YK_ERROR_INPUT, which the caller
@@ -90,9 +92,10 @@ yk_status yk_option_read_all(yk_builder *builder, const yk_option *rows, const y
  * schema and one reader. A kind of mechanical model defines the bodies and accepts the parts.
  * (mechanism.c) */
 
-/* Items of `joints`, `forces` and `ports`. */
+/* Items of `joints`, `forces`, `couplings` and `ports`. */
 extern const yk_option yk_joint_item;
 extern const yk_option yk_force_item;
+extern const yk_option yk_coupling_item;
 extern const yk_option yk_port_item;
 
 /* To be included: `body`, `offset` and `orientation` of one marker. */
@@ -103,6 +106,9 @@ extern const yk_option_section yk_marker_keys;
 extern const yk_option_section *const yk_shape_variants[];
 extern const yk_option_section *const yk_particle_variants[];
 extern const yk_option_section *const yk_sink_variants[];
+/* Variants of drawn shapes of the multibody solver, and their kinds in the same order. */
+extern const yk_option_section *const yk_drawing_variants[];
+extern const yk_shape_kind yk_drawing_kinds[];
 
 /* Access of the reader to a model under construction. */
 typedef struct yk_mechanism_ops {
@@ -142,7 +148,7 @@ typedef struct yk_solver_kind {
 } yk_solver_kind;
 
 /* The kinds of this module. */
-extern const yk_solver_kind yk_control_kind, yk_hydraulic_kind, yk_multibody_kind,
+extern const yk_solver_kind yk_blocks_kind, yk_control_kind, yk_hydraulic_kind, yk_multibody_kind,
     yk_nonsmooth_kind, yk_oscillator_kind, yk_remote_kind;
 
 /* Their schemas; solver_multibody.c and solver_nonsmooth.c contain the schemas only. */

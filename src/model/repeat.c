@@ -143,6 +143,12 @@ static void add_group(repetition *p, yk_text *out, const char *start, size_t len
         double value = yk_expression_value(expression, &p->value);
         bool whole = value == floor(value) && fabs(value) < 1e15;
         yk_text_add(context, out, whole ? "%.0f" : "%.17g", value);
+
+        /* A quantity is in SI, also where plain numbers are in other units. */
+        yk_quantity quantity = yk_expression_quantity(expression);
+        yk_unit_name unit = yk_dimension_name(quantity.dimension);
+        if (quantity.has_unit && strcmp(unit.text, "1") != 0)
+            yk_text_add(context, out, " %s", unit.text);
         return;
     }
 
@@ -210,6 +216,7 @@ static yk_node *copy_filled(repetition *p, const yk_node *node)
 
     /* Its text ... */
     copy->quoted = node->quoted;
+    copy->instance = node->instance;
     copy->text = "";
     if (node->kind == YK_NODE_SCALAR)
         copy->text = fill_in(p, node->text);

@@ -229,6 +229,13 @@ yk_status yk_scenario_read_tree(yk_scenario *scenario, const yk_scenario_def *de
     if (!scenario->root)
         return status;
 
+    /* Files first, so that overrides reach their values. */
+    scenario->resolver.root = scenario->root;
+    if (status == YK_OK) {
+        yk_resolve_includes(&scenario->resolver);
+        status = scenario->resolver.status;
+    }
+
     /* Later overrides change the results of earlier ones. */
     for (int i = 0; status == YK_OK && i < def->override_count; i++)
         status = yk_override_apply(store, scenario->root, def->overrides[i], diagnostics);
@@ -258,6 +265,7 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
     builder->see_user = def->show_settling_user;
     builder->hosts = def->placement;
     builder->cache = def->cache;
+    r->builder = builder;
 
     /* Paths are relative to the scenario's folder. */
     const char *path = scenario->source.name;
@@ -295,9 +303,15 @@ static yk_status interpret(yk_scenario *scenario, const yk_scenario_def *def)
         return YK_ERROR_MEMORY;
 
     /* All errors of the file in one pass. */
+    yk_take_templates(r);
     yk_resolve_section(r, scenario->root, section);
     if (r->status != YK_OK || scenario->root->kind != YK_NODE_MAP)
         return r->status;
+
+    /* Included files are inputs, like files of data. */
+    for (const yk_included_file *file = r->files; file; file = file->next)
+        if (!yk_builder_file(builder, file->path))
+            return YK_ERROR_MEMORY;
 
     /* General information of the file. */
     yk_scenario_info *info = &scenario->info;
@@ -479,17 +493,9 @@ static const char *unit_of_parameter(const yk_node *node, const char *name, cons
     return unit;
 }
 
-const char *yk_scenario_unit(const yk_scenario *scenario, const char *path)
+/* The node of a path such as "subsystems.left.mass"; NULL if there is none. */
+static const yk_node *find_node(const yk_scenario *scenario, const char *path)
 {
-    /* The unit of a parameter is that of the values in which it is used. */
-    static const char parameters[] = "parameters.";
-    size_t prefix = sizeof parameters - 1;
-    const char *unit = NULL;
-    if (strncmp(path, parameters, prefix) == 0) {
-        unit = unit_of_parameter(scenario->root, path + prefix, NULL);
-        return unit ? unit : "";
-    }
-
     /* Step by step: a key or a name up to the next '.', or an index in brackets. */
     const yk_node *node = scenario->root;
     while (node && *path) {
@@ -514,8 +520,20 @@ const char *yk_scenario_unit(const yk_scenario *scenario, const char *path)
         path += *path == '.';
     }
 
+    return node;
+}
+
+const char *yk_scenario_unit(const yk_scenario *scenario, const char *path)
+{
+    const yk_node *node = find_node(scenario, path);
     if (node && node->unit)
-        unit = node->unit;
+        return node->unit;
+
+    /* A parameter without a unit has that of the values in which it is used. */
+    static const char parameters[] = "parameters.";
+    const char *unit = NULL;
+    if (strncmp(path, parameters, strlen(parameters)) == 0)
+        unit = unit_of_parameter(scenario->root, path + strlen(parameters), NULL);
     return unit ? unit : "";
 }
 

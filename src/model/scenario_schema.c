@@ -283,7 +283,7 @@ static const yk_option_section checkpoint_section = {
 
 /* The file ------------------------------------------------------------------------------------- */
 
-enum { SUBSYSTEMS_FIELD = 5, COUPLING_FIELD = 8 };
+enum { SUBSYSTEMS_FIELD = 9, COUPLING_FIELD = 12 };
 
 static const yk_option plugin_item = {"plugins", YK_OPTION_TEXT, .description = "a shared library"};
 
@@ -296,6 +296,15 @@ static const yk_option scenario_fields[] = {
     {"parameters", YK_OPTION_PARAMETERS, .max_count = YK_PARAMETERS_MAX,
      .description = "named numbers that expressions can use, given as numbers or expressions of "
                     "other parameters"},
+    {"tables", YK_OPTION_TABLES, .max_count = YK_PARAMETERS_MAX, .item = &yk_table_item,
+     .description = "named functions from points or files, which expressions can call"},
+    {"include", YK_OPTION_TREE,
+     .description = "a file, or a list of files, whose content is part of the scenario; values "
+                    "that the scenario gives itself have precedence"},
+    {"templates", YK_OPTION_TREE,
+     .description = "components by name, for `components` to use; a component may also be a file"},
+    {"components", YK_OPTION_COMPONENTS, .item = &yk_component_item,
+     .description = "instances of components that consist of subsystems, interfaces and wires"},
     {"time", YK_OPTION_SECTION, .required = true, .section = &time_section,
      .description = "start, end and macro step"},
     [SUBSYSTEMS_FIELD] = {"subsystems", YK_OPTION_NAMED, .required = true, .min_count = 1,

@@ -228,6 +228,7 @@ static const struct {
     {"multibody", {"mbs", "mbd", "mechanism", "rigid-body", "dae"}},
     {"nonsmooth", {"contact", "dem", "granular", "particles", "nsc", "rigid"}},
     {"control", {"pid", "controller", "controls"}},
+    {"blocks", {"block", "signals", "block-diagram", "logic"}},
     {"fmu", {"fmi", "co-simulation"}},
     {"tight",
      {"implicit", "strong", "strongly-coupled", "iterative", "fixed-point", "serial-implicit",
@@ -448,8 +449,12 @@ yk_phrase yk_expected(const yk_option *field)
         [YK_OPTION_INERTIA] = "three numbers (a diagonal) or three rows of a symmetric matrix",
         [YK_OPTION_PATH] = "the name of a file",
         [YK_OPTION_NAMED] = "a section of named items, or a list of items with 'name'",
+        [YK_OPTION_TABLES] = "a section of named items, or a list of items with 'name'",
         [YK_OPTION_SUBSYSTEMS] = "a list of subsystems",
         [YK_OPTION_PARAMETERS] = "a section of names and numbers",
+        [YK_OPTION_EXPRESSION] = "an expression",
+        [YK_OPTION_COMPONENTS] = "a section of named instances, each with 'use'",
+        [YK_OPTION_TREE] = "a section",
     };
     yk_phrase phrase = {""};
 

@@ -26,9 +26,16 @@ typedef struct yk_resolver {
     yk_diagnostics *diagnostics;
     /* filled by a field of type YK_OPTION_PARAMETERS that is resolved before those that use it */
     yk_scope scope;
+    struct yk_builder *builder;       /* of the scenario, for the files of its tables */
     const yk_option_section *section; /* whose values are being resolved */
-    int repeated;                     /* number of nodes created by repetitions */
-    double refinement;                /* see yk_scenario_def; 0: as written */
+    yk_node *root;                    /* of the scenario */
+    const yk_node *templates;         /* components in the scenario itself; NULL: none */
+    struct yk_included_file *files;   /* files of `include` and `components`, the last one first */
+    yk_named_value *parameter_values; /* the arrays of the scope, and their length */
+    bool *parameter_used;
+    int parameter_capacity;
+    int repeated;      /* number of nodes created by repetitions and instances */
+    double refinement; /* see yk_scenario_def; 0: as written */
     /* Units (m, kg) of the subsystem whose keys are being resolved; 0: SI. */
     double length, mass;
     yk_status status;
@@ -46,17 +53,47 @@ void yk_resolve_mismatch(yk_resolver *resolver, const yk_node *node, const yk_op
 /* Evaluates a constant; false after a message. */
 bool yk_resolve_number(yk_resolver *resolver, yk_node *node, const yk_option *field);
 
+/* Evaluates a parameter, a constant of any quantity; false after a message. */
+bool yk_resolve_parameter(yk_resolver *resolver, yk_node *node, yk_quantity *quantity);
+
 /* Rotations in several notations: [w, x, y, z], {axis, angle}, {euler, order}, ... (orientation.c) */
 void yk_resolve_orientation(yk_resolver *resolver, yk_node *node, const yk_option *field);
 extern const yk_option_section yk_orientation_section;
 
 /* Named constants, in any order of definition; sets the resolver's scope. (parameters.c) */
 void yk_resolve_parameters(yk_resolver *resolver, yk_node *node, const yk_option *field);
+/* Adds more of them to the scope: the parameters of an instance, named "INSTANCE.NAME". False after a
+ * message. */
+bool yk_resolve_more_parameters(yk_resolver *resolver, const yk_node *parameters);
+/* Tables from points or files; adds them to the resolver's scope as functions. (tables.c) */
+void yk_resolve_tables(yk_resolver *resolver, yk_node *node, const yk_option *field);
+extern const yk_option yk_table_item;
 /* Called after everything else of a valid scenario is resolved and built. Reports an error for
  * parameters that only an override defines and nothing uses (probably misspelled), and a warning
  * for other unused overridden parameters. If the scenario has no overrides (`as_written`), warns of
  * all unused constants: an override may have replaced the only use. */
 void yk_report_unused_parameters(yk_resolver *resolver, const yk_node *parameters, bool as_written);
+
+/* Included files and instances of components (components.c) */
+
+/* A file that was read for `include` or `components`. */
+typedef struct yk_included_file {
+    const char *path; /* relative to the scenario's folder */
+    yk_node *root;    /* NULL: it has an error, which was reported */
+    struct yk_included_file *next;
+} yk_included_file;
+
+/* Merges the files of the entry `include` into the tree, whose own values have precedence, and
+ * removes the entry. */
+void yk_resolve_includes(yk_resolver *resolver);
+/* Takes the entry `templates` out of the tree, after overrides. */
+void yk_take_templates(yk_resolver *resolver);
+/* Replaces the entry `components` of a section by the items of its instances. */
+void yk_resolve_components(yk_resolver *resolver, yk_node *node, const yk_option *field);
+extern const yk_option yk_component_item;
+/* Adapts the text of a value before it is resolved: items and parameters of a component become those
+ * of its instance, and a path in an included file becomes relative to the scenario's folder. */
+void yk_adapt_value(yk_resolver *resolver, yk_node *node, const yk_option *field);
 
 /* Replaces items with `repeat` by their copies; false after a message. (repeat.c) */
 bool yk_expand_repeats(yk_resolver *resolver, yk_node *collection);

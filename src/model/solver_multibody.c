@@ -1,6 +1,7 @@
 /* solver: multibody, the schema of its section. solver_multibody_build.c builds the model. */
 #include "model/registry.h"
 #include "multibody/options.h"
+#include "nonsmooth/solids/solid.h"
 #include "yoke/subsystem.h"
 
 /* Nodes and bodies ----------------------------------------------------------------------------- */
@@ -267,43 +268,32 @@ static const yk_option flexible_item = {"flexible body", YK_OPTION_VARIANT,
 
 /* Shapes --------------------------------------------------------------------------------------- */
 
-static const yk_option sphere_fields[] = {YK_INCLUDE(yk_marker_keys),
-                                          {"radius", YK_OPTION_NUMBER, "m", .required = true,
-                                           .range = YK_POSITIVE, .description = "radius"},
-                                          {0}};
-static const yk_option box_fields[] = {
-    YK_INCLUDE(yk_marker_keys),
-    {"size", YK_OPTION_NUMBERS, "m", .required = true, YK_VECTOR, .description = "its edges"},
-    {0}};
-static const yk_option round_fields[] = {YK_INCLUDE(yk_marker_keys),
-                                         {"radius", YK_OPTION_NUMBER, "m", .required = true,
-                                          .range = YK_POSITIVE, .description = "radius"},
-                                         {"length", YK_OPTION_NUMBER, "m", .required = true,
-                                          .range = YK_POSITIVE,
-                                          .description = "along z of the marker"},
-                                         {0}};
-static const yk_option line_fields[] = {YK_INCLUDE(yk_marker_keys),
-                                        {"to", YK_OPTION_NUMBERS, "m", .required = true, YK_VECTOR,
-                                         .description = "its end, in the marker's axes"},
-                                        {0}};
-static const yk_option_section sphere = {"sphere", "", sphere_fields};
-static const yk_option_section box = {"box", "", box_fields};
-static const yk_option_section cylinder = {"cylinder", "About z of the marker.", round_fields};
-static const yk_option_section capsule = {
-    "capsule", "A cylinder with round ends; `length` is that of its axis.", round_fields};
-static const yk_option_section line = {"line", "", line_fields};
+static const yk_option drawing_keys[] = {YK_INCLUDE(yk_marker_keys), {0}};
+static const yk_option_section drawing_section = {"shape", "", drawing_keys};
+static const yk_option line_keys[] = {{"to", YK_OPTION_NUMBERS, "m", .required = true,
+                                       .size = sizeof(yk_vec3), YK_VECTOR,
+                                       .description = "its end, in the marker's axes"},
+                                      {0}};
+static const yk_option_section line = {"line", "", line_keys};
 
-/* Kinds available in scenarios. */
-static const yk_option_section *const shape_variants[] = {
-    [YK_SHAPE_SPHERE] = &sphere,   [YK_SHAPE_BOX] = &box,   [YK_SHAPE_CYLINDER] = &cylinder,
-    [YK_SHAPE_CAPSULE] = &capsule, [YK_SHAPE_LINE] = &line, [YK_SHAPE_LINE + 1] = NULL,
-};
-static const yk_option shape_item = {"shapes", YK_OPTION_VARIANT, .variants = shape_variants,
-                                     .selector = "type", .description = "Something to draw"};
+#define VARIANT(name, kind) &yk_##name##_ops.section,
+const yk_option_section *const yk_drawing_variants[] = {
+    &yk_sphere_ops.section, YK_PRIMITIVE_SOLID_LIST(VARIANT) & line, NULL};
+#define KIND(name, kind) YK_SHAPE_##kind,
+const yk_shape_kind yk_drawing_kinds[] = {YK_SHAPE_SPHERE,
+                                          YK_PRIMITIVE_SOLID_LIST(KIND) YK_SHAPE_LINE};
+static const yk_option shape_item = {"shapes",
+                                     YK_OPTION_VARIANT,
+                                     .section = &drawing_section,
+                                     .variants = yk_drawing_variants,
+                                     .selector = "type",
+                                     .description = "Something to draw"};
 
 /* The solver ----------------------------------------------------------------------------------- */
 
 static const yk_option fields[] = {
+    {"components", YK_OPTION_COMPONENTS, .item = &yk_component_item,
+     .description = "instances of components that consist of bodies, joints, forces and so on"},
     YK_INCLUDE(yk_multibody_gravity),
     {"nodes", YK_OPTION_NAMED, .item = &node_item,
      .description = "massless or shared nodes; bodies have nodes of their own"},
@@ -312,6 +302,9 @@ static const yk_option fields[] = {
      .description = "joints and prescribed motions"},
     {"forces", YK_OPTION_NAMED, .item = &yk_force_item,
      .description = "forces between bodies and on them"},
+    {"couplings", YK_OPTION_NAMED, .item = &yk_coupling_item,
+     .description = "gears, racks, screws, differentials, ropes: equations and forces between the "
+                    "coordinates of several joints"},
     {"beams", YK_OPTION_NAMED, .item = &beam_item, .description = "flexible beams"},
     {"flexible_bodies", YK_OPTION_NAMED, .item = &flexible_item,
      .description =

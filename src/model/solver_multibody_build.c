@@ -662,31 +662,13 @@ static const yk_mechanism_ops mechanism_ops = {
 static void add_shape(maker *m, const yk_node *item)
 {
     yk_multibody_shape_def shape = yk_multibody_shape_default();
-    shape.kind = (yk_shape_kind)item->choice;
+    shape.kind = yk_drawing_kinds[item->choice];
     shape.node = find_noted(m, yk_node_get(item, "body"));
     shape.marker = yk_read_marker(item);
 
-    /* Half of the extents; the vector to the end of a line. */
-    switch (shape.kind) {
-    case YK_SHAPE_SPHERE: shape.size.x = yk_node_number(item, "radius"); break;
-    case YK_SHAPE_BOX: shape.size = yk_v3_scale(0.5, yk_node_vector(item, "size")); break;
-    case YK_SHAPE_LINE: shape.size = yk_node_vector(item, "to"); break;
-    case YK_SHAPE_CYLINDER:
-    case YK_SHAPE_CAPSULE:
-        shape.size.x = yk_node_number(item, "radius");
-        shape.size.z = 0.5 * yk_node_number(item, "length");
-        break;
-
-    /* Other code creates these kinds; the schema has no word for them. */
-    case YK_SHAPE_THIN_LINE:
-    case YK_SHAPE_ACTUATOR:
-    case YK_SHAPE_HULL:
-    case YK_SHAPE_ELLIPSOID:
-    case YK_SHAPE_BOX_CAVITY:
-    case YK_SHAPE_CYLINDER_CAVITY:
-    case YK_SHAPE_PLANE:
-    case YK_SHAPE_JOINT: break;
-    }
+    /* The keys of all variants write the size. */
+    const yk_option *keys = yk_drawing_variants[item->choice]->options;
+    note(m, yk_option_read_all(m->builder, keys, item, &shape.size));
 
     if (m->status == YK_OK && yk_multibody_add_shape(m->model, &shape) == YK_NO_ID)
         note(m, YK_ERROR_MEMORY);
@@ -703,6 +685,7 @@ static yk_status read_def(yk_builder *builder, const yk_node *section, yk_multib
 {
     *def = yk_multibody_default();
     def->name = yk_node_name(section);
+    def->length_unit = yk_builder_length_unit(section);
     yk_multibody_options *options = &def->options;
     yk_status status = yk_option_read_all(builder, yk_multibody_gravity.options, section, def);
     if (status == YK_OK)

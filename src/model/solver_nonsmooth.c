@@ -1,6 +1,7 @@
 /* solver: nonsmooth, the schema of its section. solver_nonsmooth_build.c builds the model. */
 #include "model/registry.h"
 #include "nonsmooth/options.h"
+#include "nonsmooth/solids/solid.h"
 #include "yoke/nonsmooth.h"
 
 /* Surfaces ------------------------------------------------------------------------------------- */
@@ -118,111 +119,8 @@ static const yk_option shape_fields[] = {
 };
 static const yk_option_section shape_section = {"shape", "", shape_fields};
 
-/* In the order of the YK_OPEN bits. */
-static const yk_option_choice open_words[] = {{"left", "-x; the curved wall of a cylinder"},
-                                              {"right", "+x"},
-                                              {"front", "-y"},
-                                              {"back", "+y"},
-                                              {"bottom", "-z"},
-                                              {"top", "+z"},
-                                              {NULL, NULL}};
-static const yk_option open_item = {"walls", YK_OPTION_CHOICE, .choices = open_words,
-                                    .description = "a wall"};
-static const yk_option point_item = {"points", YK_OPTION_NUMBERS, "m", YK_VECTOR,
-                                     .description = "x, y, z"};
-static const yk_option corner_item = {"triangles", YK_OPTION_NUMBERS, YK_VECTOR,
-                                      .description = "three numbers of points, from 0"};
-
-static const yk_option sphere_fields[] = {
-    {"radius", YK_OPTION_NUMBER, "m", .required = true, .range = YK_POSITIVE,
-     .description = "its radius"},
-    {0},
-};
-static const yk_option_section sphere = {"sphere", "", sphere_fields};
-
-/* Keys that several shapes have. */
-static const yk_option open_fields[] = {
-    {"open_walls", YK_OPTION_LIST, .max_count = 6, .item = &open_item,
-     .description = "walls to leave out"},
-    {0},
-};
-static const yk_option_section open_keys = {"open_walls", NULL, open_fields};
-static const yk_option surface_fields[] = {
-    {"file", YK_OPTION_PATH,
-     .description = "a surface as STL or OBJ file instead, relative to the scenario's folder"},
-    {"scale", YK_OPTION_NUMBER, NULL, "1", .range = YK_POSITIVE,
-     .description = "ratio of the unit of the file to the subsystem's unit of length: 0.001 if the "
-                    "file is in millimetres and the subsystem in metres"},
-    {0},
-};
-static const yk_option_section surface_keys = {"surface", NULL, surface_fields};
-
-static const yk_option capsule_fields[] = {
-    YK_INCLUDE(sphere),
-    {"length", YK_OPTION_NUMBER, "m", .required = true, .range = YK_POSITIVE,
-     .description = "of its axis, without the round ends"},
-    {0},
-};
-static const yk_option box_fields[] = {
-    {"size", YK_OPTION_NUMBERS, "m", .required = true, YK_VECTOR, .description = "its edges"},
-    {0},
-};
-static const yk_option cylinder_fields[] = {
-    YK_INCLUDE(sphere),
-    {"length", YK_OPTION_NUMBER, "m", .required = true, .range = YK_POSITIVE,
-     .description = "along its z axis"},
-    {0},
-};
-static const yk_option ellipsoid_fields[] = {
-    {"size", YK_OPTION_NUMBERS, "m", .required = true, YK_VECTOR,
-     .description = "diameters along its axes"},
-    {0},
-};
-static const yk_option hull_fields[] = {
-    {"points", YK_OPTION_LIST, .min_count = 4, .item = &point_item, .description = "its corners"},
-    YK_INCLUDE(surface_keys),
-    {0},
-};
-static const yk_option mesh_fields[] = {
-    {"points", YK_OPTION_LIST, .min_count = 3, .item = &point_item,
-     .description = "corners of the triangles"},
-    {"triangles", YK_OPTION_LIST, .min_count = 1, .item = &corner_item,
-     .description = "three points each"},
-    YK_INCLUDE(surface_keys),
-    {0},
-};
-static const yk_option plane_fields[] = {{0}};
-static const yk_option cylinder_cavity_fields[] = {
-    YK_INCLUDE(sphere),
-    {"length", YK_OPTION_NUMBER, "m", .required = true, .range = YK_POSITIVE,
-     .description = "inner height, along its z axis"},
-    YK_INCLUDE(open_keys),
-    {0},
-};
-static const yk_option box_cavity_fields[] = {
-    {"size", YK_OPTION_NUMBERS, "m", .required = true, YK_VECTOR, .description = "its inner edges"},
-    YK_INCLUDE(open_keys),
-    {0},
-};
-
-static const yk_option_section capsule = {"capsule", "A cylinder about z with round ends.",
-                                          capsule_fields};
-static const yk_option_section box = {"box", "", box_fields};
-static const yk_option_section cylinder = {"cylinder", "About its z axis.", cylinder_fields};
-static const yk_option_section ellipsoid = {"ellipsoid", "", ellipsoid_fields};
-static const yk_option_section hull = {"hull", "The smallest convex solid with these corners.",
-                                       hull_fields};
-static const yk_option_section mesh = {"mesh", "Triangles, solid on neither side: any surface.",
-                                       mesh_fields};
-static const yk_option_section plane = {"plane", "Everything below z = 0 is solid.", plane_fields};
-static const yk_option_section cylinder_cavity = {
-    "cylinder-cavity", "Everything around a cylinder is solid: a can.", cylinder_cavity_fields};
-static const yk_option_section box_cavity = {
-    "box-cavity", "Everything around a box is solid: a container.", box_cavity_fields};
-
-const yk_option_section *const yk_shape_variants[] = {
-    &sphere, &capsule,         &box,        &cylinder, &ellipsoid, &hull, &mesh,
-    &plane,  &cylinder_cavity, &box_cavity, NULL};
+#define VARIANT(name, kind) &yk_##name##_ops.section,
+const yk_option_section *const yk_shape_variants[] = {YK_SOLID_LIST(VARIANT) NULL};
 static const yk_option shape_item = {"shapes",
                                      YK_OPTION_VARIANT,
                                      .section = &shape_section,
@@ -291,7 +189,7 @@ static const yk_option_section clump = {"clump", "Several spheres in one rigid b
                                         clump_fields};
 
 const yk_option_section *const yk_particle_variants[] = {
-    &round_particle, &capsule, &box, &cylinder, &ellipsoid, &hull, &clump, NULL};
+    &round_particle, YK_CONVEX_SOLID_LIST(VARIANT) & clump, NULL};
 
 static const yk_option particle_fields[] = {
     {"density", YK_OPTION_NUMBER, "kg/m³", .required = true, .range = YK_POSITIVE,
@@ -446,8 +344,10 @@ static const yk_option sink_fields[] = {
     {0},
 };
 static const yk_option_section sink_section = {"sink", "", sink_fields};
+static const yk_option plane_fields[] = {{0}};
 static const yk_option_section sink_plane = {"plane", "Everything below z = 0.", plane_fields};
-const yk_option_section *const yk_sink_variants[] = {&box, &cylinder, &sink_plane, NULL};
+const yk_option_section *const yk_sink_variants[] = {&yk_box_ops.section, &yk_cylinder_ops.section,
+                                                     &sink_plane, NULL};
 static const yk_option sink_item = {
     "sink",
     YK_OPTION_VARIANT,
@@ -474,6 +374,8 @@ static const yk_option_section periodic_section = {
     periodic_fields};
 
 static const yk_option fields[] = {
+    {"components", YK_OPTION_COMPONENTS, .item = &yk_component_item,
+     .description = "instances of components that consist of bodies, joints, forces and so on"},
     YK_INCLUDE(yk_nonsmooth_gravity),
     {"periodic", YK_OPTION_SECTION, .section = &periodic_section,
      .description = "periodic directions"},
@@ -517,7 +419,10 @@ const yk_option_section yk_nonsmooth_section = {
     "also as `max_contact_residual_ratio` by the speed "
     "that the step resolves (gravity times step, or a hundredth "
     "of the fastest approach), `unsolved_step_fraction`: "
-    "the fraction of steps in which it was larger than that, the `max_prescribed_penetration`: "
+    "the fraction of steps in which it was larger than that, `unsolved_impulse_fraction`: "
+    "the sum of the impulses by which contacts and joints missed their conditions in these steps, "
+    "relative to all impulses that they exchanged since the start, the "
+    "`max_prescribed_penetration`: "
     "how deep a body whose motion an interface prescribes has entered what never moves "
     "and could not stop it, the `contact_iteration_count` of the contact problem of the last step, "
     "and `sleeping_count`, the number of bodies, where they may sleep; "

@@ -6,10 +6,11 @@
 #include "base/text.h"
 #include "mechanics/body.h"
 #include "model/files.h"
-#include "model/registry.h"
+#include "model/scenario.h"
 #include "nonsmooth/nonsmooth.h"
 #include "nonsmooth/options.h"
 #include "nonsmooth/packing.h"
+#include "nonsmooth/solids/solid.h"
 
 /* Bits of yk_nonsmooth_shape_def; the first one is for shapes without a group, and for particles. */
 enum { GROUPS_MAX = 32 };
@@ -185,17 +186,13 @@ static void read_group(maker *m, const yk_node *item, yk_nonsmooth_shape_def *sh
 
 /* Shapes --------------------------------------------------------------------------------------- */
 
-/* Half extents from `size`, or from `radius` and `length`. A kind reads those that it has. */
-static yk_vec3 half_extents_of(const yk_node *item)
+/* The size of a solid by the keys of its kind. */
+static yk_vec3 read_size(maker *m, const yk_node *item, yk_solid_kind kind)
 {
-    yk_vec3 half = {1, 1, 1};
-    if (yk_node_get(item, "size"))
-        half = yk_v3_scale(0.5, yk_node_vector(item, "size"));
-    if (yk_node_get(item, "radius"))
-        half.x = half.y = yk_node_number(item, "radius");
-    if (yk_node_get(item, "length"))
-        half.z = 0.5 * yk_node_number(item, "length");
-    return half;
+    yk_vec3 size = {1, 1, 1};
+    const yk_option *keys = yk_solid_ops_of(kind)->section.options;
+    note(m, yk_option_read_all(m->builder, keys, item, &size));
+    return size;
 }
 
 /* A shape without the corners of its surface (see read_surface). */
@@ -207,7 +204,7 @@ static yk_nonsmooth_shape_def shape_of(maker *m, const yk_node *item, int body)
     shape.position = yk_node_vector(item, "position");
     shape.orientation = yk_node_orientation(item, "orientation");
     shape.material = material_of(m, item);
-    shape.size = half_extents_of(item);
+    shape.size = read_size(m, item, shape.kind);
 
     /* Its mask, and its open walls. */
     read_group(m, item, &shape);
@@ -542,7 +539,7 @@ static yk_status read_particle(maker *m, const yk_node *item, bool sized, yk_pac
         if (yk_solid_has_points(made->kind))
             status = read_surface(m, shape, made->kind, &data->corners);
         else if (!ball)
-            made->size = half_extents_of(shape);
+            made->size = read_size(m, shape, made->kind);
     }
 
     made->points = data->corners.points;
@@ -744,7 +741,7 @@ static void add_sink(maker *m, const yk_node *item)
     def.orientation = yk_node_orientation(item, "orientation");
 
     def.kind = yk_solid_kind_named(yk_sink_variants[item->choice]->name);
-    def.size = half_extents_of(item);
+    def.size = read_size(m, item, def.kind);
 
     added(m, item, yk_nonsmooth_add_sink(m->model, &def));
 }
@@ -799,6 +796,8 @@ static yk_status build_nonsmooth(yk_builder *builder, const yk_node *section,
                                  yk_subsystem **subsystem)
 {
     yk_nonsmooth_def def = yk_nonsmooth_default();
+    def.length_unit = yk_builder_length_unit(section);
+    def.makes_all_sweeps = builder->repeats;
     yk_status status = yk_option_read_all(builder, yk_nonsmooth_gravity.options, section, &def);
     if (status == YK_OK)
         status = yk_option_read_all(builder, yk_nonsmooth_options.options, section, &def);

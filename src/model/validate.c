@@ -85,24 +85,81 @@ static bool is_scalar(yk_resolver *r, const yk_node *node, const yk_option *fiel
     return false;
 }
 
+/* The factor from a value to the number that the key takes; false after a message. */
+static bool find_factor(yk_resolver *r, const yk_node *node, const yk_option *field,
+                        yk_quantity quantity, double *factor)
+{
+    yk_expression_error error = {.length = strlen(node->text)};
+    if (yk_quantity_fits(quantity, field->unit, r->length, r->mass, factor, error.message))
+        return true;
+
+    report_expression(r, node, field, &error);
+    return false;
+}
+
+/* The value of a constant expression of the parameters; false after a message. */
+static bool evaluate(yk_resolver *r, const yk_node *node, const yk_option *field, double *value,
+                     yk_quantity *quantity)
+{
+    yk_expression_error error;
+    yk_status status =
+        yk_expression_constant(r->store->context, node->text, &r->scope, &error, value, quantity);
+    if (status == YK_ERROR_MEMORY)
+        r->status = status;
+    if (status == YK_ERROR_INPUT)
+        report_expression(r, node, field, &error);
+    return status == YK_OK;
+}
+
+bool yk_resolve_parameter(yk_resolver *r, yk_node *node, yk_quantity *quantity)
+{
+    static const yk_option field = {.key = "parameter", .kind = YK_OPTION_NUMBER};
+    if (!is_scalar(r, node, &field) || !evaluate(r, node, &field, &node->value, quantity))
+        return false;
+
+    /* The quantity stays that of the file if an override gives a plain number. */
+    if (!quantity->has_unit)
+        *quantity = yk_quantity_plain;
+    if (!quantity->has_unit && node->replaced && node->replaced->kind == YK_NODE_SCALAR) {
+        yk_expression_error error;
+        double written;
+        yk_quantity of_file;
+        yk_status status = yk_expression_constant(r->store->context, node->replaced->text,
+                                                  &r->scope, &error, &written, &of_file);
+        if (status == YK_ERROR_MEMORY)
+            r->status = status;
+        if (status == YK_OK && of_file.has_unit)
+            *quantity = of_file;
+    }
+
+    if (quantity->has_unit && quantity->certain) {
+        yk_unit_name unit = yk_dimension_name(quantity->dimension);
+        node->unit = yk_store_text(r->store, unit.text, strlen(unit.text));
+    }
+
+    node->values = &node->value;
+    node->value_count = 1;
+    node->valid = true;
+    return true;
+}
+
 bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_option *field)
 {
     static const double LEAST_TOLERANCE = 1e-14;
     if (!is_scalar(r, node, field))
         return false;
 
-    /* A constant expression of the parameters. */
-    yk_expression_error error;
     double value = 0;
-    yk_status status = YK_OK;
-    if (!field->accepts_auto || strcmp(node->text, "auto") != 0)
-        status = yk_expression_constant(r->store->context, node->text, &r->scope, &error, &value);
-    if (status == YK_ERROR_MEMORY)
-        r->status = status;
-    if (status == YK_ERROR_INPUT)
-        report_expression(r, node, field, &error);
-    if (status != YK_OK)
+    yk_quantity quantity = yk_quantity_number;
+    bool automatic = field->accepts_auto && strcmp(node->text, "auto") == 0;
+    if (!automatic && !evaluate(r, node, field, &value, &quantity))
         return false;
+
+    double factor = 1;
+    if (!find_factor(r, node, field, quantity, &factor))
+        return false;
+
+    value *= factor;
 
     /* Checks its bounds; the message shows the value if the text does not. */
     if (!yk_range_contains(&field->range, value)) {
@@ -174,10 +231,12 @@ static void resolve_function(yk_resolver *r, yk_node *node, const yk_option *fie
         yk_expression_create(r->store->context, node->text, &scope, &error, &expression);
 
     /* An expression without time is a number. */
+    double factor;
     if (status == YK_OK && !yk_expression_varies(expression))
         yk_resolve_number(r, node, field);
     else
-        node->valid = status == YK_OK;
+        node->valid = status == YK_OK &&
+                      find_factor(r, node, field, yk_expression_quantity(expression), &factor);
     if (status == YK_ERROR_INPUT)
         report_expression(r, node, field, &error);
     if (status == YK_ERROR_MEMORY)
@@ -507,6 +566,18 @@ static bool resolve_values(yk_resolver *r, yk_node *node, const yk_option_sectio
     return valid;
 }
 
+/* Whether a map has a list or map `subsystems` with an item of this name. */
+static bool names_subsystem(const yk_node *map, const char *name)
+{
+    for (const yk_node *item = yk_node_items(map, "subsystems"); item; item = item->next) {
+        const char *own = yk_node_name(item);
+        if (own && strcmp(own, name) == 0)
+            return true;
+    }
+
+    return false;
+}
+
 /* A map with the keys of one or two sections (the second may be NULL) and, for a variant, with its
  * selector (otherwise NULL). */
 static void resolve_keys(yk_resolver *r, yk_node *node, const yk_option_section *first,
@@ -538,6 +609,10 @@ static void resolve_keys(yk_resolver *r, yk_node *node, const yk_option_section 
         if (key[strspn(key, "0123456789")] == '\0' && yk_node_is_empty(child))
             yk_node_key_error(r->diagnostics, child,
                               "a number cannot be a key. Write decimals with a point, as in 0.1.");
+        else if (names_subsystem(node, key))
+            yk_node_key_error(r->diagnostics, child,
+                              "unknown key '%.60s'. The subsystem is 'subsystems.%.60s'.", key,
+                              key);
         else
             yk_node_key_error(r->diagnostics, child, "unknown key '%.60s'. %s", key,
                               yk_suggest_format_word(YK_WORD_KEY, key, keys, key_count).text);
@@ -861,6 +936,14 @@ static void resolve_named(yk_resolver *r, yk_node *node, const yk_option *field)
     node->valid = valid && !exhausted(r);
 }
 
+/* Used before keys are resolved. */
+static void accept_tree(yk_resolver *r, yk_node *node, const yk_option *field)
+{
+    (void)r;
+    (void)field;
+    node->valid = true;
+}
+
 /* All ------------------------------------------------------------------------------------------ */
 
 static void (*const resolvers[])(yk_resolver *r, yk_node *node, const yk_option *field) = {
@@ -883,6 +966,10 @@ static void (*const resolvers[])(yk_resolver *r, yk_node *node, const yk_option 
     [YK_OPTION_LIST] = resolve_list,
     [YK_OPTION_NAMED] = resolve_named,
     [YK_OPTION_PARAMETERS] = yk_resolve_parameters,
+    [YK_OPTION_TABLES] = yk_resolve_tables,
+    [YK_OPTION_EXPRESSION] = resolve_text,
+    [YK_OPTION_COMPONENTS] = yk_resolve_components,
+    [YK_OPTION_TREE] = accept_tree,
 };
 
 void yk_resolve(yk_resolver *r, yk_node *node, const yk_option *field)
@@ -891,8 +978,11 @@ void yk_resolve(yk_resolver *r, yk_node *node, const yk_option *field)
         return;
 
     /* Parameters in braces are filled in before anything is read, except in parameters themselves. */
+    yk_adapt_value(r, node, field);
     if (node->kind == YK_NODE_SCALAR && field->kind != YK_OPTION_PARAMETERS)
         node->text = yk_fill_parameters(r, node->text);
     node->unit = field->unit;
+    node->own_length = r->length;
+    node->own_mass = r->mass;
     resolvers[field->kind](r, node, field);
 }

@@ -61,6 +61,7 @@ void yk_node_replace(yk_node *old, yk_node *with)
     with->parent = old->parent;
     with->next = old->next;
     with->key = old->key;
+    with->replaced = old;
     if (old->parent->last == old)
         old->parent->last = with;
 }

@@ -63,6 +63,9 @@ struct yk_node {
     int key_line, key_column;
     int count; /* of children */
     yk_node *parent, *first, *last, *next;
+    const yk_node *replaced; /* the value that an override replaced; NULL: none */
+    /* The instance of a component to which a node belongs until it is resolved (components.c). */
+    const struct yk_instance *instance;
 
     /* Set when the schema resolves the node */
     bool named; /* an item of a list whose `name` has been read */
@@ -74,6 +77,8 @@ struct yk_node {
     double value;         /* of a number */
     const double *values; /* points to `value` for a number */
     const char *unit;     /* of these, as the schema has it; NULL: none */
+    /* Units (m, kg) of the subsystem to which the node belongs; 0: SI */
+    double own_length, own_mass;
 };
 
 yk_node *yk_node_create(yk_store *store, yk_node_kind kind, yk_location location);

@@ -14,7 +14,7 @@
 #include "yoke/scenario.h"
 #include "yoke/system.h"
 
-/* What a case does to the def that is otherwise good. */
+/* The change of a valid def that a case makes. */
 typedef void (*spoil)(void *def);
 
 static void expect(yk_status status, const void *made, const char *words)
@@ -418,7 +418,7 @@ static void mistakes_of_systems_are_named(void **state)
         masses[i]->ops->destroy(masses[i]);
 }
 
-/* The first mistake stays, whatever follows from it. */
+/* The first error is kept, not the errors that follow from it. */
 static void the_first_mistake_is_reported(void **state)
 {
     (void)state;
@@ -571,7 +571,7 @@ static void short_words_mean_the_long_ones(void **state)
     assert_true(filled_box(true) == filled_box(false));
 }
 
-/* Whatever becomes of a system, nothing that was adopted is left over; leaks are found by the address
+/* Adopted subsystems are always released with their system; leaks are found by the address
  * sanitizer. */
 static void what_was_adopted_is_never_lost(void **state)
 {
@@ -589,7 +589,7 @@ static void what_was_adopted_is_never_lost(void **state)
     assert_int_equal(status, YK_ERROR_ARGUMENT);
     assert_null(system);
 
-    /* What could not be created is named. */
+    /* The message names the object that could not be created. */
     builder = yk_system_begin(context, NULL);
     mass.mass = -1;
     yk_oscillator_create(context, &mass, &subsystem);

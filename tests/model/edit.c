@@ -76,7 +76,7 @@ static void several_values_are_set(void **state)
     yk_free(*state, edited);
 }
 
-/* What would change something else as well is left alone. */
+/* Edits that would also change something else are refused. */
 static void what_is_shared_is_refused(void **state)
 {
     static const char *const step = "time.step=2";

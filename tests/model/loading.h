@@ -8,6 +8,7 @@
 #include <string.h>
 
 #include "yoke/scenario.h"
+#include "yoke/system.h"
 
 typedef struct loading {
     yk_context *context;
@@ -58,6 +59,20 @@ static inline void unload(loading *l)
     yk_free(l->context, l->text);
     yk_diagnostics_destroy(l->diagnostics);
     yk_context_destroy(l->context);
+}
+
+/* Runs a scenario to its end, and takes the last sample of its recorded channels. */
+static inline void run_to_sample(const char *text, double *sample)
+{
+    loading l = load_good(text);
+    yk_system *system;
+    assert_int_equal(yk_scenario_system(l.scenario, &system), YK_OK);
+    yk_status status = yk_system_run(system, yk_scenario_get_info(l.scenario)->end);
+    if (YK_FAILED(status))
+        print_error("%s\n%s", yk_last_message(l.context), text);
+    assert_false(YK_FAILED(status));
+    yk_scenario_read_sample(l.scenario, sample);
+    unload(&l);
 }
 
 #endif

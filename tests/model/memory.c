@@ -75,6 +75,23 @@ static void a_scenario_with_wires(void **state)
     every_failed_allocation_is_reported(&def, YK_OK);
 }
 
+static void a_scenario_with_components(void **state)
+{
+    (void)state;
+    yk_scenario_def def = {.path = YOKE_SOURCE_DIR "/tests/fuzz/corpus/scenario/components.yaml"};
+    every_failed_allocation_is_reported(&def, YK_OK);
+
+    /* A file is read. */
+    FILE *file = fopen("memory-part.yaml", "w");
+    assert_non_null(file);
+    fputs("parameters: {m: }\nsubsystems: {a: {solver: oscillator, mass: m}}\n", file);
+    fclose(file);
+    def = (yk_scenario_def){.path = "file.yaml"};
+    def.text = "time: {end: 1, step: 0.01}\n"
+               "components: {x: {use: memory-part.yaml, with: {m: 2}}}\n";
+    every_failed_allocation_is_reported(&def, YK_OK);
+}
+
 static void a_scenario_with_mistakes(void **state)
 {
     (void)state;
@@ -90,6 +107,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(a_good_scenario),
         cmocka_unit_test(a_scenario_with_wires),
+        cmocka_unit_test(a_scenario_with_components),
         cmocka_unit_test(a_scenario_with_mistakes),
     };
     return cmocka_run_group_tests_name("memory", tests, NULL, NULL);

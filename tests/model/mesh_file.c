@@ -128,7 +128,7 @@ static void expect(yk_context *context, const char *ending, const char *text, co
 static void test_mistakes(void **state)
 {
     yk_context *c = *state;
-    expect(c, ".ply", "ply", "let it end in .stl or .obj");
+    expect(c, ".ply", "ply", "use a name that ends in .stl or .obj");
     expect(c, ".stl", "", "is no STL file");
     expect(c, ".stl", "solid a\nendsolid a\n", "has no triangles");
     expect(c, ".stl", "solid a\nfacet\nouter loop\nvertex 1 2 x\n", ":4: after 'vertex' three");

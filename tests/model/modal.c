@@ -542,7 +542,7 @@ static void invariants_say_what_is_wrong(void **state)
         {NAMES "stiffness,1,1,,9\nmass,,,,\n", "i.csv:3:9: there is nothing under 'value'"},
         {NAMES "stiffness,1,1,,9\nstiffness,1,1,,8\n", "lists mode 1 twice"},
         {NAMES "stiffness,1,1,,9\nmass,,,,2\nmass,,,,2\n",
-         "i.csv:4:9: this number of 'mass' stands in line 3 already"},
+         "i.csv:4:9: this number of 'mass' is already in line 3"},
         {NAMES "stiffness,1,1,,9\n" MODE_ROWS, "has 'momentum' but no 'mass'"},
         {NAMES "stiffness,1,1,,9\nmass,,,,2\n" MODE_ROWS, "has no 'inertia'"},
         {NAMES "stiffness,1,1,,9\n" RIGID_ROWS, "no positive 'modal_mass' of mode 1"},
@@ -581,7 +581,7 @@ static void invariants_say_what_is_wrong(void **state)
         refused(*state, &files, wrong[i].part);
         remove_folder(&f);
     }
-    /* What they were made from is good. */
+    /* The files without the errors are valid. */
     folder f = {0};
     yk_modal_files files = {
         .invariants = write_file(&f, "i.csv", NAMES "stiffness,1,1,,9\n" RIGID_ROWS MODE_ROWS)};
@@ -602,7 +602,7 @@ static void invariants_say_what_is_wrong(void **state)
     remove_folder(&f);
 }
 
-/* Frequencies beside a stiffness say which modes there are and no more, also where the first one
+/* Frequencies that are given with a stiffness only select the modes, also if the first one
  * has no stiffness of its own. */
 static void a_stiffness_counts_more_than_frequencies(void **state)
 {
@@ -632,13 +632,13 @@ static void record_groups_say_what_is_wrong(void **state)
         const char *text, *part;
     } wrong[] = {
         {"nothing\n", "has no line '** RECORD GROUP 1'"},
-        {"** RECORD GROUP 2,NODES\n7\n", "record group 2 stands before record group 1"},
+        {"** RECORD GROUP 2,NODES\n7\n", "record group 2 precedes record group 1"},
         {"** RECORD GROUP 1,HEADER\n** counts\nREV0 1 1 0\n",
          "record group 1 ends after 3 numbers of 5"},
         {"** RECORD GROUP 1,HEADER\n** counts\nREV0 1.5 1 0 0 0\n", "b.fem:3:6: expected a count"},
         {FEM_HEAD FEM_NODES, "has no record group 9"},
         {FEM_HEAD FEM_NODES FEM_MATRICES, "neither lumped masses"},
-        {FEM_HEAD FEM_HEAD, "record group 1 stands there twice"},
+        {FEM_HEAD FEM_HEAD, "record group 1 occurs twice"},
         {FEM_HEAD "** RECORD GROUP 2,NODES\n7 8\n", "b.fem:5:3: record group 2 has more numbers"},
         {FEM_HEAD "** RECORD GROUP 2,NODES\n**\n", "record group 2 ends after 0 numbers of 1"},
         {FEM_HEAD "** RECORD GROUP 5,X\nseven\n",
@@ -670,7 +670,7 @@ static void record_groups_say_what_is_wrong(void **state)
         refused(*state, &files, wrong[i].part);
         remove_folder(&f);
     }
-    /* What they were made from is good; nodes with words for names are counted. */
+    /* The files without the errors are valid; nodes with words for names are counted. */
     static const char lumps_of_it[] = "** RECORD GROUP 11,LUMPS\n1 1 1 1 1 1\n";
     char text[1024];
     snprintf(text, sizeof text, FEM_HEAD "%s" FEM_MATRICES "%s", FEM_NODES, lumps_of_it);

@@ -108,7 +108,7 @@ static yk_status create(yk_context *context, const void *from, yk_subsystem **su
             o->start[0], o->start[1], o->extra.count, o->extra.count > 1 ? o->extra.items[1] : 0,
             o->force.evaluate ? o->force.evaluate(o->force.user, 2) : 0, o->choice, o->heavy);
 
-    static mass old; /* of another contract: nobody can destroy it */
+    static mass old; /* of another contract: it cannot be destroyed */
     mass *m = VARIANT == OLD_SUBSYSTEM ? &old : calloc(1, sizeof *m);
     if (!m)
         return YK_ERROR_MEMORY;
