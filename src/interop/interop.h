@@ -1,4 +1,4 @@
-/* What the folders of interop contribute to Yoke, one row each. registry.c lists the rows that a build has. */
+/* Contributions of the folders of interop to Yoke, one row each. registry.c lists the rows that a build has. */
 #ifndef YK_INTEROP_INTEROP_H
 #define YK_INTEROP_INTEROP_H
 

@@ -5,7 +5,7 @@
 
 /* In the order in which the reference lists them. */
 const yk_solver_kind *const yk_solver_kinds[] = {
-    &yk_control_kind,
+    &yk_blocks_kind,    &yk_control_kind,
 #ifdef YOKE_FMI
     &yk_fmu_kind,
 #endif

@@ -1,4 +1,4 @@
-/* What the tests of imports share: a file of a model as the text of a scenario. */
+/* Common code of the tests of imports: a file of a model as the text of a scenario. */
 #ifndef YK_TESTS_IMPORT_IMPORTING_H
 #define YK_TESTS_IMPORT_IMPORTING_H
 

@@ -81,7 +81,7 @@ static yk_status check_entry(yk_context *context, zip_t *archive, zip_int64_t in
                        file, entry->name, (unsigned long long)entry->size,
                        (unsigned long long)YK_ARCHIVE_ENTRY_BYTES_MAX);
 
-    /* A decompression bomb: small as long as it is packed. */
+    /* A decompression bomb: a small archive with huge contents. */
     bool suspicious = entry->size > 1 << 20 && entry->comp_size > 0 &&
                       entry->size / entry->comp_size > YK_ARCHIVE_RATIO_MAX;
 
@@ -228,7 +228,7 @@ static yk_status unpack_entry(yk_context *context, zip_t *archive, zip_uint64_t 
         return yk_fail(context, YK_ERROR_FILE, "cannot write %s: %s", path, strerror(errno));
     }
 
-    /* No more than was checked, whatever the directory of the archive states. */
+    /* Read no more than was checked, even if the directory of the archive states more. */
     char block[BLOCK];
     uint64_t total = 0;
     zip_int64_t got;
@@ -300,7 +300,7 @@ static bool remove_one(void *user, const char *path, const char *name, bool fold
 /* Temporary folders ------------------------------------------------------------------------------
  *
  * A process holds a lock on each of its folders, by a descriptor that stays open until the folder
- * is removed. The kernel releases the lock when the process ends, in whatever way: a folder that
+ * is removed. The kernel releases the lock when the process ends, also by a signal: a folder that
  * can be locked is abandoned. */
 
 #define FOLDER_PREFIX "yoke-fmu."

@@ -136,6 +136,10 @@ static void list_variables(writer *w)
         parameter.name = keep(w, "parameters", scope->parameters[i].name, "");
         parameter.offset = i;
         parameter.start = scope->parameters[i].value;
+        yk_quantity quantity = scope->parameters[i].quantity;
+        parameter.unit = "";
+        if (quantity.has_unit && quantity.certain)
+            parameter.unit = keep(w, yk_dimension_name(quantity.dimension).text, "", "");
         add(w, parameter);
     }
 
@@ -262,7 +266,7 @@ static yk_status connect_ports(yk_export_model *m, bool wrenches)
         if (takes == YK_CAUSALITY_NONE || takes == YK_CAUSALITY_SIGNAL_OUTPUT)
             continue;
 
-        /* A wrench has all components, whatever the interface constrains. */
+        /* A wrench has all components, also those that the interface does not constrain. */
         if (takes == YK_CAUSALITY_WRENCH_INPUT && port->kind == YK_PORT_MARKER)
             axes = YK_AXES_ALL;
         if (axes == YK_AXIS_DISTANCE)
@@ -567,6 +571,35 @@ static void add_variable(const output *o, yk_text *to, int index)
     yk_text_add(context, to, three ? "/>\n" : "/></ScalarVariable>\n");
 }
 
+/* Whether an output depends on an input at the same time. Motions and wrenches may act on all
+ * outputs; for signals see yk_subsystem_ops.feeds_through. */
+static bool depends(const yk_export_model *m, const yk_export_variable *result,
+                    const yk_export_variable *input)
+{
+    if (m->ports[input->port].kind != YK_PORT_SIGNAL)
+        return true;
+    if (m->object->ops->feeds_through)
+        return m->object->ops->feeds_through(m->object, input->port, result->port, result->channel,
+                                             result->offset);
+    return result->port >= 0 && m->ports[result->port].kind == YK_PORT_SIGNAL;
+}
+
+/* The inputs on which an output depends. Importers find algebraic loops by them. */
+static void add_dependencies(const output *o, yk_text *to, const yk_export_variable *result)
+{
+    const yk_export_model *m = o->model;
+    const char *space = "";
+    yk_text_add(o->context, to, " dependencies=\"");
+    for (int i = 0; i < m->variable_count; i++) {
+        const yk_export_variable *v = &m->variables[i];
+        if (v->role != YK_EXPORT_INPUT || !depends(m, result, v))
+            continue;
+        yk_text_add(o->context, to, "%s%d", space, o->def->version == 3 ? i : i + 1);
+        space = " ";
+    }
+    yk_text_add(o->context, to, "\"");
+}
+
 static yk_status write_description(output *o)
 {
     yk_context *context = o->context;
@@ -670,9 +703,12 @@ static yk_status write_description(output *o)
             if (m->variables[i].role != YK_EXPORT_OUTPUT)
                 continue;
             if (three)
-                yk_text_add(context, to, "    <%s valueReference=\"%d\"/>\n", element[pass], i);
+                yk_text_add(context, to, "    <%s valueReference=\"%d\"", element[pass], i);
             else
-                yk_text_add(context, to, "      <Unknown index=\"%d\"/>\n", i + 1);
+                yk_text_add(context, to, "      <Unknown index=\"%d\"", i + 1);
+            if (pass == 0 && m->subsystem >= 0)
+                add_dependencies(o, to, &m->variables[i]);
+            yk_text_add(context, to, "/>\n");
         }
         if (!three)
             yk_text_add(context, to, "    </%ss>\n", element[pass]);

@@ -43,14 +43,14 @@ struct yk_exported {
     bool parameters_pending; /* since the model was opened */
     double *sample;          /* of a whole system */
 
-    /* Of each port: present input, its rates, and the motion at the end of the last step. */
+    /* For each port: the present input, its rates, and the motion at the end of the last step. */
     yk_port_value *given, *rates, *before;
     bool inputs_set; /* some were set since the instance was created or reset */
     bool has_rates;
     yk_input *inputs;
     yk_port_value *asked; /* of each port, at the times within a step */
 
-    /* Of a model whose steps can be differentiated: the last step, its state image at both ends,
+    /* If the steps of the model can be differentiated: the last step, its state image at both ends,
      * and the derivatives by coefficients of its inputs as sensitivities have them. */
     double step_begin, step_size; /* s; size 0: none was made since the start or a rollback */
     size_t image_words;
@@ -383,7 +383,7 @@ static yk_status start_model(yk_exported *self)
         if (YK_FAILED(status))
             return fail_subsystem(self, status);
 
-        /* Where the motions of the first step begin. */
+        /* Motions at the start of the first step. */
         memcpy(self->before, self->given, (size_t)m->port_count * sizeof *self->before);
     }
 
@@ -402,6 +402,23 @@ static yk_status start_model(yk_exported *self)
 
     self->started = true;
     return YK_OK;
+}
+
+/* The output of a port. A solver that reaches a prescribed motion with an error, such as one of first
+ * order, returns its reaction about the marker where it is. The importer knows only where the marker
+ * should be, so the reaction is moved there. */
+static yk_port_value port_output(const yk_exported *self, int port)
+{
+    const yk_export_model *m = &self->model;
+    yk_port_value output = {.motion.orientation.w = 1};
+    m->object->ops->get_port_value(m->object, port, &output);
+    if (m->causalities[port] != YK_CAUSALITY_MOTION_INPUT || m->ports[port].kind != YK_PORT_MARKER)
+        return output;
+
+    yk_vec3 given = self->before[port].motion.position;
+    yk_vec3 arm = yk_v3_sub(output.motion.position, given);
+    output.wrench.torque = yk_v3_add(output.wrench.torque, yk_v3_cross(arm, output.wrench.force));
+    return output;
 }
 
 /* Opens the model again if parameters were set, because the whole scenario may depend on them.
@@ -576,8 +593,7 @@ yk_status yk_exported_get(yk_exported *self, const uint32_t *references, size_t 
                 return status;
 
             if (v->port != known) {
-                output = (yk_port_value){.motion.orientation.w = 1};
-                m->object->ops->get_port_value(m->object, v->port, &output);
+                output = port_output(self, v->port);
                 known = v->port;
             }
 
@@ -893,6 +909,13 @@ static yk_status make_step(yk_exported *self, double t, double h, void (*ask)(vo
 
     /* Rates hold for one step. */
     memcpy(self->before, self->given, bytes);
+    for (int i = 0; self->has_rates && i < m->port_count; i++) {
+        if (m->causalities[i] != YK_CAUSALITY_MOTION_INPUT)
+            continue;
+        /* Pieces have shifted the inputs to the end of the step. */
+        double end = pieces > 1 ? 0 : h;
+        self->before[i].motion = yk_input_motion(&self->inputs[i], m->ports[i].kind, end);
+    }
     memset(self->rates, 0, bytes);
     self->has_rates = false;
     self->time = t + h;

@@ -419,7 +419,7 @@ static yk_status step_piece(yk_fmu *self, double from, double to, bool held)
     else
         status = yk_fmu_set_inputs(self, true);
 
-    /* Constant values have no slopes, whatever the previous step has left there. */
+    /* Constant values have no slopes; remove those of the previous step. */
     if (lines && held)
         memset(self->input_rates, 0, (size_t)list->value_count * sizeof(double));
 
@@ -753,7 +753,7 @@ static void destroy(yk_subsystem *subsystem)
     yk_free(context, self->input_rates);
     yk_free(context, self->orders);
 
-    /* What was copied of the def, and the memory of a step. */
+    /* Copies of the def's arrays, and the memory of a step. */
     for (int i = 0; self->settings && i < self->setting_count; i++) {
         yk_free(context, (void *)(uintptr_t)self->settings[i].values);
         yk_free(context, (void *)(uintptr_t)self->settings[i].text);
@@ -1021,10 +1021,20 @@ static bool feeds_through(const yk_subsystem *subsystem, int input, int port, in
     return from >= 0 && is_output && yk_fmi_depends(d, to, from);
 }
 
+/* The solver inside a co-simulation FMU chooses its steps; so does the error control of model
+ * exchange, whose error matters only with a loose tolerance. */
+static bool keeps_own_steps(const yk_subsystem *subsystem)
+{
+    static const double tight_tolerance = 1e-6;
+    const yk_fmi_instance *instance = ((const yk_fmu *)subsystem)->instance;
+    return !instance->exchange || instance->tolerance > tight_tolerance;
+}
+
 static const yk_subsystem_ops fmu_ops = {
     .size = sizeof(yk_subsystem_ops),
     .kind = "fmu",
     .feeds_through = feeds_through,
+    .keeps_own_steps = keeps_own_steps,
     .ports = get_ports,
     .connect = connect,
     .initialize = start,

@@ -273,7 +273,7 @@ void yk_fmu_fill(yk_fmu *self, const yk_input *inputs, double from, double to);
 bool yk_fmu_inputs_are_held(const yk_fmu *self, const yk_input *inputs);
 /* For ports that are requested within a step, at one local time. */
 void yk_fmu_fill_within(yk_fmu *self, const yk_input *inputs, double at);
-/* As lines: values at `from` in the inputs, slopes in input_rates. */
+/* Straight lines: values at `from` in the inputs, slopes in input_rates. */
 void yk_fmu_fill_lines(yk_fmu *self, const yk_input *inputs, double from, double to);
 void yk_fmu_read_port(const yk_fmu *self, int port, yk_port_value *value);
 /* The unit of the variable behind a number of a port; see port_unit of the contract. */

@@ -10,7 +10,7 @@
 #include <stddef.h>
 #include <stdint.h>
 
-/* What functions of both versions return. */
+/* Return values of the functions of both versions. */
 typedef enum yk_fmi_status {
     YK_FMI_OK,
     YK_FMI_WARNING,

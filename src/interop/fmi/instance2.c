@@ -42,7 +42,7 @@ static yk_status instantiate(yk_fmi_instance *self)
     char uri[4096] = "file://";
     size_t used = strlen(uri);
 
-    /* Percent-encoding of RFC 3986: all that is not unreserved, but for the slashes. */
+    /* Percent-encoding of RFC 3986: all characters that are not unreserved, except slashes. */
     for (const char *at = self->folder; *at && used + 4 < sizeof uri; at++) {
         if (strchr(plain, *at))
             uri[used++] = *at;
@@ -267,7 +267,7 @@ static yk_status state_set(yk_fmi_instance *self, void *state)
 
 static void state_free(yk_fmi_instance *self, void **state)
 {
-    /* After a release the handle must not be used again, whatever the FMU does to it. */
+    /* The handle must not be used after its release, even if the FMU did not change it. */
     if (*state)
         INVOKE(self, FreeFMUstate, self->component, state);
     *state = NULL;

@@ -351,7 +351,7 @@ static yk_status state_set(yk_fmi_instance *self, void *state)
 
 static void state_free(yk_fmi_instance *self, void **state)
 {
-    /* After a release the handle must not be used again, whatever the FMU does to it. */
+    /* The handle must not be used after its release, even if the FMU did not change it. */
     if (*state)
         INVOKE(self, FreeFMUState, self->component, state);
     *state = NULL;

@@ -46,7 +46,7 @@ yk_status yk_import_read(yk_context *context, const char *path, const yk_import_
 void yk_import_destroy(yk_import *import);
 
 int yk_import_notes(const yk_import *import, const yk_import_note **notes);
-/* What was converted, such as "solver multibody, bodies 12, joints 11, shapes 20". */
+/* A summary of the conversion, such as "solver multibody, bodies 12, joints 11, shapes 20". */
 const char *yk_import_summary(const yk_import *import);
 /* The text of the scenario, valid until the import is destroyed. */
 const char *yk_import_scenario(const yk_import *import);

@@ -1,4 +1,4 @@
-/* What the readers of all formats share: the model that is being imported, its notes, and the writing
+/* Common parts of the readers of all formats: the model that is being imported, its notes, and the writing
  * of scenario texts. */
 #ifndef YK_INTEROP_IMPORT_IMPORTER_H
 #define YK_INTEROP_IMPORT_IMPORTER_H

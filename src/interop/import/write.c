@@ -34,7 +34,7 @@ void yk_write_vector(FILE *to, yk_vec3 v)
 
 void yk_write_quaternion(FILE *to, yk_quat q)
 {
-    /* Of the two quaternions of a rotation the one with positive real part. */
+    /* The quaternion of a rotation with a positive real part. */
     double sign = q.w < 0 ? -1 : 1;
     const double values[4] = {sign * q.w, sign * q.x, sign * q.y, sign * q.z};
     for (int i = 0; i < 4; i++) {

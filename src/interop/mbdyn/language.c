@@ -167,10 +167,11 @@ static double evaluate_expression(yk_mbd *r, span s)
     if (r->failed)
         return 0;
 
-    yk_scope scope = {.parameters = r->constants, .parameter_count = r->constant_count};
+    yk_scope scope = {
+        .parameters = r->constants, .parameter_count = r->constant_count, .without_units = true};
     yk_expression_error error;
     double value;
-    if (yk_expression_constant(r->import->context, text, &scope, &error, &value) == YK_OK)
+    if (yk_expression_constant(r->import->context, text, &scope, &error, &value, NULL) == YK_OK)
         return value;
 
     /* After the semicolon the message recommends keys of scenarios, which do not apply to a model. */
@@ -207,7 +208,7 @@ static void set_constant(yk_mbd *r, const char *name, double value)
     }
 
     constant = &r->constants[r->constant_count];
-    *constant = (yk_named_value){strdup(name), value};
+    *constant = (yk_named_value){.name = strdup(name), .value = value};
     if (constant->name)
         r->constant_count++;
     else
@@ -345,11 +346,12 @@ bool yk_mbd_number_follows(yk_mbd *r)
     if (r->at >= r->argument_count)
         return false;
 
-    yk_scope scope = {.parameters = r->constants, .parameter_count = r->constant_count};
+    yk_scope scope = {
+        .parameters = r->constants, .parameter_count = r->constant_count, .without_units = true};
     yk_expression_error error;
     double value;
-    return yk_expression_constant(r->import->context, r->arguments[r->at], &scope, &error,
-                                  &value) == YK_OK;
+    return yk_expression_constant(r->import->context, r->arguments[r->at], &scope, &error, &value,
+                                  NULL) == YK_OK;
 }
 
 yk_vec3 yk_mbd_take_numbers(yk_mbd *r)

@@ -267,7 +267,7 @@ static law take_law(yk_mbd *r, int n)
             for (int i = 0; i < 36; i++)
                 l.damping[i] = factor * l.stiffness[i];
         } else if (generic && n > 1) {
-            /* Of a symmetric matrix the upper triangle is given, of a diagonal one the diagonal. */
+            /* A symmetric matrix is given by its upper triangle, a diagonal matrix by its diagonal. */
             bool diagonal = yk_mbd_take(r, "diag");
             bool symmetric = !diagonal && yk_mbd_take(r, "sym");
             if (!diagonal && !symmetric)
@@ -892,25 +892,25 @@ static yk_status import_mbdyn(yk_import *import, const char *path, yk_xml_elemen
     }
 
     /* Constants of MBDyn's input manual, except pi and those of the machine. */
-    static const yk_named_value known[] = {{"deg2rad", YK_PI / 180},
-                                           {"rad2deg", 180 / YK_PI},
-                                           {"e", 2.71828182845904523536},
-                                           {"TRUE", 1},
-                                           {"FALSE", 0},
-                                           {"in2m", 0.0254},
-                                           {"m2in", 1 / 0.0254},
-                                           {"in2mm", 25.4},
-                                           {"mm2in", 1 / 25.4},
-                                           {"ft2m", 0.3048},
-                                           {"m2ft", 1 / 0.3048},
-                                           {"lb2kg", 0.45359237},
-                                           {"kg2lb", 1 / 0.45359237},
-                                           {"slug2kg", 14.5939},
-                                           {"kg2slug", 1 / 14.5939}};
+    static const yk_named_value known[] = {{.name = "deg2rad", .value = YK_PI / 180},
+                                           {.name = "rad2deg", .value = 180 / YK_PI},
+                                           {.name = "e", .value = 2.71828182845904523536},
+                                           {.name = "TRUE", .value = 1},
+                                           {.name = "FALSE", .value = 0},
+                                           {.name = "in2m", .value = 0.0254},
+                                           {.name = "m2in", .value = 1 / 0.0254},
+                                           {.name = "in2mm", .value = 25.4},
+                                           {.name = "mm2in", .value = 1 / 25.4},
+                                           {.name = "ft2m", .value = 0.3048},
+                                           {.name = "m2ft", .value = 1 / 0.3048},
+                                           {.name = "lb2kg", .value = 0.45359237},
+                                           {.name = "kg2lb", .value = 1 / 0.45359237},
+                                           {.name = "slug2kg", .value = 14.5939},
+                                           {.name = "kg2slug", .value = 1 / 14.5939}};
     for (size_t i = 0; memory && i < sizeof known / sizeof *known; i++) {
         char *copy = strdup(known[i].name);
         memory = copy != NULL;
-        r->constants[r->constant_count++] = (yk_named_value){copy, known[i].value};
+        r->constants[r->constant_count++] = (yk_named_value){.name = copy, .value = known[i].value};
     }
 
     yk_status status = YK_OK;

@@ -63,7 +63,7 @@ static yk_status build_mbdyn(yk_builder *builder, const yk_node *section, yk_sub
     for (const yk_node *item = list->first; item; item = item->next)
         names[def.node_count++] = item->text;
 
-    /* What MBDyn's input file says of its external force. */
+    /* The external force as MBDyn's input file describes it. */
     def.coupling = (yk_mbdyn_coupling)yk_node_choice(section, "coupling");
     def.orientation = (yk_mbdyn_orientation)yk_node_choice(section, "orientation");
     def.sends_accelerations = yk_node_boolean(section, "sends_accelerations");

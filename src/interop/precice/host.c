@@ -115,8 +115,7 @@ static yk_status load(child *c, answer *a)
 {
     const char *path = c->def->library;
     /* The loader would wait for a pipe. For a missing file its own message is better. */
-    if (strchr(path, '/') && yk_regular_check(NULL, path, YK_ERROR_EXTERNAL) != YK_OK &&
-        errno == EINVAL) {
+    if (strchr(path, '/') && yk_is_irregular_file(path)) {
         snprintf(a->text, sizeof a->text, "cannot be loaded: '%.300s' is not a regular file", path);
         return YK_ERROR_EXTERNAL;
     }
@@ -130,7 +129,7 @@ static yk_status load(child *c, answer *a)
         return YK_ERROR_EXTERNAL;
     }
 
-    /* Of another version functions have other arguments. */
+    /* The functions of other versions have different arguments. */
     const char *(*version)(void);
     if (!find(handle, "precicec_getVersionInformation", &version)) {
         snprintf(a->text, sizeof a->text,
@@ -321,7 +320,7 @@ static void run_child(child *c, int printed)
     _exit(0);
 }
 
-/* What the library prints ---------------------------------------------------------------------- */
+/* Output of the library ------------------------------------------------------------------------ */
 
 /* Without the codes for colors, and without the prefix of an error. */
 static void clean(char *line)

@@ -673,7 +673,7 @@ static yk_status read_children(reader *r, const yk_xml_element *element, place a
     return status;
 }
 
-/* What stands beside the bodies ---------------------------------------------------------------- */
+/* Sections next to the bodies ------------------------------------------------------------------ */
 
 /* The link of a body with this name: the last one of its chain. */
 static int find_link(const yk_robot *robot, const char *name)

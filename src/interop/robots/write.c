@@ -702,8 +702,9 @@ bool yk_robot_needs_contact(const yk_robot *robot)
  * combined. */
 static const double SMALL_PART = 0.01;
 
-/* Largest stable step of the spring and damper of a joint if they act with the velocity at the
- * start of the step: 2 / omega and 2 I / c with the inertia of the link about the axis. */
+/* Largest stable step of the spring and damper of a joint with the inertia J of the link about the
+ * axis. The spring acts with the angle at the start of the step, the damper with the velocity at
+ * its end: h^2 k < 4 J + 2 h c, which has no limit without a spring. */
 static double stable_step(const yk_robot *robot, const yk_robot_joint *joint)
 {
     const yk_robot_link *link = &robot->links[joint->child];
@@ -717,12 +718,10 @@ static double stable_step(const yk_robot *robot, const yk_robot_joint *joint)
         inertia = yk_v3_dot(joint->axis, moment) + link->body.mass * across;
     }
 
-    double limit = INFINITY;
-    if (joint->stiffness > 0)
-        limit = 2 * sqrt(inertia / joint->stiffness);
-    if (joint->damping > 0)
-        limit = fmin(limit, 2 * inertia / joint->damping);
-    return limit;
+    double k = joint->stiffness, c = fmax(0, joint->damping);
+    if (!(k > 0))
+        return INFINITY;
+    return (c + sqrt(c * c + 4 * inertia * k)) / k;
 }
 
 yk_status yk_robot_check(yk_robot *robot)
@@ -775,13 +774,12 @@ yk_status yk_robot_check(yk_robot *robot)
         int count = chain_length(robot, i);
         combined several;
 
-        /* Springs of the nonsmooth solver are explicit and limit the step. */
+        /* Springs of the nonsmooth solver are explicit and limit the step; dampers do not. */
         if (count == 1 && stable_step(robot, joint) < step)
-            yk_import_add_note(
-                import, joint->element,
-                "spring and damper of joint '%s' need steps below %.2g s (%g s here); the "
-                "multibody solver takes longer ones",
-                joint->name, stable_step(robot, joint), step);
+            yk_import_add_note(import, joint->element,
+                               "the spring of joint '%s' needs steps below %.2g s (%g s here); the "
+                               "multibody solver takes longer ones",
+                               joint->name, stable_step(robot, joint), step);
         if (count == 1)
             continue;
 

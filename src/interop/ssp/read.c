@@ -768,7 +768,7 @@ static yk_status check_names(reader *r)
                 const char *element = text_of(s, "element");
                 const char *name = text_of(s, "name");
 
-                /* Of an existing component, or of the whole. */
+                /* A connector of an existing component, or of the whole system. */
                 bool known = false;
                 for (int k = 1; k < r->part_count; k++)
                     known =

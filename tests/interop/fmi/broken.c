@@ -242,7 +242,7 @@ static char *old_folder(void)
     return folder;
 }
 
-/* What a killed process leaves is removed when the next folder is made; folders of processes that
+/* The folder of a killed process is removed when the next folder is made; folders of processes that
  * live, of other names and behind links stay. */
 static void folders_of_ended_processes_are_removed(void **state)
 {

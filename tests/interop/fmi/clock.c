@@ -4,7 +4,7 @@
  *
  *   test_clock [STEPS [PATTERN]]
  *
- * makes 10 000 steps, or as many as it is told; of all tests, or of those whose name fits a pattern
+ * makes 10 000 steps, or the given number; of all tests, or of those whose name fits a pattern
  * with `*`. docs/processes.md has what ten million gave. */
 #include <float.h>
 #include <inttypes.h>

@@ -136,7 +136,7 @@ static void make_trap(const char *name, int version)
     free(make_fmu(context, &recipe));
 }
 
-/* An FMU that is told that an earlier state may be set restarts at its first state (as libcosim's
+/* If an earlier state may be set, this FMU restarts at its first state (like libcosim's
  * Wheel.fmu). Without rollback it must not be told so, also if states are taken for checkpoints. */
 static void schemes_without_rollback_say_so(void **state)
 {
@@ -315,6 +315,43 @@ static void loops_that_lag_are_found(void **state)
         if (i)
             assert_string_equal(found->remedies[0].overrides[0], "wires.pq.sample_and_hold=true");
         yk_scenario_destroy(scenario);
+        if (!i)
+            continue;
+
+        /* With the remedy the delay is part of the model, and the run is trusted. */
+        const char *const remedy[] = {"wires.pq.sample_and_hold=true", NULL};
+        scenario = load_scenario(context, path, text, remedy);
+        assert_int_equal(yk_run(context, scenario, NULL, &report), YK_OK);
+        for (k = 0; k < report.finding_count; k++)
+            assert_true(report.findings[k].severity != YK_FINDING_SEVERITY_SERIOUS &&
+                        report.findings[k].kind != YK_FINDING_WIRE_LOOP);
+        yk_scenario_destroy(scenario);
+    }
+}
+
+/* FMUs report no energy, so there is nothing that the work at their interface could be compared
+ * with, however wrong the run is. Other findings judge it. */
+static void without_energies_there_is_no_energy_error(void **state)
+{
+    (void)state;
+    static const char *const texts[] = {JOINED "coupling: {scheme: index1}\n",
+                                        HELD "coupling: {scheme: tight}\n",
+                                        HELD "coupling: {scheme: explicit, exchange: "
+                                             "force-motion}\n"};
+    static const char *const steps[] = {"time.step=1e-3", "time.step=0.1", "time.step=0.3"};
+    for (int i = 0; i < 9; i++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/scenario.yaml", test_folder());
+        const char *const overrides[] = {steps[i % 3], "time.end=6", NULL};
+        yk_scenario *scenario = load_scenario(context, path, texts[i / 3], overrides);
+        yk_run_report report;
+        yk_run(context, scenario, NULL, &report);
+        for (int k = 0; k < report.finding_count; k++)
+            if (report.findings[k].kind == YK_FINDING_ENERGY_ERROR)
+                fail_msg("%s: %s", steps[i % 3], report.findings[k].message);
+        assert_true(isnan(report.spurious_energy));
+        assert_true(report.reference_energy == 0);
+        yk_scenario_destroy(scenario);
     }
 }
 
@@ -331,6 +368,7 @@ int main(void)
         cmocka_unit_test(sections_of_info_load),
         cmocka_unit_test(loops_through_fmus_are_solved),
         cmocka_unit_test(loops_that_lag_are_found),
+        cmocka_unit_test(without_energies_there_is_no_energy_error),
     };
     return cmocka_run_group_tests_name("coupled FMUs", tests, make_fmus, remove_fmus);
 }

@@ -241,9 +241,35 @@ static void balls_bounce_within_long_steps(void **state)
     }
 }
 
+/* Runs with other macro steps repeat the errors of model exchange if its tolerance is loose, and
+ * those of a solver inside the FMU. */
+static void the_steps_of_a_loose_tolerance_are_its_own(void **state)
+{
+    (void)state;
+    static const fmu_recipe recipe = {.name = "stiff", STIFF2};
+    static const double tolerances[] = {1e-3, 1e-8};
+    for (int i = 0; i < 2; i++) {
+        experiment e = {.model = DECAY, .rate = 1, .start = {1, 0}, .tolerance = tolerances[i]};
+        yk_subsystem *s = begin(&recipe, &e);
+        assert_int_equal(s->ops->keeps_own_steps(s), i == 0);
+        s->ops->destroy(s);
+    }
+
+    static const fmu_recipe co_simulation = {.name = "mass", MASS2};
+    char *file = make_fmu(context, &co_simulation);
+    yk_fmu_def def = yk_fmu_default();
+    def.file = file;
+    yk_subsystem *s;
+    assert_int_equal(yk_fmu_create(context, &def, &s), YK_OK);
+    assert_true(s->ops->keeps_own_steps(s));
+    s->ops->destroy(s);
+    free(file);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
+        cmocka_unit_test(the_steps_of_a_loose_tolerance_are_its_own),
         cmocka_unit_test(decay_meets_the_tolerance),
         cmocka_unit_test(nominal_values_scale_the_tolerance),
         cmocka_unit_test(default_experiment_gives_the_tolerance),

@@ -44,7 +44,7 @@ static inline void export_file(const char *scenario, const char *subsystem, bool
     yk_context_destroy(context);
 }
 
-/* Likewise, of models/. */
+/* The same for a model of models/. */
 static inline void export_model(const char *model, const char *subsystem, bool wrenches,
                                 int version, const char *name)
 {

@@ -6,7 +6,7 @@
 #include "interop/fmi/fmu.h"
 #include "interop/fmi/fmu_internal.h"
 
-/* The first link of a double pendulum as it is inside, and as an FMU; both take wrenches. */
+/* The first link of a double pendulum as a subsystem and as an FMU; both receive wrenches. */
 
 enum { ROWS = 18, COLUMNS = 6 * YK_INPUT_COEFFICIENT_COUNT };
 
@@ -223,7 +223,7 @@ static void wrong_questions_are_refused(void **state)
     "  far: {between: [shaft.right, two.flange], joint: fixed}\n"
 #define RECORD "record: {channels: [one.flange.angular_velocity, two.flange.angular_velocity]}\n"
 
-/* Exports one and two of a scenario, and opens one in which these are FMUs beside `own`. */
+/* Exports `one` and `two` of a scenario, and opens a scenario with these FMUs next to `own`. */
 static run open_rotors(const char *inside, const char *own, const char *interfaces, int version,
                        const char *scheme)
 {

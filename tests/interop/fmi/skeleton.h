@@ -1,4 +1,4 @@
-/* What the FMUs of the tests share. A model is a source that defines, before it includes
+/* Common code of the FMUs of the tests. A model is a source that defines, before it includes
  * skeleton2.h or skeleton3.h (as VERSION says):
  *
  *   TOKEN               the GUID or instantiation token

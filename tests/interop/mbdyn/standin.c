@@ -106,7 +106,7 @@ int main(int argc, char **argv)
     } else {
         for (int i = 0; connect(first, (struct sockaddr *)&address, sizeof address) != 0; i++) {
             if (i > 600)
-                give_up("nobody listens");
+                give_up("no process listens");
             usleep(100000);
         }
         peer = first;
@@ -163,7 +163,7 @@ int main(int argc, char **argv)
     /* The peer may have left already: it has all that it needs. */
     unsigned char end = 5;
     if (write(peer, &end, 1) != 1)
-        fprintf(stderr, "stand-in: nobody heard the end\n");
+        fprintf(stderr, "stand-in: the end was not received\n");
     printf("%.12g %.12g\n", y, v);
     return 0;
 }

@@ -203,7 +203,7 @@ static size_t values(void)
     return (size_t)it.vertices * (size_t)it.dimensions;
 }
 
-/* What this one has written; by name, for the other may have another order. */
+/* Data that this participant has written; by name, because the other may have another order. */
 static void send_data(void)
 {
     for (int i = 0; i < it.count; i++) {
@@ -241,7 +241,7 @@ static void meet(void)
     } else {
         for (int i = 0; connect(one, (struct sockaddr *)&address, sizeof address) != 0; i++) {
             if (i > 6000)
-                give_up("nobody listens");
+                give_up("no process listens");
             usleep(10000);
         }
         it.peer = one;
@@ -287,7 +287,7 @@ API void precicec_initialize(void)
     for (int i = 0; i < it.count; i++)
         memcpy(it.list[i].start, it.list[i].end, values() * sizeof(double));
 
-    /* Who is second begins when the first has made the window. */
+    /* The second participant begins after the first has computed the window. */
     if (it.serial && !it.first)
         receive_data();
 }
@@ -350,7 +350,7 @@ static bool converged(void)
     return change <= it.limit * it.limit * size || it.iterations >= it.most_iterations;
 }
 
-/* What is at the end of one window begins the next. */
+/* The values at the end of one window are those at the start of the next. */
 static void begin_window(void)
 {
     it.time += it.window;

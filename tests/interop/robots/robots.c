@@ -299,7 +299,7 @@ static void test_rules_of_mujoco(void **state)
     free(text);
 }
 
-/* What joints of one body leave free together is one joint where there is such a kind. */
+/* Several joints of one body become one joint if there is a kind with the same free motions. */
 static void test_kinds_of_joints_of_a_body(void **state)
 {
     (void)state;
@@ -374,7 +374,44 @@ static void test_loops_close(void **state)
     free(text);
 }
 
-/* What a scenario cannot have is named with its line, and what it can is there. */
+/* A finger with light links and strong dampers, for which an explicit method would need steps below
+ * 0.1 ms: at 1 ms it falls as slowly as with fine steps, and no note asks for smaller ones. */
+static void test_damped_finger_at_one_millisecond(void **state)
+{
+    (void)state;
+    static const char model[] =
+        "<mujoco><option timestep='0.001'/><default><joint damping='0.05' axis='0 1 0'/></default>"
+        "<worldbody><geom type='plane' pos='0 0 -1' size='1 1 1'/>"
+        "<body name='palm' pos='0 0 0.1'>"
+        "<joint name='wrist' type='slide' axis='0 0 1' damping='50' stiffness='1000'/>"
+        "<geom type='sphere' size='0.02' mass='0.1' contype='0' conaffinity='0'/>"
+        "<body name='near' pos='0.03 0 0'><joint name='j1'/>"
+        "<geom type='capsule' fromto='0 0 0 0.03 0 0' size='0.008' mass='0.01'/>"
+        "<body name='middle' pos='0.03 0 0'><joint name='j2'/>"
+        "<geom type='capsule' fromto='0 0 0 0.02 0 0' size='0.008' mass='0.006'/>"
+        "<body name='tip' pos='0.02 0 0'><joint name='j3'/>"
+        "<geom type='capsule' fromto='0 0 0 0.02 0 0' size='0.008' mass='0.004'/>"
+        "</body></body></body></body></worldbody></mujoco>";
+    double fall[2];
+    for (int fine = 0; fine < 2; fine++) {
+        yk_import_options options = yk_import_options_default();
+        options.solver = YK_IMPORT_NONSMOOTH;
+        options.step = fine ? 5e-5 : 1e-3;
+        char *text = import_with(model, &options, "robot.tip.position");
+        assert_non_null(text);
+        assert_lacks(text, "needs steps");
+        run r = open_text("finger.yaml", text, NULL);
+        double begin = r.sample[2];
+        run_to(&r, 0.2);
+        fall[fine] = begin - r.sample[2];
+        close_run(&r);
+        free(text);
+    }
+    assert_true(fall[1] > 1e-3);
+    assert_relative(fall[0], fall[1], 1e-2);
+}
+
+/* Elements that a scenario cannot have are named with their line; all others are converted. */
 static void test_notes_and_names(void **state)
 {
     (void)state;
@@ -513,6 +550,7 @@ int main(void)
         cmocka_unit_test(test_rules_of_mujoco),
         cmocka_unit_test(test_kinds_of_joints_of_a_body),
         cmocka_unit_test(test_loops_close),
+        cmocka_unit_test(test_damped_finger_at_one_millisecond),
         cmocka_unit_test(test_notes_and_names),
         cmocka_unit_test(test_inertia_is_mended),
         cmocka_unit_test(test_encoding),

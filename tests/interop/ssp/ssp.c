@@ -210,7 +210,7 @@ static void version_2_is_read(void **state)
     free(text);
 }
 
-/* The program: a package runs in place of a scenario, and becomes one with its FMUs beside it. */
+/* The program: a package runs like a scenario, and is converted to one with its FMUs next to it. */
 static void packages_run(void **state)
 {
     (void)state;
@@ -264,7 +264,7 @@ static const change mistakes[] = {
      "'plugins' is no section"},
 };
 
-/* What can be left out, which the scenario says at its head. */
+/* Parts that can be left out; the scenario lists them at its head. */
 static const change omissions[] = {
     {"name=\"k\"><ssv", "name=\"kk\"><ssv", "the value of 'kk': 'spring' has no such variable"},
     {"endElement=\"support\" endConnector=\"travel\"",
