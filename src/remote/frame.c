@@ -243,7 +243,7 @@ yk_status yk_frame_send(yk_transport *transport, yk_frame_kind kind, uint64_t nu
                        "a frame of %zu bytes is too long, the most are %d", body->length,
                        YK_FRAME_BODY_MAX);
 
-    /* As described in frame.h. */
+    /* The layout is described in frame.h. */
     unsigned char header[YK_FRAME_HEADER] = {0};
     uint32_t length = (uint32_t)body->length;
     uint16_t word = (uint16_t)kind;

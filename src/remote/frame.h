@@ -129,7 +129,7 @@ void yk_session_close(yk_session *session);
 /* The partner behind a connected socket. */
 typedef struct yk_remote_host {
     const char *name;            /* in messages: "the partner NAME has ended" */
-    void (*release)(void *user); /* called when the subsystem is destroyed; NULL: nobody */
+    void (*release)(void *user); /* called when the subsystem is destroyed; may be NULL */
     void *user;
 } yk_remote_host;
 

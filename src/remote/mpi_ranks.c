@@ -526,7 +526,7 @@ static int take_session(service *s)
 
     pthread_mutex_lock(&s->ranks->lock);
     if (s->threads == 1) {
-        /* No thread is busy: handle the next message, whatever it is. */
+        /* No thread is busy: handle the next message of any kind. */
         tag = YK_ANY;
         if (s->ranks->driver->probe(&from, &tag, &bytes)) {
             found = tag - YK_TAG_SUBSYSTEM;

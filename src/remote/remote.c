@@ -742,7 +742,7 @@ static void remote_read_channel(const yk_subsystem *self, int channel, double *v
     take_all(r);
 
     /* The first channel that is ever read brings all, and the first that is read after a step
-     * brings those that were read before: channels that nobody records are not transferred. */
+     * brings those that were read before: channels that are not recorded are not transferred. */
     yk_frame_kind kind = YK_FRAME_CHANNELS;
     if (r->read_count > 0 && r->capabilities & YK_CAN_CHOOSE_CHANNELS)
         kind = YK_FRAME_SOME_CHANNELS;
@@ -827,7 +827,7 @@ static const char *remote_port_unit(const yk_subsystem *self, int port, int offs
     return unit->text;
 }
 
-/* Tells the server how states will be used. The answer contains the layout of an image if the
+/* Informs the server how states will be used. The answer contains the layout of an image if the
  * subsystem has been initialized; a failure is reported by the next call. */
 static void remote_expect_states(yk_subsystem *self, yk_state_use use)
 {
@@ -999,7 +999,7 @@ static yk_status read_about(remote *r)
             return YK_ERROR_MEMORY;
     }
 
-    /* As received, to detect changes by the caller. */
+    /* The received values, to detect changes by the caller. */
     yk_get_bytes(&r->body, r->counts, bytes);
     memcpy(r->counts_before, r->counts, bytes);
     return done(r, status);

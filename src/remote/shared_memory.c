@@ -82,7 +82,7 @@ static yk_status wait_for(memory_transport *m, mailbox *box, _Atomic uint32_t *c
     yk_status status = YK_OK;
     atomic_fetch_add(&box->sleepers, 1);
     while (status == YK_OK && atomic_load(counter) == old) {
-        /* Sleep for at most 50 ms, because the end of the partner wakes nobody. */
+        /* Sleep for at most 50 ms, because a partner that ends does not wake this process. */
         double left = fmin(deadline - yk_clock_seconds(), 0.05);
         if (left <= 0) {
             status = yk_fail(m->base.context, YK_ERROR_EXTERNAL, "did not answer within %.3g s",

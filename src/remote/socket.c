@@ -166,9 +166,10 @@ yk_status yk_socket_connect(yk_context *context, const char *address, double dea
          * full. */
         bool absent = error == ECONNREFUSED || error == ENOENT || error == EAGAIN;
         if (!absent || yk_clock_seconds() > deadline)
-            return yk_fail(context, YK_ERROR_EXTERNAL,
-                           "nobody serves %s (%s): start a server there, or correct the address",
-                           address, strerror(error));
+            return yk_fail(
+                context, YK_ERROR_EXTERNAL,
+                "no server listens at %s (%s): start a server there, or correct the address",
+                address, strerror(error));
 
         nanosleep(&pause, NULL);
     }
@@ -243,13 +244,14 @@ yk_status yk_socket_accept(yk_context *context, int listening, double deadline, 
         if (yk_context_should_stop(context))
             return yk_fail(context, YK_ERROR_ABORTED, "stopped while waiting for a partner");
         if (yk_clock_seconds() >= deadline)
-            return yk_fail(context, YK_ERROR_EXTERNAL, "nobody has connected within the deadline");
+            return yk_fail(context, YK_ERROR_EXTERNAL,
+                           "no client has connected within the deadline");
     }
 }
 
 void yk_socket_name(const char *address, int fd, char *name, size_t capacity)
 {
-    /* As given, except for TCP port 0, for which the system chooses a port. */
+    /* The given address, except for TCP port 0, for which the system chooses a port. */
     snprintf(name, capacity, "%s", address);
     if (strncmp(address, "tcp:", 4) != 0)
         return;
@@ -334,7 +336,7 @@ static yk_status socket_send(yk_transport *self, const void *head, size_t head_c
             continue;
         }
 
-        /* What is left of both parts. */
+        /* Remaining bytes of both parts. */
         size_t gone = (size_t)sent;
         while (message.msg_iovlen > 0 && gone >= message.msg_iov->iov_len) {
             gone -= message.msg_iov->iov_len;

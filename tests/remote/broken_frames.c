@@ -175,7 +175,7 @@ static void replace_status(int client, int server, int32_t status)
     }
 }
 
-/* Every error of the list arrives as it is; other numbers are no answer. */
+/* Every error of the list arrives unchanged; other numbers are no answer. */
 static void test_statuses(void **state)
 {
     (void)state;
@@ -366,7 +366,7 @@ static void test_damaged_questions(void **state)
     }
 }
 
-/* Whole frames that ask for what is not there, or at a wrong time. */
+/* Complete frames that request missing things, or at a wrong time. */
 static void test_wrong_questions(void **state)
 {
     static const struct {

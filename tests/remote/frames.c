@@ -217,7 +217,7 @@ static void test_bodies(void **state)
     assert_memory_equal(&input, &back, sizeof input);
     assert_true(yk_body_is_done(&body));
 
-    /* Of many numbers those that have other bits than before, and of none nothing. */
+    /* Only the numbers whose bits have changed are sent; without a change, none. */
     double kept[6] = {1, NAN, 0, 4, 5, 6};
     double there[6] = {1, NAN, 0, 4, 5, 6};
     const double now[6] = {1, NAN, -0.0, 4, 5.5, INFINITY};

@@ -151,7 +151,7 @@ typedef struct rank_serving {
 /* Makes the subsystem of an index. */
 typedef yk_status (*rank_create)(yk_context *context, int index, yk_subsystem **subsystem);
 
-/* What rank 1 does: it has so many subsystems, until rank 0 says that it is enough. */
+/* The work of rank 1: it serves the given number of subsystems until rank 0 ends it. */
 static inline int rank_serve(yk_context *context, yk_ranks *ranks, rank_create create, int count)
 {
     yk_subsystem **subsystems = yk_allocate(context, (size_t)count, sizeof *subsystems);

@@ -256,7 +256,7 @@ static void test_silence(void **state)
     }
 }
 
-/* The same of ranks, which nobody can see end but their launcher. */
+/* The same for ranks, whose end only their launcher can see. */
 static void test_silent_rank(void **state)
 {
     yk_context *context = *state;
@@ -337,7 +337,7 @@ static void test_refusals(void **state)
     }
     def.address = "unix:/tmp/there-is-no-such-server";
     assert_int_equal(yk_remote_create(context, &def, &subsystem), YK_ERROR_EXTERNAL);
-    assert_non_null(strstr(yk_last_message(context), "nobody serves"));
+    assert_non_null(strstr(yk_last_message(context), "no server listens at"));
 
     serving s;
     assert_true(serving_start(&s, NULL, NULL, create_half));
