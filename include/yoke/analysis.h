@@ -94,14 +94,16 @@ typedef enum yk_finding_kind {
     YK_FINDING_MASS_RATIO,     /* value: mass of the motion side / mass of the wrench side */
     /* value: velocity gap relative to the velocity, or position gap relative to the travel */
     YK_FINDING_INTERFACE_GAP,
-    YK_FINDING_CONTACT_RESIDUAL,  /* value: residual relative to the speed that a step resolves */
-    YK_FINDING_PENETRATION,       /* value: depth (m) */
-    YK_FINDING_RUN_FAILED,        /* value: time reached (s) */
-    YK_FINDING_RECOVERED,         /* value: number of failures */
+    YK_FINDING_CONTACT_RESIDUAL, /* value: impulses that contacts miss, by those that they exchange */
+    YK_FINDING_PENETRATION,      /* value: depth (m) */
+    YK_FINDING_RUN_FAILED,       /* value: time reached (s) */
+    YK_FINDING_RECOVERED,        /* value: number of failures */
     YK_FINDING_EMITTER_SHORTFALL, /* value: fraction of the particles due */
     YK_FINDING_WIRE_LOOP,         /* value: loop gain; NaN: unknown */
     /* value: estimated error relative to the range of the worst channel */
     YK_FINDING_ESTIMATED_ERROR,
+    /* value: difference of displacement and integrated velocity, relative to the travel */
+    YK_FINDING_INCONSISTENT_MOTION,
     YK_FINDING_COUNT
 } yk_finding_kind;
 
@@ -137,7 +139,12 @@ typedef enum yk_finding_cause {
     YK_CAUSE_CAPACITY_REACHED,
     YK_CAUSE_LOOP_GROWS, /* wire_loop */
     YK_CAUSE_LOOP_CONVERGES,
-    YK_CAUSE_UNPREDICTABLE /* estimated_error */
+    YK_CAUSE_LOOP_COUPLED,
+    YK_CAUSE_CONTACTS_CREATE_ENERGY, /* contact_residual */
+    YK_CAUSE_UNPREDICTABLE,          /* estimated_error */
+    YK_CAUSE_UNBOUNDED,
+    YK_CAUSE_STATISTICS,
+    YK_CAUSE_DISSIPATION
 } yk_finding_cause;
 
 enum { YK_REMEDIES_MAX = 3, YK_REMEDY_OVERRIDES_MAX = 3 };
@@ -200,9 +207,13 @@ typedef struct yk_error_estimate {
     bool regular;
     double order;          /* observed; NaN: unknown */
     double reliable_until; /* s: the error exceeds the tolerance later; infinite: never */
-    /* Difference of means and of rms, relative to the range, if single trajectories are not
-     * predictable. */
+    /* Largest difference of a mean or rms, relative to the range, and its channel, and of the
+     * dissipated energy, relative to it, from the run with the nearest steps; NaN: unknown. They
+     * are judged if contact makes single trajectories unpredictable (`by_statistics`). */
     double statistics_error;
+    char statistics_channel[160];
+    double dissipation_error;
+    bool by_statistics;
     int run_count;   /* companions */
     double cpu_time; /* s, of the companions */
 } yk_error_estimate;
@@ -222,12 +233,14 @@ typedef struct yk_run_report {
     double wall_time;   /* wall time (s) */
     /* J: initial kinetic energy, potential energy released since, work supplied from outside */
     double reference_energy;
-    /* by coupling and integration, as a fraction of that; negative: lost; infinite: not finite */
+    /* by coupling and integration, as a fraction of that; negative: lost; infinite: not finite;
+     * NaN: no subsystem reports its energy */
     double spurious_energy;
     /* J: kinetic, and the range of the potential, of all subsystems that report it */
     double max_energy;
-    double energy_rounding; /* J: of the energies and works of the run; smaller values are zero */
-    double energy_created;  /* J, by all interfaces */
+    double energy_rounding;   /* J: of the energies and works of the run; smaller values are zero */
+    double energy_created;    /* J, by all interfaces: their part of the spurious energy */
+    double dissipated_energy; /* J, in all subsystems */
     /* motion side / wrench side at the start, largest of all interfaces; NaN: unknown */
     double mass_ratio;
     bool record_is_complete; /* the record has an end */
@@ -316,6 +329,11 @@ typedef struct yk_accuracy_report {
 yk_status yk_estimate_accuracy(yk_context *context, const yk_accuracy_options *def,
                                yk_accuracy_report **report);
 void yk_accuracy_report_destroy(yk_context *context, yk_accuracy_report *report);
+
+/* Judges the run by its error bars: they take the place of the estimate in its report, which gets a
+ * finding if the largest error is above the tolerance. `record` is that of the run. */
+void yk_accuracy_judge(const yk_scenario *scenario, const yk_record *record,
+                       const yk_accuracy_report *accuracy, double tolerance, yk_run_report *report);
 
 /* Writes a record to a recorder together with the error bars of its channels, as channels
  * "error.NAME", and the values of the report in the summary. */
@@ -607,7 +625,7 @@ yk_status yk_analyze_stability(yk_context *context, yk_scenario *scenario,
 yk_status yk_spectral_radius(yk_context *context, yk_system *system, bool accept_unconverged,
                              double *radius);
 
-/* As in Zhang et al. 2022 (37), (38); exact: by the matrix exponential. */
+/* Equations (37), (38) of Zhang et al. 2022; exact: by the matrix exponential. */
 typedef enum yk_two_mass_integrator {
     YK_TWO_MASS_TWO_STEP,
     YK_TWO_MASS_SEMI_IMPLICIT,
@@ -676,7 +694,8 @@ typedef struct yk_advice_options {
     yk_scenario_def scenario;
     double tolerance; /* acceptable error, as in yk_channel_error, of the worst channel */
     double duration; /* s, from the start; NaN: as long as the time allows, at most the whole run */
-    /* approximate limit of processor time; on a busy machine the wall time is longer */
+    /* approximate limit of processor time per job; on a busy machine the wall time is longer. NaN:
+     * about ten runs of the scenario in total, but at least 5 s in total and at most 60 s per job */
     double cpu_time_budget;
     const char *const *
         /* compared channels; none: position and velocity of all interfaces, and recorded channels */
@@ -687,7 +706,7 @@ typedef struct yk_advice_options {
     void *user;
 } yk_advice_options;
 
-/* Tolerance 0.01, 60 s. */
+/* Tolerance 0.01, automatic time limit. */
 yk_advice_options yk_advice_options_default(void);
 
 typedef enum yk_advice_outcome {
@@ -713,7 +732,7 @@ typedef struct yk_advice_row {
     /* of the whole run, computed from the steps of subsystems and their cost */
     double wall_time;
     int64_t call_count;     /* of subsystems, for the whole run */
-    double spurious_energy; /* created by the interfaces, relative to the energy of the motion */
+    double spurious_energy; /* as in the report of a run */
     char message[768];      /* reason of a failure, or remarks; "" */
 } yk_advice_row;
 
@@ -731,8 +750,10 @@ typedef struct yk_advice_report {
     int unresolved_channel_count; /* channels that are not accurate enough in the reference */
     char unresolved_channel[160]; /* one of them */
     double duration;              /* s, compared part of the run */
+    double predictable_until;     /* s, the motion is chaotic and not known later; 0: it is known */
     double verified_until;        /* s, time up to which the best row meets the tolerance */
-    double cpu_time;              /* total processor time of the jobs */
+    double cpu_time;              /* processor time (s), divided by the number of jobs */
+    double run_time;              /* s, estimated processor time of the unchanged scenario */
     yk_run_report run_report;     /* findings of the best over that time */
     bool has_stability;           /* whether there was time for the stability of the best */
     yk_stability_report stability;

@@ -31,6 +31,8 @@
 /* Steps of the trials: from GRID times that of the scenario down by halves. Samples are at
  * multiples of the coarsest. */
 enum { GRID = 4, RUNGS = 7, PILOTS = 3, PILOT_STEPS = 256, STRETCH_LEAST = 64 };
+/* Part of the scenario over which the time of a run is measured: one in so many. */
+enum { LONG_PILOT_PART = 16 };
 /* Steps of the reference: initial fraction of the scenario's step, and largest refinement. */
 enum { REFERENCE_LEVELS = 3, REFERENCE_PARTS = 8, REFERENCE_PARTS_MAX = 256 };
 /* Fractions of the tolerance: error of the reference that is harmless, and error above which a
@@ -43,6 +45,13 @@ static const double WORK = 150;
 static const double SEARCH_FRACTION = 0.4;
 /* Largest fraction of the time for one trial. */
 static const double TRIAL_FRACTION = 0.1;
+/* Automatic time limit: this many runs of the scenario, at least so many seconds in total, and at
+ * most so many seconds per job. With the loading of the trials, the total is about ten runs. */
+static const double BUDGET_RUNS = 5;
+static const double BUDGET_LEAST = 5;
+static const double BUDGET_MOST = 60;
+/* Part of the predictable time of a chaotic motion over which schemes are compared. */
+static const double PREDICTABLE = 0.5;
 /* Fraction of the time reserved for the verification of a good scheme. */
 static const double VERIFY_FRACTION = 0.4;
 /* Energy of a motion, in units of the rounding errors of all energies, below which nothing moves. */
@@ -70,6 +79,16 @@ typedef struct contender {
     /* Time over which it met the tolerance (s). */
     double verified;
 } contender;
+
+/* The cheapest choice that met the tolerance on the compared part and was not verified beyond it,
+ * because the time was too short. */
+typedef struct unverified_choice {
+    int index; /* -1: none */
+    yk_advice_row row;
+    yk_run_report report;
+    double work, verified;
+    bool is_answer; /* because no other choice is left */
+} unverified_choice;
 
 /* The reference for all schemes. */
 typedef struct reference {
@@ -131,6 +150,7 @@ typedef struct study {
 
     reference reference; /* for the present part of the run */
     bool too_long;       /* a reference run exceeded its time */
+    unverified_choice unverified;
 
     /* Trials that are running. */
     int batch[YK_ADVICE_ROWS_MAX], batch_count;
@@ -143,7 +163,7 @@ yk_advice_options yk_advice_options_default(void)
         .scenario = yk_scenario_default(),
         .tolerance = 0.01,
         .duration = NAN,
-        .cpu_time_budget = 60,
+        .cpu_time_budget = NAN,
     };
 }
 
@@ -269,9 +289,10 @@ static yk_status read_scenario(study *s)
     s->channels = yk_allocate(s->context, (size_t)most + 1, sizeof *s->channels);
     if (!s->weights || !s->call_seconds || !s->names || !s->channels)
         status = YK_ERROR_MEMORY;
-    else if (info->interface_count == 0)
+    else if (info->interface_count == 0 && info->wire_count == 0)
         status = yk_fail(s->context, YK_ERROR_ARGUMENT,
-                         "advise: the scenario has no interfaces, so there is nothing to couple");
+                         "advise: the scenario has no interfaces and no wires, so there is nothing "
+                         "to couple; `yoke convergence` compares steps");
 
     /* Compared channels, each once: position and velocity of the interfaces, and recorded channels.
      * Not compared: gaps and created energies, which are errors themselves; iterations; and
@@ -301,6 +322,31 @@ static yk_status read_scenario(study *s)
 
     yk_scenario_destroy(scenario);
     return status;
+}
+
+/* The time of one run, and the automatic time limit, which follows from it. */
+static void set_budget(study *s)
+{
+    double whole = s->end - s->start;
+    s->advice->run_time = s->seconds_per_step * whole / s->step;
+    if (!isnan(s->def->cpu_time_budget) || BUDGET_RUNS * s->advice->run_time < BUDGET_LEAST)
+        return;
+
+    /* A short run is dominated by its start, so measure a longer one. */
+    yk_trial_def def = trial_of(s, NULL, s->step);
+    def.end = s->start + whole / LONG_PILOT_PART;
+    def.seconds = s->budget / 10;
+    double before = yk_processor_seconds();
+    yk_trial pilot;
+    yk_trial_run(&def, &pilot);
+    s->spent += yk_processor_seconds() - before;
+    if (pilot.status == YK_OK && pilot.report->step_count > 0) {
+        double seconds = pilot.seconds / (double)pilot.report->step_count;
+        s->advice->run_time = fmin(s->advice->run_time, seconds * whole / s->step);
+    }
+
+    yk_trial_release(&pilot);
+    s->budget = fmin(s->budget, fmax(BUDGET_LEAST, BUDGET_RUNS * s->advice->run_time));
 }
 
 /* Short runs, of which the fastest counts, because other programs can only make them slower. If the
@@ -381,6 +427,9 @@ static yk_status run_pilots(study *s)
     if (status != YK_OK)
         return status;
 
+    if (isfinite(s->seconds_per_step))
+        set_budget(s);
+
     /* If no run succeeded, an estimate that lets the search begin. */
     if (!isfinite(s->seconds_per_step))
         s->seconds_per_step = 1e-5;
@@ -441,6 +490,8 @@ static yk_status compare(const study *s, const yk_aligned *a, const yk_record_he
         first += components;
     }
 
+    if (status == YK_OK)
+        yk_error_relate(errors, header->channel_count);
     yk_free(s->context, ratios);
     yk_free(s->context, runs);
     return status;
@@ -626,7 +677,9 @@ static void try_reference(study *s, int candidate, int parts, double seconds)
         yk_finding_kind kind;
         const yk_trial *run = &r.runs[i];
         bool late = run->status == YK_INTERRUPTED;
-        bool serious = yk_report_serious(run->report, &kind) && kind != YK_FINDING_NOT_CONVERGED;
+        bool ran = run->report != NULL; /* else an earlier one took too long */
+        bool serious =
+            ran && yk_report_serious(run->report, &kind) && kind != YK_FINDING_NOT_CONVERGED;
         if (late)
             s->too_long = true;
         if (late || YK_FAILED(run->status) || serious)
@@ -769,7 +822,7 @@ static yk_status make_reference(study *s)
         return yk_fail(s->context, YK_ERROR_NO_SOLUTION,
                        "advise: a reference for the first %g s takes too long; allow a shorter "
                        "stretch or more time than %g s",
-                       advice->duration, s->def->cpu_time_budget);
+                       advice->duration, s->budget / fmax(1, s->jobs));
     if (!r->record)
         return yk_fail(s->context, YK_ERROR_NO_SOLUTION,
                        "advise: no scheme gives a run that could serve as reference on the first "
@@ -786,18 +839,36 @@ static yk_status make_reference(study *s)
     int judged = 0;
     int moving = 0;
     const char *unknown = "";
+    double predictable = INFINITY;
 
     for (int i = 0; i < s->channel_count; i++) {
         if (r->errors[i].excluded)
             continue;
 
         moving++;
+        predictable = fmin(predictable, r->errors[i].predictable_until);
         if (is_judged(s, i))
             judged++;
         else
             unknown = s->channels[i];
     }
 
+    /* Compare a chaotic motion only as long as it can be predicted. */
+    double shorter = PREDICTABLE * (predictable - s->start);
+    if (moving > 0 && judged == 0 && shorter < advice->duration &&
+        shorter >= STRETCH_LEAST * s->step && !isfinite(s->def->duration)) {
+        advice->predictable_until = predictable;
+        advice->duration = whole_stretch(s, shorter);
+        release_reference(s, r);
+        *r = (reference){.candidate = -1};
+        return make_reference(s);
+    }
+
+    if (moving > 0 && judged == 0 && isfinite(predictable))
+        return yk_fail(s->context, YK_ERROR_NO_SOLUTION,
+                       "advise: the motion is not predictable beyond t = %.4g s: runs with other "
+                       "steps differ by as much as %s moves; set --duration %.2g",
+                       predictable, unknown, shorter);
     if (moving > 0 && judged == 0)
         return yk_fail(s->context, YK_ERROR_NO_SOLUTION,
                        "advise: no channel is known to %g on the first %g s: the best reference, "
@@ -837,7 +908,7 @@ static void try_candidate(void *user, int index, void *result)
 
     /* Its cost over the whole run. A trial that broke down has made only some of its steps. */
     row->step = step;
-    row->spurious_energy = trial.report->energy_created / trial.report->max_energy;
+    row->spurious_energy = trial.report->spurious_energy;
     row->error = NAN;
     row->message[0] = '\0';
     if (trial.report->step_count > 0) {
@@ -966,8 +1037,12 @@ static yk_status search(study *s, double limit)
         if (best >= 0 && time_left(s) < VERIFY_FRACTION * s->budget)
             break;
 
-        /* Schemes that may still be cheaper than the cheapest accepted one. */
+        /* Schemes that may still be cheaper than the cheapest accepted one. If an unverified choice
+         * exists, only schemes of which one run fits into half of the time that remains after its
+         * own run. */
         double bound = INFINITY;
+        if (s->unverified.index >= 0)
+            bound = 0.5 * (time_left(s) / s->seconds_per_work - s->unverified.work);
         if (best >= 0)
             bound = limit * s->contenders[best].work / SAME_COST;
         double least = INFINITY;
@@ -1009,7 +1084,18 @@ static bool verify_whole(study *s, int index)
         refined = 2;
 
     /* Errors grow with time, usually at most proportionally to it. */
-    if (refined == 0 && row->error > stretch / whole * s->def->tolerance) {
+    bool grows = row->error > stretch / whole * s->def->tolerance;
+    if (refined == 0 && grows && !s->unverified.is_answer) {
+        if (s->unverified.index < 0 && one_run < time_left(s)) {
+            s->unverified = (unverified_choice){
+                .index = index,
+                .row = *row,
+                .report = c->report,
+                .work = c->work,
+                .verified = c->verified,
+            };
+        }
+
         row->outcome = YK_ADVICE_INACCURATE;
         yk_format(row->message, sizeof row->message,
                   "good on the first %g s; there was no time to see whether its error stays below "
@@ -1022,7 +1108,7 @@ static bool verify_whole(study *s, int index)
         return true;
 
     /* With its own step, and half and a quarter of it. */
-    double seconds = 2 * fmax(time_left(s), 1);
+    double seconds = fmax(time_left(s), 1);
     refined_runs w = {
         .s = s,
         .variant = &s->candidates[index],
@@ -1104,7 +1190,9 @@ static bool verify(study *s, int index)
 
     /* Check stability if there is enough time. */
     advice->has_stability = false;
-    if (time_left(s) < STABILITY_STEPS * s->seconds_per_step)
+    double steps = (s->end - s->start) / row->step;
+    double seconds_per_step = fmax(s->seconds_per_step, c->work * s->seconds_per_work / steps);
+    if (time_left(s) < STABILITY_STEPS * seconds_per_step)
         return true;
 
     /* The scenario with the overrides of the choice. */
@@ -1220,6 +1308,20 @@ static yk_status choose(study *s)
         best = cheapest_good(s);
     }
 
+    /* No time to verify any choice: the cheapest on the compared part is the answer, unless it does
+     * not reach the end. */
+    if (status == YK_OK && best < 0 && s->unverified.index >= 0) {
+        const unverified_choice *u = &s->unverified;
+        contender *c = &s->contenders[u->index];
+        s->advice->rows[u->index] = u->row;
+        c->report = u->report;
+        c->work = u->work;
+        c->verified = u->verified;
+        s->unverified.is_answer = true;
+        if (verify(s, u->index))
+            best = u->index;
+    }
+
     s->advice->best_row = best;
     if (best >= 0) {
         s->advice->verified_until = s->contenders[best].verified;
@@ -1330,7 +1432,8 @@ yk_status yk_advise(yk_context *context, const yk_advice_options *def, yk_diagno
                     yk_advice_report *advice)
 {
     *advice = (yk_advice_report){.best_row = -1};
-    if (!(def->tolerance > 0) || !(def->cpu_time_budget > 0))
+    bool is_automatic = isnan(def->cpu_time_budget);
+    if (!(def->tolerance > 0) || !(is_automatic || def->cpu_time_budget > 0))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "advise: tolerance (%g) and time (%g s) must be positive", def->tolerance,
                        def->cpu_time_budget);
@@ -1351,7 +1454,9 @@ yk_status yk_advise(yk_context *context, const yk_advice_options *def, yk_diagno
     s->jobs = def->jobs;
     if (s->jobs <= 0)
         s->jobs = yk_context_threads(context);
-    s->budget = def->cpu_time_budget * fmax(1, s->jobs);
+    double seconds = is_automatic ? BUDGET_MOST : def->cpu_time_budget;
+    s->budget = seconds * fmax(1, s->jobs);
+    s->unverified.index = -1;
 
     /* From the scenario to the choice, up to the first failure. */
     static yk_status (*const stages[])(study *) = {

@@ -178,6 +178,8 @@ void yk_budget_step(yk_budget *b, int64_t step)
     b->released = fmax(b->released, b->start_potential - now.potential);
     b->fed = fmax(b->fed, now.fed);
     b->dissipated = now.dissipated;
+    b->most_dissipated = fmax(b->most_dissipated, now.dissipated);
+    b->undissipated = fmax(b->undissipated, b->most_dissipated - now.dissipated);
 
     /* The window that this step belongs to. */
     int64_t steps = 1;
@@ -215,66 +217,103 @@ void yk_budget_step(yk_budget *b, int64_t step)
     b->made = now.made;
 }
 
-void yk_budget_conclude(const yk_budget *b, double *made, double *lost, double *scale)
+/* Whether any subsystem reports its energy. Without one, created energy has no scale. */
+static bool has_energies(const yk_budget *b)
 {
-    *made = 0;
-    *lost = 0;
-    *scale = 0;
-    if (!b->moves && !b->not_finite)
-        return;
+    for (int i = 0; i < b->info->subsystem_count; i++) {
+        yk_energy energy;
+        if (yk_system_energy(b->system, i, &energy))
+            return true;
+    }
 
-    /* Relative to the real energy at the end. */
+    return false;
+}
+
+/* The smallest fraction of energy that was created in several windows in a row with more created
+ * than real energy; -infinity: there are no such windows. Before anything moves, the energies are
+ * negligible compared with later ones. */
+static yk_energy_error largest_in_a_row(const yk_budget *b)
+{
     double end_scale = 0;
     for (int i = 0; i < b->count; i++)
         end_scale = fmax(end_scale, b->windows[i].scale);
 
-    /* More created than real energy in several windows in a row: the smallest value counts. Before
-     * anything moves it is negligible compared with later energies. */
-    double largest = -INFINITY;
-    double least = INFINITY;
+    yk_energy_error largest = {.fraction = -INFINITY};
+    yk_energy_error least = {.fraction = INFINITY};
     int in_a_row = 0;
-
     for (int i = 0; i < b->count; i++) {
         if (b->windows[i].looks == 0)
             continue;
 
         double mean = b->windows[i].made / b->windows[i].looks;
-        *scale = b->windows[i].scale;
+        double scale = b->windows[i].scale;
         double fraction = 0;
-        if (*scale > 0)
-            fraction = mean / *scale;
+        if (scale > 0)
+            fraction = mean / scale;
         if (fraction > 1 && mean > NOTHING * end_scale) {
-            least = fmin(least, fraction);
+            if (fraction < least.fraction)
+                least =
+                    (yk_energy_error){.fraction = fraction,
+                                      .scale = scale,
+                                      .energy = mean,
+                                      .at_interfaces = b->windows[i].created / b->windows[i].looks};
             in_a_row++;
         } else {
-            least = INFINITY;
+            least.fraction = INFINITY;
             in_a_row = 0;
         }
 
-        if (in_a_row >= IN_A_ROW)
-            largest = fmax(largest, least);
+        if (in_a_row >= IN_A_ROW && least.fraction > largest.fraction)
+            largest = least;
     }
+
+    return largest;
+}
+
+yk_energy_error yk_budget_conclude(const yk_budget *b)
+{
+    yk_energy_error error = {0};
+    if (!has_energies(b)) {
+        error.fraction = NAN;
+        return error;
+    }
+    if (!b->moves && !b->not_finite)
+        return error;
 
     /* Energy created or lost at the end of the run, as the mean over its last windows. */
-    double made_last = 0;
     int looks = 0;
-
     for (int i = b->count - b->count / LAST - 1; i >= 0 && i < b->count; i++) {
         looks += b->windows[i].looks;
-        made_last += b->windows[i].made;
+        error.energy += b->windows[i].made;
+        error.at_interfaces += b->windows[i].created;
+        if (b->windows[i].looks > 0)
+            error.scale = b->windows[i].scale;
     }
 
-    if (looks > 0 && *scale > 0) {
-        *made = made_last / looks / *scale;
-        *lost = -made_last / looks / *scale;
+    if (looks > 0) {
+        error.energy /= looks;
+        error.at_interfaces /= looks;
+    }
+    if (error.scale > 0)
+        error.fraction = error.energy / error.scale;
+
+    yk_energy_error largest = largest_in_a_row(b);
+    if (largest.fraction > error.fraction)
+        error = largest;
+
+    /* If more was created than is real, supplied and released energy are not reliable either: only the
+     * energy before it was created is real. */
+    if (error.fraction > 1) {
+        if (b->sound > 0)
+            error.scale = b->sound;
+        error.fraction = error.energy / error.scale;
+    }
+    if (b->not_finite || isnan(error.fraction)) {
+        error.fraction = INFINITY;
+        error.energy = INFINITY;
+        if (b->sound > 0)
+            error.scale = b->sound;
     }
 
-    *made = fmax(*made, largest);
-    if (b->not_finite || isnan(*made) || isnan(*lost))
-        *made = INFINITY;
-    if (*made > 1) {
-        *scale = b->sound;
-        if (!(b->sound > 0))
-            *scale = fabs(b->start_kinetic + b->start_potential);
-    }
+    return error;
 }

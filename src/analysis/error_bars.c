@@ -36,8 +36,12 @@ static const double AT_REST = 1e-6;
 static const double AT_REST_OWN = 1e-11;
 /* Displacement by a velocity over the run, relative to the size of the position. */
 static const double AT_REST_RATE = 1e-9;
-/* Differences relative to the size of the channel that are rounding errors. */
-static const double ROUNDING = 1e-13;
+/* Differences relative to the size of the channel that are rounding errors, accumulated over many
+ * steps. */
+static const double ROUNDING = 1e-11;
+/* Range of a channel relative to the largest range of the same unit, and of a rate or wrench
+ * relative to its own size, below which its error is compared with these. */
+static const double SMALL_RANGE = 0.01;
 
 /* Records side by side ------------------------------------------------------------------------- */
 
@@ -449,6 +453,14 @@ void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_cha
     for (int c = 0; c < in->components; c++)
         memcpy(truth[c], column(in, 0, c), in->rows * sizeof(double));
 
+    /* The time from which on the runs differ by as much as the channel moves. */
+    for (size_t i = 0; i < in->rows && kind == YK_ACCURACY_UNPREDICTABLE; i++)
+        for (int c = 0; c < in->components; c++) {
+            bool lost = !(fabs(column(in, 0, c)[i] - column(in, 1, c)[i]) <= LOST * t.range);
+            if (lost)
+                error->predictable_until = fmin(error->predictable_until, in->time[i]);
+        }
+
     /* For a clear order, Richardson's limit y(h/4) + (y(h/4) - y(h/2)) / (2^p - 1) from each pair
      * of runs. Their difference is at least three times the error of the finer one. */
     double order = NAN;
@@ -487,6 +499,37 @@ void yk_error_extrapolate(const yk_error_input *in, double *const *truth, yk_cha
         const double *fine = column(in, 0, c);
         for (size_t i = 0; i < in->rows; i++)
             truth[c][i] = fine[i] + weight * (fine[i] - before[i]);
+    }
+}
+
+static bool is_rate_or_wrench(const char *unit)
+{
+    return strstr(unit, "/s") || strncmp(unit, "N", 1) == 0;
+}
+
+double yk_error_scale(const yk_channel_error *channels, int count, int index)
+{
+    const yk_channel_error *e = &channels[index];
+    double scale = e->range;
+    bool has_unit = *e->unit && strcmp(e->unit, "1") != 0;
+    for (int k = 0; k < count && has_unit; k++)
+        if (strcmp(channels[k].unit, e->unit) == 0 && !channels[k].excluded)
+            scale = fmax(scale, SMALL_RANGE * channels[k].range);
+    if (is_rate_or_wrench(e->unit))
+        scale = fmax(scale, SMALL_RANGE * e->max_abs);
+    return scale;
+}
+
+void yk_error_relate(yk_channel_error *channels, int count)
+{
+    for (int i = 0; i < count; i++) {
+        yk_channel_error *e = &channels[i];
+        double scale = yk_error_scale(channels, count, i);
+        if (!(e->range > 0 && scale > e->range))
+            continue;
+        e->relative_to_range *= e->range / scale;
+        e->relative_mean *= e->range / scale;
+        e->error *= e->range / scale;
     }
 }
 

@@ -73,6 +73,14 @@ void yk_error_distance(const yk_error_input *input, yk_channel_error *error);
 void yk_error_extrapolate(const yk_error_input *input, double *const *truth,
                           yk_channel_error *error);
 
+/* The number that the error of a channel is compared with: its range, or a small part of the
+ * largest range of others with its unit, or of its own size for rates and wrenches, whose zero
+ * means rest. A channel that is nearly constant would have large relative errors otherwise. */
+double yk_error_scale(const yk_channel_error *channels, int count, int index);
+
+/* Relates the relative errors of all channels to these scales. */
+void yk_error_relate(yk_channel_error *channels, int count);
+
 /* Exempts channels for which a relative error has no meaning: those that hardly move compared with
  * others of their unit or with their own size, torques that are negligible compared with the forces
  * at the lever arm of the motion, and velocities that cause no displacement over the duration (s). */

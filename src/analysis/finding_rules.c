@@ -164,18 +164,23 @@ static const yk_finding_rule rules[] = {
     [YK_FINDING_CONTACT_RESIDUAL] =
         {.kind = YK_FINDING_CONTACT_RESIDUAL,
          .name = "contact_residual",
-         .meaning = "Contact problems were left unsolved in many steps and by much.",
-         .quantity = "residual, if the fraction of unsolved steps is above the thresholds",
-         .scale = "speed that one step resolves",
-         .warning = 1e-3,
-         .serious = 0.25,
+         .meaning = "Contact problems were left unsolved, with an effect on momentum or energy.",
+         .quantity = "impulses that contacts and joints miss in unsolved steps",
+         .scale = "impulses that they exchange",
+         .warning = 5e-3,
+         .serious = 0.02,
          .severity = YK_SERIOUS_ABOVE_THRESHOLD,
-         .reason = "A few badly solved impacts do no lasting harm. Serious only if the residuals "
-                   "also disturb the energy or exceed 30 times the speed that a step resolves in "
-                   "steps that move the bodies.",
+         .reason =
+             "A few badly solved impacts do no lasting harm. Dampers whose contacts miss 1.5 % "
+             "dissipate 5 % too much. Also serious if contacts create more than 5 % of the "
+             "energy of the motion, since they can only dissipate.",
          .words = {{YK_CAUSE_DEFAULT,
                     "Contacts of '{subsystem}' were not solved in {unresolved%} % of the steps. "
-                    "Max residual {residual} m/s, {value} times the resolution of a step"}}},
+                    "They miss {value%} % of the impulses that they exchange (max residual "
+                    "{residual} m/s)"},
+                   {YK_CAUSE_CONTACTS_CREATE_ENERGY,
+                    "Contacts of '{subsystem}' were not solved in {unresolved%} % of the steps and "
+                    "create {energy} J (max residual {residual} m/s)"}}},
     [YK_FINDING_PENETRATION] =
         {.kind = YK_FINDING_PENETRATION,
          .name = "penetration",
@@ -255,7 +260,11 @@ static const yk_finding_rule rules[] = {
                     "{value}"},
                    {YK_CAUSE_LOOP_CONVERGES,
                     "The wires {detail} form an algebraic loop that this scheme cannot solve. Its "
-                    "signals lag by a macro step and converge, since the loop gain is {value}"}}},
+                    "signals lag by a macro step and converge, since the loop gain is {value}"},
+                   {YK_CAUSE_LOOP_COUPLED,
+                    "The wires {detail} form an algebraic loop through a subsystem with "
+                    "interfaces, which this scheme cannot solve. Its signals lag by a macro step, "
+                    "and the interfaces may amplify the lag also at this loop gain of {value}"}}},
     [YK_FINDING_ESTIMATED_ERROR] =
         {.kind = YK_FINDING_ESTIMATED_ERROR,
          .name = "estimated_error",
@@ -265,14 +274,41 @@ static const yk_finding_rule rules[] = {
          .warning = NAN,
          .serious = 0.1,
          .severity = YK_SERIOUS_ABOVE_THRESHOLD,
-         .reason = "The user sets the threshold with `--error-tolerance`.",
+         .reason = "The user sets the threshold with `--error-tolerance`. If contact makes single "
+                   "trajectories unpredictable, the means and rms of the channels and the "
+                   "dissipated energy are compared instead.",
          .words =
              {{YK_CAUSE_DEFAULT,
                "The estimated error is {value%} % of the range of {detail}, above {limit%} % "
                "from t = {time@} s on. The step of {step} s is too large"},
               {YK_CAUSE_UNPREDICTABLE,
                "Beyond t = {time@} s, runs with other steps differ by {value%} % of the range of "
-               "{detail}. The step of {step} s is far too large, or the motion is chaotic"}}},
+               "{detail}. The step of {step} s is far too large, or the motion is chaotic"},
+              {YK_CAUSE_UNBOUNDED, "The error is {detail}"},
+              {YK_CAUSE_STATISTICS,
+               "The mean or rms of {detail} changes by {value%} % of its range with other steps, "
+               "more than {limit%} %. The step of {step} s is too large, or the run is too short "
+               "for its statistics"},
+              {YK_CAUSE_DISSIPATION,
+               "The dissipated energy changes by {value%} % with other steps, more than {limit%} "
+               "%. The step of {step} s is too large, or the run is too short for its "
+               "statistics"}}},
+    [YK_FINDING_INCONSISTENT_MOTION] =
+        {.kind = YK_FINDING_INCONSISTENT_MOTION,
+         .name = "inconsistent_motion",
+         .meaning = "The position of a subsystem at an interface does not follow its velocity.",
+         .quantity = "displacement minus integral of the velocity",
+         .scale = "travel of the port",
+         .warning = 0.1,
+         .serious = 0.3,
+         .severity = YK_SERIOUS_ABOVE_THRESHOLD,
+         .reason = "The coupling relies on both. A wrong unit or a constant output makes 100 %; "
+                   "macro steps that do not resolve an oscillation make a few percent.",
+         .words =
+             {{YK_CAUSE_DEFAULT,
+               "The positions of '{subsystem}' at interface '{interface}' do not follow its "
+               "velocities. They differ by {gap} m ({value%} % of its travel). Check units and "
+               "outputs of the subsystem"}}},
 };
 
 static_assert(sizeof rules / sizeof *rules == YK_FINDING_COUNT, "a finding has no rule");

@@ -36,10 +36,9 @@ static const double LOOSE_TOLERANCE = 0.01;
  * drift. Gaps of rounding size (m, rad) never do. */
 static const double DRIFT = 1.7;
 static const double ROUNDING_GAP = 1e-12;
-/* Largest contact residual relative to the speed that a step resolves, above which unsolved steps
- * are serious. Particle dampers that agree with other programs reach 22 in a tenth of their
- * steps. */
-static const double RATIO_SERIOUS = 30;
+/* Energy created by contacts, relative to the energy of the motion, above which unsolved contact
+ * problems are serious. Friction and impacts can only dissipate. */
+static const double CONTACT_ENERGY_SERIOUS = 0.05;
 /* Number of contacts up to which the interior-point method is recommended; its cost grows with the
  * square. */
 static const double ACCURATE_CONTACTS = 1000;
@@ -78,6 +77,19 @@ static bool has_grown(const yk_run_report *report)
 
 /* Remedies ------------------------------------------------------------------------------------- */
 
+/* Whether the impulse of an interface is a rounding error of the momentum that the energy of the
+ * system could give to the parts at it. */
+static bool is_rounding(const yk_watch *watch, int interface, double impulse)
+{
+    const yk_watched *w = &watch->interfaces[interface];
+    double mass = w->probe.wrench_mass + w->probe.motion_mass;
+    if (!(mass > 0))
+        return false;
+
+    double momentum = sqrt(2 * watch->budget.largest_kinetic * mass);
+    return impulse < ROUNDING * DBL_EPSILON * momentum;
+}
+
 /* The interface whose mean wrench (N or N m) is smallest relative to the absolute tolerance of the
  * iterations, so that they end immediately; -1 if there is none. */
 static int loosely_iterated_interface(const yk_watch *watch, double *wrench)
@@ -93,9 +105,10 @@ static int loosely_iterated_interface(const yk_watch *watch, double *wrench)
     /* The smallest mean wrench is the one that suffers most. */
     int worst = -1;
     for (int i = 0; i < watch->count; i++) {
-        double mean = yk_system_interface_statistics(watch->system, i).impulse / time;
+        double impulse = yk_system_interface_statistics(watch->system, i).impulse;
+        double mean = impulse / time;
         bool loose = mean > 0 && tolerance > LOOSE_TOLERANCE * mean;
-        if (loose && mean < *wrench) {
+        if (loose && mean < *wrench && !is_rounding(watch, i, impulse)) {
             *wrench = mean;
             worst = i;
         }
@@ -305,20 +318,14 @@ static int subsystem_of_energy(const yk_watch *watch, double sign)
 static void judge_energy(const yk_watch *watch, yk_run_report *report)
 {
     const yk_scenario_info *info = watch->info;
-    double created, lost, scale;
-    yk_budget_conclude(&watch->budget, &created, &lost, &scale);
-    double sign = created > lost ? 1 : -1;
-    double fraction = fmax(created, lost);
-    if (isnan(fraction))
-        fraction = INFINITY;
+    yk_energy_error error = yk_budget_conclude(&watch->budget);
+    double sign = error.fraction < 0 ? -1 : 1;
+    double fraction = sign * error.fraction;
     if (!(fraction > warning_threshold(YK_FINDING_ENERGY_ERROR)))
         return;
 
-    double energy = fraction * scale;
-    double at_interfaces = 0;
-    for (int i = 0; i < watch->count; i++)
-        at_interfaces += sign * yk_system_interface_statistics(watch->system, i).energy_created;
-    bool by_coupling = watch->count > 0 && at_interfaces >= 0.5 * energy;
+    double energy = sign * error.energy;
+    bool by_coupling = watch->count > 0 && sign * error.at_interfaces >= 0.5 * energy;
 
     yk_finding_cause cause = YK_CAUSE_INTEGRATION_CREATES;
     if (sign > 0 && fraction > UNSTABLE)
@@ -351,7 +358,7 @@ static void judge_energy(const yk_watch *watch, yk_run_report *report)
 
     yk_finding_set(&f, "energy", energy);
     yk_finding_set(&f, "fraction", fraction);
-    yk_finding_set(&f, "scale", scale);
+    yk_finding_set(&f, "scale", error.scale);
     yk_finding_set(&f, "present", report->max_energy > present ? report->max_energy : present);
     add_remedies(watch, &f);
     yk_finding_add(report, &f);
@@ -413,6 +420,22 @@ static bool does_work(const interface_scales *s, double wrench, double rate)
     return !(s->energy > 0) || wrench * rate * s->duration > AT_REST * s->energy;
 }
 
+/* The length below which an interface is at rest: a small part of the motion of its parts, or of the
+ * energy of its parts by its force. */
+static double rest_length(const interface_scales *s, double furthest)
+{
+    double length = AT_REST * fmax(furthest, s->usual * s->duration);
+    if (s->force > 0)
+        length = fmax(length, AT_REST * s->energy / s->force);
+    return length;
+}
+
+/* The length that gaps are compared with: the travel of the interface, or more if it is at rest. */
+static double length_of(const yk_watched *w, const interface_scales *s, double furthest)
+{
+    return fmax(w->travel, rest_length(s, furthest));
+}
+
 /* Two sides that do not move together, by the mean squares of their velocities over the run. */
 static void judge_velocity_gaps(const yk_watch *watch, yk_run_report *report)
 {
@@ -460,17 +483,6 @@ static void judge_velocity_gaps(const yk_watch *watch, yk_run_report *report)
     }
 }
 
-/* The length that gaps are compared with: the travel of the interface, and a small part of the
- * motion of its parts. A fixed interface has no travel: the energy of its parts by its force is a
- * length that replaces it. */
-static double length_of(const yk_watched *w, const interface_scales *s, double furthest)
-{
-    double length = fmax(w->travel, AT_REST * fmax(furthest, s->usual * s->duration));
-    if (s->force > 0)
-        length = fmax(length, AT_REST * s->energy / s->force);
-    return length;
-}
-
 static double furthest_travel(const yk_watch *watch)
 {
     double furthest = 0;
@@ -504,6 +516,37 @@ static void judge_position_gaps(const yk_watch *watch, yk_run_report *report)
         yk_finding_set(&f, "gap", gap);
         add_remedies(watch, &f);
         yk_finding_add(report, &f);
+    }
+}
+
+/* Positions that do not follow velocities, as of a partner with a wrong unit or a constant output.
+ * The two sides may agree nevertheless, since many schemes exchange only one of both. */
+static void judge_paths(const yk_watch *watch, yk_run_report *report)
+{
+    double furthest = 0;
+    for (int i = 0; i < watch->count; i++)
+        for (int k = 0; k < 2; k++)
+            furthest = fmax(furthest, watch->interfaces[i].paths[k].travel);
+    for (int i = 0; !has_grown(report) && i < watch->count; i++) {
+        const yk_interface_def *def = &watch->info->interfaces[i];
+        const int sides[2] = {def->wrench_subsystem, def->motion_subsystem};
+        for (int k = 0; k < 2; k++) {
+            const yk_watched_path *path = &watch->interfaces[i].paths[k];
+            double rounding = ROUNDING * DBL_EPSILON * yk_v3_norm(path->position) + ROUNDING_GAP;
+            double fraction = fraction_of(path->difference, path->travel);
+            interface_scales s = scales_of(watch, i, 0);
+            if (!(path->travel > rest_length(&s, furthest)) || !(path->difference > rounding) ||
+                !(fraction > warning_threshold(YK_FINDING_INCONSISTENT_MOTION)))
+                continue;
+
+            yk_finding f =
+                yk_finding_of(YK_FINDING_INCONSISTENT_MOTION, YK_CAUSE_DEFAULT, fraction);
+            f.interface_index = i;
+            f.subsystem = sides[k];
+            yk_finding_set(&f, "gap", path->difference);
+            yk_finding_search(&f, YK_REMEDY_SMALLER_STEP);
+            yk_finding_add(report, &f);
+        }
     }
 }
 
@@ -572,34 +615,39 @@ static void judge_drift(const yk_watch *watch, yk_run_report *report)
     }
 }
 
-/* Contact problems that the solver left unsolved: bodies sink into each other or are thrown apart,
- * and nothing else in the run shows why. */
+/* Contact problems that the solver left unsolved: bodies sink into each other or are thrown apart.
+ * Single large residuals do no harm if they last for a few steps; what counts is the momentum that
+ * contacts failed to exchange, and the energy that they created. */
 static void judge_contacts(const yk_watch *watch, yk_run_report *report)
 {
     for (int i = 0; i < watch->info->subsystem_count; i++) {
         /* A subsystem without contacts has none of these channels. */
         const char *name = watch->info->subsystem_names[i];
         double unresolved = 0;
-        double ratio = 0;
+        double missed = 0;
         double residual = 0;
         double contacts = 0;
         yk_watch_channel(watch->system, watch->info, i, "unsolved_step_fraction", &unresolved);
-        yk_watch_channel(watch->system, watch->info, i, "max_contact_residual_ratio", &ratio);
+        yk_watch_channel(watch->system, watch->info, i, "unsolved_impulse_fraction", &missed);
         yk_watch_channel(watch->system, watch->info, i, "max_contact_residual", &residual);
         yk_watch_channel(watch->system, watch->info, i, "contact_count", &contacts);
-        bool finite = isfinite(unresolved) && isfinite(ratio) && isfinite(residual);
-        if (finite && !(unresolved > warning_threshold(YK_FINDING_CONTACT_RESIDUAL)))
+        bool finite = isfinite(unresolved) && isfinite(missed) && isfinite(residual);
+        double created = unresolved > 0 ? watch->budget.undissipated : 0;
+        double motion = watch->budget.largest_kinetic + watch->budget.highest_potential -
+                        watch->budget.lowest_potential;
+        bool creates = created > CONTACT_ENERGY_SERIOUS * motion;
+        if (finite && !creates && !(missed > warning_threshold(YK_FINDING_CONTACT_RESIDUAL)))
             continue;
 
-        /* Serious if it is frequent and large. */
-        yk_finding f = yk_finding_of(YK_FINDING_CONTACT_RESIDUAL, YK_CAUSE_DEFAULT, ratio);
-        bool often = unresolved > f.limit;
-        f.severity = !finite || (often && ratio > RATIO_SERIOUS) ? YK_FINDING_SEVERITY_SERIOUS
-                                                                 : YK_FINDING_SEVERITY_WARNING;
-        f.limit = RATIO_SERIOUS;
+        yk_finding f = yk_finding_of(YK_FINDING_CONTACT_RESIDUAL,
+                                     creates ? YK_CAUSE_CONTACTS_CREATE_ENERGY : YK_CAUSE_DEFAULT,
+                                     finite ? missed : INFINITY);
+        if (creates)
+            f.severity = YK_FINDING_SEVERITY_SERIOUS;
         f.subsystem = i;
         yk_finding_set(&f, "unresolved", unresolved);
         yk_finding_set(&f, "residual", residual);
+        yk_finding_set(&f, "energy", created);
 
         /* The interior-point method, if its cost is acceptable. */
         yk_changes changes = {0};
@@ -678,8 +726,9 @@ static void judge_recovery(const yk_watch *watch, yk_run_report *report)
 typedef void judge_function(const yk_watch *watch, yk_run_report *report);
 
 static judge_function *const judges[] = {
-    judge_contacts,      judge_convergence, judge_oscillation, judge_energy,   judge_velocity_gaps,
-    judge_position_gaps, judge_drift,       judge_penetration, judge_emitters, judge_recovery,
+    judge_contacts,    judge_convergence,   judge_oscillation,   judge_energy,
+    judge_paths,       judge_velocity_gaps, judge_position_gaps, judge_drift,
+    judge_penetration, judge_emitters,      judge_recovery,
 };
 
 /* Whether the signals of a loop that is not solved changed so much from step to step that a lag of
@@ -733,16 +782,14 @@ static void insert_limits(const yk_watch *watch, yk_run_report *report)
 void yk_watch_conclude(const yk_watch *watch, yk_status outcome, yk_run_report *report)
 {
     const yk_budget *b = &watch->budget;
-    double lost;
-    yk_budget_conclude(b, &report->spurious_energy, &lost, &report->reference_energy);
-    if (lost > report->spurious_energy)
-        report->spurious_energy = -lost;
+    yk_energy_error error = yk_budget_conclude(b);
+    report->spurious_energy = error.fraction;
+    report->reference_energy = error.scale;
     report->finding_count = 0;
     report->energy_rounding = b->rounding;
     report->max_energy = b->largest_kinetic + (b->highest_potential - b->lowest_potential);
-    report->energy_created = 0;
-    for (int i = 0; i < watch->count; i++)
-        report->energy_created += yk_system_interface_statistics(watch->system, i).energy_created;
+    report->dissipated_energy = b->dissipated;
+    report->energy_created = error.at_interfaces;
 
     for (size_t i = 0; i < sizeof judges / sizeof *judges; i++)
         judges[i](watch, report);

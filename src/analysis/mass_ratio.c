@@ -219,7 +219,8 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
 
 /* Loops over wires that the scheme cannot solve. A loop that lags by a macro step is a fixed-point
  * iteration, which diverges if the loop gain is 1 or more. A wire with `sample_and_hold` makes the
- * lag part of the model, which helps only if the gain is less. */
+ * lag part of the model, which helps only if the gain is less. The gain is that of one step with
+ * given interface wrenches. If these follow the lagging signals, a smaller gain may diverge too. */
 static void report_wire_loops(yk_system *system, const yk_scenario_info *info,
                               yk_run_report *report)
 {
@@ -231,8 +232,10 @@ static void report_wire_loops(yk_system *system, const yk_scenario_info *info,
         double gain = yk_system_loop_gain(system, i, info->step);
         bool grows = gain >= 1;
         yk_finding_cause cause = YK_CAUSE_DEFAULT;
-        if (!isnan(gain))
-            cause = grows ? YK_CAUSE_LOOP_GROWS : YK_CAUSE_LOOP_CONVERGES;
+        if (grows)
+            cause = YK_CAUSE_LOOP_GROWS;
+        else if (!isnan(gain))
+            cause = loop.coupled ? YK_CAUSE_LOOP_COUPLED : YK_CAUSE_LOOP_CONVERGES;
         yk_finding f = yk_finding_of(YK_FINDING_WIRE_LOOP, cause, gain);
         f.severity = grows ? YK_FINDING_SEVERITY_SERIOUS : YK_FINDING_SEVERITY_WARNING;
         snprintf(f.detail, sizeof f.detail, "%s", loop.text);
@@ -245,7 +248,7 @@ static void report_wire_loops(yk_system *system, const yk_scenario_info *info,
         /* A delay is a remedy only for a loop that tolerates it. */
         yk_changes changes = {0};
         yk_changes_add(&changes, "wires.%.120s.sample_and_hold=true", info->wires[loop.wire].name);
-        if (!grows)
+        if (!grows && !loop.coupled)
             yk_finding_change(&f, &changes);
         yk_finding_add(report, &f);
     }

@@ -210,6 +210,10 @@ static void add_statistics(run *r)
         add_figure(r, "", "estimated_error", estimate->relative_error, "");
         r->figures[r->figure_count - 1].text = estimate->channel;
     }
+    if (estimate->by_statistics) {
+        add_figure(r, "", "statistics_error", estimate->statistics_error, "");
+        add_figure(r, "", "dissipation_error", estimate->dissipation_error, "");
+    }
     add_figure(r, "", "wall_time", r->report->wall_time, "s");
     add_figure(r, "", "max_energy", r->report->max_energy, "J");
     add_figure(r, "", "reference_energy", r->report->reference_energy, "J");
@@ -229,6 +233,9 @@ static void add_statistics(run *r)
         double unresolved;
         if (yk_watch_channel(r->system, info, i, "unsolved_step_fraction", &unresolved))
             add_figure(r, name, "unsolved_step_fraction", unresolved, "");
+        double missed;
+        if (yk_watch_channel(r->system, info, i, "unsolved_impulse_fraction", &missed))
+            add_figure(r, name, "unsolved_impulse_fraction", missed, "");
     }
 
     /* ... and of its interfaces: largest gaps, and the energy that they created. */

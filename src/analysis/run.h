@@ -24,8 +24,11 @@ typedef struct yk_budget {
     double start_kinetic, start_potential;
     double released, fed; /* largest so far */
     double dissipated;    /* at the last evaluation */
-    double rounding;      /* of the energies and works */
-    double sound;         /* J: real energy when the created energy was last within the limits */
+    /* Largest value of `dissipated`, and its largest decrease since: energy that dissipation
+     * created. */
+    double most_dissipated, undissipated;
+    double rounding; /* of the energies and works */
+    double sound;    /* J: real energy when the created energy was last within the limits */
     double largest_kinetic, lowest_potential, highest_potential;
     bool moves;      /* a port moved by more than the rounding of its position */
     bool not_finite; /* an energy was not finite */
@@ -56,10 +59,18 @@ void yk_budget_step(yk_budget *budget, int64_t step);
 bool yk_budget_exploded(const yk_budget *budget);
 bool yk_budget_runs_away(const yk_budget *budget);
 
-/* Results of the run, relative to the real energy *scale (J): energy created by interfaces and
- * integration, at the end or where it was largest for some time; energy lost at the end. If more
- * was created than is real, *scale is that before. */
-void yk_budget_conclude(const yk_budget *budget, double *made, double *lost, double *scale);
+/* The energy error of a run, from which the summary, the finding, the record and JSON take their
+ * numbers. */
+typedef struct yk_energy_error {
+    double scale;  /* J: the real energy; if more was created than is real, that before */
+    double energy; /* J, created by interfaces and integration; negative: lost */
+    /* energy / scale; infinite: not finite; NaN: no subsystem reports its energy */
+    double fraction;
+    double at_interfaces; /* J: the part of `energy` that the interfaces created */
+} yk_energy_error;
+
+/* Energy created or lost at the end of the run, or created where it was largest for some time. */
+yk_energy_error yk_budget_conclude(const yk_budget *budget);
 
 /* Ripple --------------------------------------------------------------------------------------- */
 
@@ -119,6 +130,15 @@ yk_status yk_limits_ratio(yk_context *context, yk_system *system, const yk_scena
 
 /* Watch ---------------------------------------------------------------------------------------- */
 
+/* The position of one side of an interface, compared with its integrated velocity. */
+typedef struct yk_watched_path {
+    yk_vec3 position, velocity; /* after the previous step */
+    yk_vec3 displacement;       /* since the start (m), by positions */
+    yk_vec3 integral;           /* of the velocity (m) */
+    double difference;          /* largest distance between both (m) */
+    double travel;              /* largest length of one of them (m) */
+} yk_watched_path;
+
 /* One interface under watch. */
 typedef struct yk_watched {
     yk_ripple ripple;
@@ -135,6 +155,8 @@ typedef struct yk_watched {
     /* J: largest energy of the wrench side and of the motion side, potential energy relative to the
      * start. */
     double side_energy[2], initial_potential[2];
+    yk_watched_path paths[2]; /* of the wrench side and of the motion side */
+    double last_time;         /* s, of the previous step */
 } yk_watched;
 
 /* An algebraic loop with a lag, represented by one of its wires. */

@@ -20,6 +20,7 @@
 #include "analysis/remedies.h"
 #include "analysis/scenario_run.h"
 #include "base/text.h"
+#include "math/vec3.h"
 #include "model/scenario.h"
 
 /* Samples of the run that are compared, at most, and values in them. */
@@ -51,8 +52,8 @@ static const double ORDER_ASSUMED = 1.5;
 static const double FAR = 0.5;
 /* Error relative to the difference to a finer run, if they do not fall regularly: of any order. */
 static const double FACTOR_IRREGULAR = 1.4;
-/* Range of a channel relative to the largest range of the same unit, and of a rate or wrench
- * relative to its own size, below which it is compared with these. */
+/* Range of a force relative to what its energy and motion could cause, and dissipated energy
+ * relative to that of the motion, below which they are compared with these. */
 static const double SMALL_RANGE = 0.01;
 /* Below this error the run needs no further companion (fraction of the error tolerance). */
 static const double CLEARLY_GOOD = 0.2;
@@ -62,6 +63,11 @@ static const double OUTWEIGHS = 0.5;
 static const double ENERGY_NOISE = 1e4;
 /* Angle (rad) below which nothing rotates. */
 static const double RESTING_ANGLE = 1e-6;
+/* Changes of position and velocity while contacts close, in those that gravity causes in a step, and
+ * as a fraction of those that it causes in the whole run: larger ones are motion. */
+static const double RESTING_STEPS = 5;
+static const double RESTING_FALL = 1e-4;
+static const double RESTING_SPEED = 0.02;
 /* Smallest relative error that is reported: the rounding of long runs. */
 static const double ROUNDING = 1e-12;
 
@@ -143,9 +149,11 @@ typedef struct companions {
     double end;             /* s */
     double energy;          /* J, of the motion */
     double energy_rounding; /* J */
+    double dissipated;      /* J */
     char stage[64];         /* for the progress */
     yk_trial trials[COMPANIONS_MAX];
     int count;
+    bool unpredictable; /* some recorded channel, forces included, depends on the step */
     double far; /* largest difference of the coarser runs in the worst channel, by its range */
     yk_error_estimate *estimate;
 } companions;
@@ -265,11 +273,6 @@ typedef struct channel_judgement {
     bool regular;
 } channel_judgement;
 
-static bool is_rate_or_wrench(const char *unit)
-{
-    return strstr(unit, "/s") || strncmp(unit, "N", 1) == 0;
-}
-
 /* Forces, accelerations and energies follow from the motion, and jump where it does not. They are
  * judged only if no motion is recorded. */
 static bool follows_from_motion(const char *unit)
@@ -278,42 +281,57 @@ static bool follows_from_motion(const char *unit)
            strstr(unit, "/s^2") || strstr(unit, "/s²");
 }
 
-/* Whether two names differ in their last number alone, as those of the components of one vector,
- * such as modal amplitudes. */
-static bool is_numbered_alike(const char *a, const char *b)
+/* The vector of a subsystem that a recorded channel is a part of; 0: none. */
+static int vector_of(const yk_scenario *scenario, int channel)
 {
-    size_t length = strlen(a);
-    while (length > 0 && a[length - 1] >= '0' && a[length - 1] <= '9')
-        length--;
-    bool numbered = a[length] != '\0' && strncmp(a, b, length) == 0;
-    return numbered && b[length] != '\0' && strspn(b + length, "0123456789") == strlen(b + length);
+    const yk_channel_row *row = &scenario->rows[channel];
+    if (row->kind != YK_CHANNEL_OF_SUBSYSTEM)
+        return 0;
+
+    const yk_subsystem *s = scenario->info.subsystems[row->subsystem];
+    return s->ops->channel_vector ? s->ops->channel_vector(s, row->port) : 0;
+}
+
+static bool is_diagnostic(const yk_scenario *scenario, int channel)
+{
+    const yk_channel_row *row = &scenario->rows[channel];
+    if (row->kind != YK_CHANNEL_OF_SUBSYSTEM)
+        return false;
+
+    const yk_subsystem *s = scenario->info.subsystems[row->subsystem];
+    return s->ops->is_diagnostic_channel && s->ops->is_diagnostic_channel(s, row->port);
+}
+
+/* Whether two recorded channels are parts of one vector. */
+static bool is_same_vector(const yk_scenario *scenario, int a, int b)
+{
+    int vector = vector_of(scenario, a);
+    return vector > 0 && vector == vector_of(scenario, b) &&
+           scenario->rows[a].subsystem == scenario->rows[b].subsystem &&
+           strcmp(scenario->channels[a].unit, scenario->channels[b].unit) == 0;
 }
 
 /* The number that the error of a channel is compared with: its range, or the range of others of its
  * unit, or its own size if the zero of its unit means something. Forces are also compared with the
- * energy (J) of the motion by its extent: a joint may carry nothing but rounding. */
-static double scale_of(const yk_channel_error *channels, int count, int index, double energy)
+ * energy of the motion divided by its extent: a joint may carry nothing but rounding. */
+static double scale_of(const companions *c, const yk_channel_error *channels, int index)
 {
+    const yk_scenario *scenario = c->monitor->scenario;
+    int count = scenario->info.channel_count;
     const yk_channel_error *e = &channels[index];
-    double scale = e->range;
-    bool has_unit = *e->unit && strcmp(e->unit, "1") != 0;
-    for (int k = 0; k < count && has_unit; k++)
-        if (strcmp(channels[k].unit, e->unit) == 0 && !channels[k].excluded)
-            scale = fmax(scale, SMALL_RANGE * channels[k].range);
+    double scale = yk_error_scale(channels, count, index);
     for (int k = 0; k < count; k++)
-        if (is_numbered_alike(e->name, channels[k].name) && strcmp(channels[k].unit, e->unit) == 0)
+        if (is_same_vector(scenario, index, k))
             scale = fmax(scale, channels[k].range);
-    if (is_rate_or_wrench(e->unit))
-        scale = fmax(scale, SMALL_RANGE * e->max_abs);
 
     double extent = 0;
     for (int k = 0; k < count; k++)
         if (strcmp(channels[k].unit, "m") == 0)
             extent = fmax(extent, channels[k].range);
     if (strcmp(e->unit, "N") == 0 && extent > 0)
-        scale = fmax(scale, SMALL_RANGE * energy / extent);
+        scale = fmax(scale, SMALL_RANGE * c->energy / extent);
     if (strcmp(e->unit, "N m") == 0)
-        scale = fmax(scale, SMALL_RANGE * energy);
+        scale = fmax(scale, SMALL_RANGE * c->energy);
     return scale;
 }
 
@@ -339,8 +357,10 @@ static double mean_difference(const yk_aligned *a, int first, int components, in
     return sum;
 }
 
-/* Difference of the means and of the rms of two runs, the larger one. */
-static double statistics_difference(const yk_aligned *a, int first, int components, int i, int j)
+/* Difference of the means and of the rms of two runs, the larger one. The rms of impact forces
+ * depends on the step by which their impulses are divided. */
+static double statistics_difference(const yk_aligned *a, int first, int components, int i, int j,
+                                    bool with_rms)
 {
     double largest = 0;
     for (int c = first; c < first + components; c++) {
@@ -355,7 +375,8 @@ static double statistics_difference(const yk_aligned *a, int first, int componen
                 square[k] += (column[row] - mean[k]) * (column[row] - mean[k]) / (double)a->rows;
         }
         largest = fmax(largest, fabs(mean[0] - mean[1]));
-        largest = fmax(largest, fabs(sqrt(square[0]) - sqrt(square[1])));
+        if (with_rms)
+            largest = fmax(largest, fabs(sqrt(square[0]) - sqrt(square[1])));
     }
     return largest;
 }
@@ -465,6 +486,33 @@ static void judge_channel(const yk_aligned *pair, const yk_aligned *a, const com
     }
 }
 
+/* The largest gravity of all subsystems (m/s2). */
+static double largest_gravity(const yk_scenario_info *info)
+{
+    double largest = 0;
+    for (int i = 0; i < info->subsystem_count; i++) {
+        const yk_subsystem *s = info->subsystems[i];
+        if (s->ops->scene && s->ops->scene->gravity)
+            largest = fmax(largest,
+                           info->transforms[i].length_unit * yk_v3_norm(s->ops->scene->gravity(s)));
+    }
+    return largest;
+}
+
+/* Whether bodies lie on others: they move by what a step resolves when their contacts close, which
+ * is next to nothing compared with a fall of the same duration. */
+static bool rests_in_contact(const companions *c, const yk_channel_error *e, double duration)
+{
+    double gravity = largest_gravity(c->monitor->info);
+    double step = c->monitor->info->step;
+    if (strcmp(e->unit, "m") == 0)
+        return e->range < fmin(RESTING_STEPS * gravity * step * step,
+                               RESTING_FALL * gravity * duration * duration);
+    if (strcmp(e->unit, "m/s") == 0)
+        return e->range < fmin(RESTING_STEPS * gravity * step, RESTING_SPEED * gravity * duration);
+    return false;
+}
+
 /* The worst channel into the estimate. */
 static yk_status compare(companions *c, const companion *others, int count)
 {
@@ -496,7 +544,8 @@ static yk_status compare(companions *c, const companion *others, int count)
         judge_channel(&a, &all, others, first, header->channels[i].component_count, impacts,
                       columns, &judged[i]);
         errors[i] = judged[i].distance;
-        errors[i].excluded = yk_channel_tells_of_coupling(&c->monitor->scenario->rows[i]);
+        errors[i].excluded = yk_channel_tells_of_coupling(&c->monitor->scenario->rows[i]) ||
+                             is_diagnostic(c->monitor->scenario, i);
         first += header->channels[i].component_count;
     }
 
@@ -512,7 +561,7 @@ static yk_status compare(companions *c, const companion *others, int count)
                 (strcmp(unit, "J") == 0 && range <= ENERGY_NOISE * c->energy_rounding) ||
                 (strcmp(unit, "rad/s") == 0 && range * duration <= RESTING_ANGLE) ||
                 (strcmp(unit, "rad") == 0 && range <= RESTING_ANGLE);
-            if (rounding)
+            if (rounding || (impacts && rests_in_contact(c, &errors[i], duration)))
                 errors[i].excluded = true;
         }
     }
@@ -520,13 +569,17 @@ static yk_status compare(companions *c, const companion *others, int count)
     yk_error_estimate *e = c->estimate;
     int worst = -1;
     int worst_first = 0;
+    int statistics_channel = -1;
+    double statistics_error = -1;
     bool has_motion = false;
+    c->unpredictable = false;
+    e->reliable_until = INFINITY;
     for (int i = 0; !YK_FAILED(status) && i < channel_count; i++)
         has_motion = has_motion || !(errors[i].excluded || follows_from_motion(errors[i].unit));
     first = 0;
     for (int i = 0; !YK_FAILED(status) && i < channel_count; i++) {
         channel_judgement *j = &judged[i];
-        double scale = scale_of(errors, channel_count, i, c->energy);
+        double scale = scale_of(c, errors, i);
         double size = j->distance.max_error;
         if (j->distance.accuracy == YK_ACCURACY_DISCONTINUOUS) {
             size = j->distance.relative_mean;
@@ -534,6 +587,18 @@ static yk_status compare(companions *c, const companion *others, int count)
         }
         j->relative = isfinite(size) ? fmax(ROUNDING, j->factor * size / scale) : INFINITY;
         bool counts = !errors[i].excluded && !(has_motion && follows_from_motion(errors[i].unit));
+        if (impacts && !errors[i].excluded) {
+            int components = header->channels[i].component_count;
+            double statistics =
+                statistics_difference(&a, first, components, 0, 1, *errors[i].unit != 'N') /
+                scale_of(c, errors, i);
+            if (j->distance.relative_to_range * j->factor > c->monitor->tolerance)
+                c->unpredictable = true;
+            if (!(statistics <= statistics_error)) {
+                statistics_error = statistics;
+                statistics_channel = i;
+            }
+        }
         if (counts && !(worst >= 0 && j->relative <= judged[worst].relative)) {
             worst = i;
             worst_first = first;
@@ -546,13 +611,24 @@ static yk_status compare(companions *c, const companion *others, int count)
         e->relative_error = 0;
         e->regular = true;
         e->order = NAN;
-        e->reliable_until = INFINITY;
         e->statistics_error = NAN;
+        e->dissipation_error = NAN;
         snprintf(e->channel, sizeof e->channel, "%s", "");
     }
+    if (!YK_FAILED(status) && statistics_channel >= 0) {
+        e->statistics_error = statistics_error;
+        snprintf(e->statistics_channel, sizeof e->statistics_channel, "%s",
+                 header->channels[statistics_channel].name);
+    }
+
+    /* Energy that is negligible compared with the motion says nothing. */
+    double dissipated = c->dissipated;
+    if (!YK_FAILED(status) && dissipated > SMALL_RANGE * c->energy)
+        e->dissipation_error =
+            fabs(others[0].trial->report->dissipated_energy - dissipated) / dissipated;
     if (!YK_FAILED(status) && worst >= 0) {
         int components = header->channels[worst].component_count;
-        double scale = scale_of(errors, channel_count, worst, c->energy);
+        double scale = scale_of(c, errors, worst);
         e->relative_error = judged[worst].relative;
         e->regular = judged[worst].regular;
         e->order = judged[worst].order;
@@ -561,7 +637,6 @@ static yk_status compare(companions *c, const companion *others, int count)
         e->reliable_until =
             time_of_difference(&a, worst_first, components, 0, 1,
                                c->monitor->tolerance * scale / judged[worst].factor);
-        e->statistics_error = statistics_difference(&a, worst_first, components, 0, 1) / scale;
     }
 
     yk_align_release(c->context, &a);
@@ -598,6 +673,29 @@ static void add_error_finding(const yk_error_monitor *monitor, yk_run_report *re
                        monitor->info->step / exp2(ceil(log2(fmax(2, parts)))));
         yk_finding_change(&f, &changes);
     }
+    yk_finding_search(&f, YK_REMEDY_SMALLER_STEP);
+    yk_finding_describe(monitor->info, &f);
+    yk_finding_add(report, &f);
+}
+
+/* Adds the finding of means, rms or dissipated energies that other steps change too much. */
+static void add_statistics_finding(const yk_error_monitor *monitor, yk_run_report *report)
+{
+    const yk_error_estimate *e = &report->estimate;
+    bool dissipation = e->dissipation_error > e->statistics_error;
+    double error = dissipation ? e->dissipation_error : e->statistics_error;
+    if (!e->by_statistics || !(error > monitor->tolerance))
+        return;
+
+    yk_finding f = yk_finding_of(YK_FINDING_ESTIMATED_ERROR,
+                                 dissipation ? YK_CAUSE_DISSIPATION : YK_CAUSE_STATISTICS, error);
+    f.limit = monitor->tolerance;
+
+    /* If the recorded motion does not depend on the step, what the contacts dissipate did not matter to it. */
+    bool moves_right = e->relative_error <= monitor->tolerance;
+    f.severity = moves_right ? YK_FINDING_SEVERITY_WARNING : YK_FINDING_SEVERITY_SERIOUS;
+    snprintf(f.detail, sizeof f.detail, "%s", e->statistics_channel);
+    yk_finding_set(&f, "step", monitor->info->step);
     yk_finding_search(&f, YK_REMEDY_SMALLER_STEP);
     yk_finding_describe(monitor->info, &f);
     yk_finding_add(report, &f);
@@ -712,14 +810,17 @@ static yk_status compare_with_coarser(companions *c)
     return status;
 }
 
-/* Subsystems whose solvers keep their own steps, so that companions repeat their errors. */
+/* Names the subsystems whose errors all companions repeat. */
 static void name_uncovered(const yk_scenario_info *info, yk_error_estimate *e)
 {
     size_t used = 0;
-    for (int i = 0; i < info->subsystem_count; i++)
-        if (strcmp(info->subsystem_solvers[i], "fmu") == 0 && used < sizeof e->uncovered)
+    for (int i = 0; i < info->subsystem_count; i++) {
+        const yk_subsystem *s = info->subsystems[i];
+        bool covered = !s->ops->keeps_own_steps || !s->ops->keeps_own_steps(s);
+        if (!covered && used < sizeof e->uncovered)
             used += (size_t)snprintf(e->uncovered + used, sizeof e->uncovered - used, "%s'%s'",
                                      used > 0 ? ", " : "", info->subsystem_names[i]);
+    }
 }
 
 /* Why no comparison was possible, by the companion with the smallest steps. */
@@ -751,6 +852,7 @@ void yk_error_monitor_judge(yk_error_monitor *monitor, const yk_run_options *opt
         e->regular = true;
         e->order = NAN;
         e->statistics_error = NAN;
+        e->dissipation_error = NAN;
         e->reliable_until = INFINITY;
         return;
     }
@@ -764,6 +866,7 @@ void yk_error_monitor_judge(yk_error_monitor *monitor, const yk_run_options *opt
         .end = monitor->info->end,
         .energy = report->max_energy,
         .energy_rounding = report->energy_rounding,
+        .dissipated = report->dissipated_energy,
         .estimate = e,
     };
     yk_log(monitor->context, YK_LOG_DEBUG, "estimating the error");
@@ -779,7 +882,8 @@ void yk_error_monitor_judge(yk_error_monitor *monitor, const yk_run_options *opt
         yk_trial_release(&c.trials[i]);
 
     /* Every impact may send a body another way, so that no step gives the same trajectory. */
-    if (e->available && monitor->info->has_impacts && e->relative_error > monitor->tolerance) {
+    e->by_statistics = e->available && monitor->info->has_impacts && c.unpredictable;
+    if (e->by_statistics && e->relative_error > monitor->tolerance) {
         e->available = false;
         yk_format(e->reason, sizeof e->reason,
                   "contact: single trajectories depend on the step from t = %.4g s on",
@@ -787,5 +891,63 @@ void yk_error_monitor_judge(yk_error_monitor *monitor, const yk_run_options *opt
     }
 
     add_error_finding(monitor, report);
+    add_statistics_finding(monitor, report);
     weigh_findings(monitor, report);
+}
+
+/* Error bars ------------------------------------------------------------------------------------- */
+
+/* The first time at which the error bar of the worst channel exceeds the tolerance (s). */
+static double time_of_error(const yk_record *record, const yk_accuracy_report *accuracy,
+                            double tolerance)
+{
+    const yk_record_header *header = yk_record_get_header(record);
+    int first = 0;
+    for (int i = 0; i < accuracy->worst_channel; i++)
+        first += header->channels[i].component_count;
+
+    const yk_channel_error *worst = &accuracy->channels[accuracy->worst_channel];
+    for (size_t row = 0; row < yk_record_row_count(record); row++)
+        for (int c = 0; c < header->channels[accuracy->worst_channel].component_count; c++)
+            if (!(accuracy->error_bars[first + c][row] <= tolerance * worst->range))
+                return yk_record_times(record)[row];
+    return yk_record_times(record)[0];
+}
+
+void yk_accuracy_judge(const yk_scenario *scenario, const yk_record *record,
+                       const yk_accuracy_report *accuracy, double tolerance, yk_run_report *report)
+{
+    const yk_scenario_info *info = yk_scenario_get_info(scenario);
+    yk_error_estimate *e = &report->estimate;
+    *e = (yk_error_estimate){.available = true,
+                             .relative_error = accuracy->worst_channel < 0 ? 0 : accuracy->error,
+                             .order = NAN,
+                             .reliable_until = INFINITY,
+                             .statistics_error = NAN,
+                             .dissipation_error = NAN,
+                             .run_count = accuracy->refined_run_count};
+    if (!accuracy->is_bounded) {
+        yk_finding f = yk_finding_of(YK_FINDING_ESTIMATED_ERROR, YK_CAUSE_UNBOUNDED, INFINITY);
+        e->available = false;
+        snprintf(e->reason, sizeof e->reason, "%.190s", accuracy->summary);
+        snprintf(f.detail, sizeof f.detail, "%.250s", accuracy->summary);
+        yk_finding_search(&f, YK_REMEDY_SMALLER_STEP);
+        yk_finding_describe(info, &f);
+        yk_finding_add(report, &f);
+        return;
+    }
+    if (accuracy->worst_channel < 0)
+        return;
+
+    const yk_channel_error *worst = &accuracy->channels[accuracy->worst_channel];
+    snprintf(e->channel, sizeof e->channel, "%s", worst->name);
+    e->order = worst->order;
+    e->regular = worst->accuracy != YK_ACCURACY_UNPREDICTABLE;
+    if (worst->error > tolerance)
+        e->reliable_until = time_of_error(record, accuracy, tolerance);
+
+    /* Both runs of the bars have smaller steps. */
+    yk_error_monitor monitor = {.info = info, .tolerance = tolerance};
+    add_error_finding(&monitor, report);
+    weigh_findings(&monitor, report);
 }

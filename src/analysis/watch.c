@@ -18,6 +18,15 @@ static const yk_port_value *wrench_side(const yk_watch *watch, int i)
     return yk_system_port_value(watch->system, interface->wrench_subsystem, interface->wrench_port);
 }
 
+/* The motion of the wrench side (0) or the motion side (1). */
+static const yk_motion *side_motion(const yk_watch *watch, int i, int side)
+{
+    const yk_interface_def *def = &watch->info->interfaces[i];
+    int subsystem = side == 0 ? def->wrench_subsystem : def->motion_subsystem;
+    int port = side == 0 ? def->wrench_port : def->motion_port;
+    return &yk_system_port_value(watch->system, subsystem, port)->motion;
+}
+
 bool yk_watch_has_trait(const yk_watch *watch, unsigned trait)
 {
     return yk_scheme_traits(&watch->info->scheme) & trait;
@@ -74,6 +83,11 @@ yk_status yk_watch_open(yk_context *context, yk_system *system, const yk_scenari
         w->initial_potential[0] = yk_system_energy_balance(system, def->wrench_subsystem).potential;
         w->initial_potential[1] = yk_system_energy_balance(system, def->motion_subsystem).potential;
         yk_watch_tolerances(watch, &w->ripple.resolved, &w->ripple.relative);
+        w->last_time = yk_system_time(system);
+        for (int k = 0; k < 2; k++) {
+            w->paths[k].position = side_motion(watch, i, k)->position;
+            w->paths[k].velocity = side_motion(watch, i, k)->velocity;
+        }
     }
 
     yk_free(context, probes);
@@ -121,6 +135,31 @@ static void observe_sides(yk_watch *watch, int i)
     }
 }
 
+/* Compares the displacement of both sides with their velocity, by the trapezoidal rule: velocities
+ * that jump, and integrators that use those at the end of the step, make errors that do not add
+ * up. */
+static void follow_paths(yk_watch *watch, int i)
+{
+    yk_watched *w = &watch->interfaces[i];
+    double now = yk_system_time(watch->system);
+    double h = now - w->last_time;
+    w->last_time = now;
+    for (int k = 0; k < 2; k++) {
+        const yk_motion *motion = side_motion(watch, i, k);
+        yk_watched_path *path = &w->paths[k];
+        yk_vec3 moved = yk_v3_sub(motion->position, path->position);
+        yk_vec3 mean = yk_v3_scale(0.5 * h, yk_v3_add(motion->velocity, path->velocity));
+        path->displacement = yk_v3_add(path->displacement, moved);
+        path->integral = yk_v3_add(path->integral, mean);
+        double difference = yk_v3_norm(yk_v3_sub(path->displacement, path->integral));
+        path->difference = fmax(path->difference, difference);
+        path->travel = fmax(path->travel, yk_v3_norm(path->displacement));
+        path->travel = fmax(path->travel, yk_v3_norm(path->integral));
+        path->position = motion->position;
+        path->velocity = motion->velocity;
+    }
+}
+
 yk_status yk_watch_step(yk_watch *watch, int64_t step)
 {
     /* Energies are summed over all subsystems, which is not done in every step. */
@@ -151,6 +190,8 @@ yk_status yk_watch_step(yk_watch *watch, int64_t step)
                 yk_system_port_value(watch->system, def->motion_subsystem, def->motion_port);
             yk_ripple_add(&w->ripple, &value->wrench, yk_system_time(watch->system));
         }
+
+        follow_paths(watch, i);
 
         /* Gaps and motions at intervals. */
         if (look) {

@@ -37,7 +37,7 @@ static const yk_advice_row *row_of(const yk_advice_report *advice, const char *n
 static const char oscillator[] = YOKE_SOURCE_DIR "/models/two-mass-oscillator/scenario.yaml";
 
 /* Explicit coupling with index-1 inputs is of first order: 0.0155 at 1e-4 s, so 0.01 is met from
- * 5e-5 s on. Whatever is taken costs no more than that. */
+ * 5e-5 s on. The chosen scheme costs no more than that. */
 static void the_cheapest_that_meets_the_tolerance_is_chosen(void **state)
 {
     yk_advice_options def = question(oscillator, NULL, 0);
@@ -56,9 +56,9 @@ static void the_cheapest_that_meets_the_tolerance_is_chosen(void **state)
     assert_true(plain->call_count == 20000 && best->call_count <= plain->call_count);
     assert_non_null(strstr(best->overrides[0], "coupling.scheme="));
     assert_true(a->has_stability && a->stability.verdict == YK_VERDICT_STABLE);
-    /* What is unstable is not offered, whatever its error. */
+    /* Unstable schemes are not offered, even if their error is small. */
     assert_int_equal(row_of(a, "explicit, unmodified")->outcome, YK_ADVICE_UNSTABLE);
-    /* What can only meet it at more cost is said to. */
+    /* Schemes that meet the tolerance only at higher cost are reported as such. */
     assert_true(row_of(a, "tight, aitken")->outcome == YK_ADVICE_ACCEPTED ||
                 row_of(a, "tight, aitken")->call_count > best->call_count);
     assert_int_equal(row_of(a, "monolithic")->outcome, YK_ADVICE_ACCEPTED);
@@ -206,6 +206,86 @@ static void what_cannot_be_asked_is_refused(void **state)
     free(a);
 }
 
+static const char *const pendulum_with_motor =
+    "time: {end: 4, step: 1e-2}\n"
+    "subsystems:\n"
+    "  plant:\n"
+    "    solver: multibody\n"
+    "    bodies: {bar: {mass: 1, inertia: [0.002, 0.03, 0.03], position: [0.25, 0, 0]}}\n"
+    "    joints: {hinge: {type: revolute, between: [ground, bar], at: [0, 0, 0], axis: [0, 0, "
+    "1]}}\n"
+    "    forces: {motor: {type: motor, joint: hinge, signal_port: torque}}\n"
+    "  pd:\n"
+    "    solver: control\n"
+    "    loops: {angle: {reference: 0.5, proportional: 10, derivative: 1}}\n"
+    "wires:\n"
+    "  angle: {from: plant.hinge.angle, to: pd.angle.measured}\n"
+    "  rate: {from: plant.hinge.angular_velocity, to: pd.angle.rate}\n"
+    "  torque: {from: pd.angle, to: plant.torque}\n"
+    "record: {channels: [plant.hinge.angle, pd.angle]}\n";
+
+/* A controller that lags by a macro step has an error of first order. */
+static void wires_alone_get_advice(void **state)
+{
+    yk_advice_options def = question("wires.yaml", NULL, 0);
+    def.scenario.text = pendulum_with_motor;
+    yk_advice_report *a = malloc(sizeof *a);
+    assert_int_equal(advise(*state, &def, a), YK_OK);
+    assert_true(a->best_row >= 0);
+    assert_true(a->rows[a->best_row].error <= 0.01);
+    free(a);
+}
+
+static const char *const double_pendulum =
+    "time: {end: 15, step: 4e-3}\n"
+    "subsystems:\n"
+    "  upper:\n"
+    "    solver: multibody\n"
+    "    gravity: [0, -9.81, 0]\n"
+    "    bodies: {a: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [0.5, 0, 0]}}\n"
+    "    joints: {j: {type: revolute, between: [ground, a], at: [0, 0, 0]}}\n"
+    "    ports: {end: {body: a, offset: [0.5, 0, 0]}}\n"
+    "  lower:\n"
+    "    solver: multibody\n"
+    "    gravity: [0, -9.81, 0]\n"
+    "    bodies: {b: {mass: 1, inertia: [0.1, 0.1, 0.1], position: [1.5, 0, 0]}}\n"
+    "    ports: {start: {body: b, offset: [-0.5, 0, 0]}, tip: {body: b, offset: [0.5, 0, 0]}}\n"
+    "interfaces: {hinge: {between: [upper.end, lower.start], joint: revolute}}\n"
+    "coupling: {scheme: explicit}\n"
+    "record: {channels: [lower.tip.position]}\n";
+
+/* No step predicts a double pendulum over 15 s; it is compared as long as it can be predicted. */
+static void chaos_is_compared_as_long_as_it_is_predictable(void **state)
+{
+    yk_advice_options def = question("chaos.yaml", NULL, 0);
+    def.scenario.text = double_pendulum;
+    def.cpu_time_budget = 60;
+    yk_advice_report *a = malloc(sizeof *a);
+    assert_int_equal(advise(*state, &def, a), YK_OK);
+    assert_true(a->predictable_until > 2 && a->predictable_until < 15);
+    assert_true(a->duration < a->predictable_until);
+    assert_true(a->best_row >= 0);
+    free(a);
+}
+
+static const char crank_damper[] = YOKE_SOURCE_DIR "/models/crank-damper/scenario.yaml";
+
+/* A run of one second of processor time: about ten times as much gives an answer, which is a choice
+ * or the closest scheme with its error. */
+static void expensive_scenarios_take_ten_runs(void **state)
+{
+    static const char *const sets[] = {"time.end=0.5"};
+    yk_advice_options def = question(crank_damper, sets, 1);
+    def.cpu_time_budget = NAN, def.tolerance = 0.02;
+    yk_advice_report *a = malloc(sizeof *a);
+    assert_int_equal(advise(*state, &def, a), YK_OK);
+    assert_true(a->run_time > 0);
+    assert_true(a->cpu_time <= fmax(5, 10 * a->run_time));
+    const yk_advice_row *answer = &a->rows[a->best_row >= 0 ? a->best_row : 0];
+    assert_true(answer->outcome <= YK_ADVICE_INACCURATE && isfinite(answer->error));
+    free(a);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -215,6 +295,9 @@ int main(void)
         cmocka_unit_test(the_choice_holds_to_the_end),
         cmocka_unit_test(channels_that_show_nothing_do_not_count),
         cmocka_unit_test(what_cannot_be_asked_is_refused),
+        cmocka_unit_test(wires_alone_get_advice),
+        cmocka_unit_test(chaos_is_compared_as_long_as_it_is_predictable),
+        cmocka_unit_test(expensive_scenarios_take_ten_runs),
     };
     return cmocka_run_group_tests_name("advise", tests, create_context, destroy_context);
 }

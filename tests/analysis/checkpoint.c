@@ -167,7 +167,7 @@ static bool is_time(const char *name)
     return what && strcmp(what, "wall_time") == 0;
 }
 
-/* All rows, frames and figures are the same, but for the time that the run took. */
+/* All rows, frames and figures are equal, except the wall time. */
 static void assert_same_record(test_folder *folder, const char *a_name, const char *b_name)
 {
     yk_record *a = load_file(folder, a_name);
@@ -440,8 +440,8 @@ static void journals_of_other_runs_are_refused(void **state)
     at += 32 + size;
     bytes[at + 40] ^= 1;
     memcpy(&size, bytes + at + 8, sizeof size);
-    uint64_t checksum = yk_hash_bytes(YK_HASH_START, bytes + at, 24);
-    checksum = yk_hash_bytes(checksum, bytes + at + 32, size);
+    uint64_t checksum = yk_checksum_bytes(YK_HASH_START, bytes + at, 24);
+    checksum = yk_checksum_bytes(checksum, bytes + at + 32, size);
     memcpy(bytes + at + 24, &checksum, sizeof checksum);
     write_file(in_folder(folder, "b.h5.part"), bytes, length);
     free(bytes);

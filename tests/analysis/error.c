@@ -109,13 +109,13 @@ static void torques_count_beside_forces_at_the_arm_of_the_motion(void **state)
     yk_error_exempt_resting(channels, 4, 1);
     assert_false(channels[3].excluded);
 
-    /* Where nothing moves there is no arm, and a torque counts by itself. */
+    /* Without motion there is no lever arm, and a torque is compared directly. */
     channels[2].excluded = false;
     yk_error_exempt_resting(channels + 1, 2, 1);
     assert_false(channels[2].excluded);
 }
 
-/* A rate counts by what it amounts to in the time of the run, beside the size of what it changes. */
+/* A rate is judged by its integral over the run, compared with the size of the quantity that it changes. */
 static void rates_count_by_what_they_amount_to(void **state)
 {
     (void)state;
@@ -172,7 +172,7 @@ static void a_transient_without_impacts_counts_by_its_peak(void **state)
     assert_true(o.error.error >= 0.05 && o.error.error == o.error.relative_to_range);
 }
 
-/* The logistic map: nearby starts part by a factor of about 60 per second, whatever the step. */
+/* The logistic map: nearby starts separate by a factor of about 60 per second at every step size. */
 static double chaos(double t, double h)
 {
     double x = 0.4 + 1e-3 * sin(1e5 * h);

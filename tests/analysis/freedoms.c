@@ -65,7 +65,7 @@ static void lengths_are_counted(void **state)
     }
 }
 
-/* What cannot be asked is said, with nothing counted. */
+/* Systems that cannot be analysed are reported, and no motions are counted. */
 static void what_has_no_interface_model_is_refused(void **state)
 {
     yk_scenario_def def = yk_scenario_default();

@@ -56,7 +56,7 @@ static double radius_of(int degree, double real, double imaginary, const ratios 
     return radius;
 }
 
-/* Of figures 14 and 15: symmetric; mass, damping and frequency ratio alone; all three. */
+/* The cases of figures 14 and 15: symmetric; mass, damping and frequency ratio alone; all three. */
 enum { SYMMETRIC, MASS, DAMPING, FREQUENCY, EVERYTHING, SETS };
 static const ratios sets[SETS] = {
     {1, 1, 1}, {1e3, 1, 1}, {1, 1e3, 1}, {1, 1, 1e3}, {1e3, 1e3, 1e3}};

@@ -63,7 +63,7 @@ static const char *const two_masses =
     "  - {name: joint, between: [a.mass, b.mass], joint: fixed}\n"
     "coupling: {scheme: explicit, exchange: force-motion}\n";
 
-/* Of paper explicit and of the recurrence equations (tests/analysis/stability.c), for masses that
+/* Limits of paper explicit and of the recurrence equations (tests/analysis/stability.c), for masses that
  * are free. */
 static void limits_are_those_of_the_integrators(void **state)
 {
@@ -168,7 +168,7 @@ static void plain_iterations_have_a_limit(void **state)
     free(report);
 }
 
-/* A stiff spring beside a small mass: in steps that do not resolve it it is like a heavy one. */
+/* A stiff spring next to a small mass: a step that does not resolve the spring sees a heavy mass. */
 static void springs_are_distinguished_from_masses(void **state)
 {
     const char *const overrides[] = {"parameters.m=0.3", "parameters.k=1e8",

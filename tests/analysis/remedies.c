@@ -8,7 +8,7 @@
 
 enum { OVERRIDES_MAX = 10 };
 
-/* Two equal masses, both with the two-step method: no explicit scheme bears that. */
+/* Two equal masses, both with the two-step method: unstable under every explicit scheme. */
 static const char masses[] =
     "time: {end: 1, step: 2e-3}\n"
     "subsystems:\n"
@@ -187,7 +187,7 @@ static void every_remedy_works_on_the_model_that_raised_it(void **state)
     }
 }
 
-/* Where the remedy that is known for a finding does not help, one that was seen to help takes its
+/* If the remedy that is known for a finding does not help, one that was seen to help takes its
  * place; without the source of the scenario it stays as it was. */
 static void remedies_that_fail_are_not_recommended(void **state)
 {
@@ -239,7 +239,7 @@ static bool always(void *user)
     return true;
 }
 
-/* Where the user wants to stop, or the time is over, a trial ends within the step that it is in: one
+/* If the user wants to stop, or the time is over, a trial ends within its present step: one
  * that takes minutes kept the program for as long. */
 static void trials_end_in_the_midst_of_a_step(void **state)
 {

@@ -161,7 +161,7 @@ static void a_pendulum_at_rest_has_its_frequency(void **state)
 }
 
 /* A pendulum that falls from near the top, where deviations grow as exp(sqrt(g cos(angle)) t), and
- * slower the farther it has come. Of states with the same verdict the worst is told, not the last. */
+ * slower the farther it has come. If several states have the same verdict, the worst is reported, not the last. */
 static void the_worst_of_the_states_is_told(void **state)
 {
     question falling = {"pendulum",

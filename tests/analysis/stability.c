@@ -422,7 +422,7 @@ static double rim_radius(const yk_oscillator_def *mass, double omega_h, double r
     return radius;
 }
 
-/* What is left of growth is that of the explicit exchanges, of the size of one of them. */
+/* The remaining growth comes from the explicit exchanges and has the size of one of them. */
 static void reduced_models_bear_every_step(void **state)
 {
     (void)state;

@@ -6,7 +6,7 @@
 #include "test.h"
 #include "yoke/analysis.h"
 
-/* Of two masses, with overrides up to a NULL. */
+/* Stability of two masses, with overrides up to a NULL. */
 static yk_stability_report ask(yk_context *context, const char *const *overrides)
 {
     yk_scenario_def def = describe_scenario(model_file("two-mass-oscillator"), NULL, overrides);

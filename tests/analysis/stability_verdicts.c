@@ -21,7 +21,7 @@ typedef enum truth {
     MOTION,   /* the motion itself grows */
     COUPLING, /* the coupling makes it grow, or breaks the run */
     SOLVER,   /* a solver does */
-    /* linear and undamped: the motion does not grow, so that whatever does is the coupling's */
+    /* linear and undamped: the motion does not grow, so that all growth comes from the coupling */
     BY_RADIUS
 } truth;
 
@@ -193,7 +193,7 @@ static void verdicts_are_right(void **state)
                           c->model, c->overrides, r.verdict, r.spectral_radius, r.rates[0].rate,
                           r.reference, r.reference_rate.rate, r.reason);
 
-        /* A verdict does not contradict the radius beside it. */
+        /* A verdict does not contradict the radius that is printed with it. */
         if (r.verdict == YK_VERDICT_UNSTABLE_COUPLING || r.verdict == YK_VERDICT_UNSTABLE_SOLVER)
             assert_true(r.spectral_radius > 1 && r.coupling_growth > 1);
         if (r.verdict == YK_VERDICT_STABLE)
@@ -217,7 +217,7 @@ static void the_rate_of_the_motion_is_that_of_the_closed_form(void **state)
     assert_relative(r.rates[0].rate, 4 / (2 * 1.05), 2e-2);
 }
 
-/* What is offered against an unstable coupling was tried, and is stable when it is asked for. */
+/* Remedies for an unstable coupling were tried, and are stable when they are applied. */
 static void remedies_work(void **state)
 {
     const verdict_case asked[] = {

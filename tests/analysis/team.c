@@ -144,7 +144,7 @@ static void note_warning(void *user, yk_log_level level, const char *message)
     snprintf(user, TEXT_MAX, "%s", message);
 }
 
-/* Whoever hangs is ended by the alarm. */
+/* The alarm ends a test that hangs. */
 static void share(exchange *x)
 {
     side sides[2];

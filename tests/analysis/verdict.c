@@ -173,7 +173,7 @@ static void write_hook(bool renamed, char *text, size_t size)
     text[used] = '\0';
 }
 
-/* Of a rotation the range of the widest component, which errors are relative to, is another. */
+/* A rotation changes the range of the widest component, to which errors are relative. */
 static void the_verdict_does_not_depend_on_coordinates_units_and_names(void **state)
 {
     static const char *const changes[][OVERRIDES_MAX] = {
@@ -231,8 +231,8 @@ static void energy_lost_by_integration_is_found(void **state)
     assert_int_equal(loss->severity, YK_FINDING_SEVERITY_SERIOUS);
 }
 
-/* Modal amplitudes are components of one vector: the smaller ones are compared with the largest. */
-static void numbered_channels_share_a_scale(void **state)
+/* Modal amplitudes are parts of one vector: the smaller ones are compared with the largest. */
+static void parts_of_a_vector_share_a_scale(void **state)
 {
     const char *const step[] = {NULL};
     yk_run_report report;
@@ -264,6 +264,58 @@ static void a_small_error_outweighs_indirect_findings(void **state)
         assert_int_equal(serious_count(&report), 0);
 }
 
+/* Spheres in a shaken can: their trajectories depend on the step, but not what they dissipate.
+ * Numbers of the solver, such as the number of contacts, are not results. */
+static void chaotic_contact_is_judged_by_statistics(void **state)
+{
+    static const char path[] = YOKE_SOURCE_DIR "/models/particle-damper/scenario.yaml";
+    const char *const overrides[] = {"time.end=0.3", NULL};
+    yk_run_report report;
+    run(*state, path, NULL, overrides, NULL, &report);
+    const yk_error_estimate *e = &report.estimate;
+    assert_true(e->by_statistics);
+    assert_true(e->dissipation_error < 0.05);
+    assert_true(e->statistics_error < 0.1);
+    assert_string_not_equal(e->statistics_channel, "damper.contact_count");
+    assert_int_equal(serious_count(&report), 0);
+
+    /* A step that does not resolve the impacts. */
+    const char *const coarse[] = {"time.end=0.3", "time.step=6.4e-3", "record.every=1", NULL};
+    run(*state, path, NULL, coarse, NULL, &report);
+    const yk_finding *f = find(&report, YK_FINDING_ESTIMATED_ERROR);
+    assert_non_null(f);
+    assert_int_equal(f->severity, YK_FINDING_SEVERITY_SERIOUS);
+    assert_int_equal(f->cause, YK_CAUSE_DISSIPATION);
+
+    /* Boxes at rest move by what their contacts close in the first steps. */
+    const char *const rest[] = {NULL};
+    run(*state, YOKE_SOURCE_DIR "/studies/trust/scenarios/stack.yaml", NULL, rest, NULL, &report);
+    assert_true(report.estimate.available);
+    assert_string_equal(report.estimate.channel, "");
+    assert_int_equal(report.finding_count, 0);
+}
+
+/* A factor of zero was read as no factor, so that the force acted as a whole. */
+static void a_factor_of_zero_removes_its_force(void **state)
+{
+    static const char *const text =
+        "time: {end: 1, step: 1e-2}\n"
+        "subsystems:\n"
+        "  a:\n"
+        "    solver: multibody\n"
+        "    gravity: [0, 0, 0]\n"
+        "    bodies: {b: {mass: 1, inertia: [1, 1, 1]}}\n"
+        "    forces: {push: {type: force, body: b, vector: [1, 0, 0], factor: 0}}\n"
+        "    ports: {b: {body: b}}\n"
+        "record: {channels: [a.b.position]}\n";
+    yk_run_report report;
+    yk_record *record;
+    assert_int_equal(yk_record_create(*state, &record), YK_OK);
+    run(*state, "zero.yaml", text, NULL, record, &report);
+    assert_true(yk_record_column(record, 0, 0)[yk_record_row_count(record) - 1] == 0);
+    yk_record_destroy(record);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
@@ -271,8 +323,10 @@ int main(void)
         cmocka_unit_test(a_run_without_comparison_says_why),
         cmocka_unit_test(the_verdict_does_not_depend_on_coordinates_units_and_names),
         cmocka_unit_test(energy_lost_by_integration_is_found),
-        cmocka_unit_test(numbered_channels_share_a_scale),
+        cmocka_unit_test(parts_of_a_vector_share_a_scale),
         cmocka_unit_test(a_small_error_outweighs_indirect_findings),
+        cmocka_unit_test(a_factor_of_zero_removes_its_force),
+        cmocka_unit_test(chaotic_contact_is_judged_by_statistics),
     };
     return cmocka_run_group_tests_name("verdict", tests, create_context, destroy_context);
 }

@@ -5,9 +5,12 @@
 
 #include "analysis/run.h"
 #include "context.h"
+#include "coupling/system_arrays.h"
 #include "load_scenario.h"
+#include "massless_damper.h"
 #include "test.h"
 #include "yoke/analysis.h"
+#include "yoke/oscillator.h"
 
 enum { OVERRIDES_MAX = 8 };
 
@@ -135,8 +138,8 @@ static void a_run_that_goes_wrong_falls_back_in_time(void **state)
     assert_near(end, 0.1 / omega * sin(0.5 * omega), 0.05 * 0.1 / omega);
     yk_record_destroy(record);
 
-    /* Where it explodes within some steps the fall back comes late: the energy that there was for a
-     * while is told, not that of the end. */
+    /* If the run explodes within some steps, the fallback comes late: the energy that existed for a
+     * while is reported, not that of the end. */
     const char *const late[] = {"parameters.right_mass=10", "time.end=0.02",
                                 "coupling.on_failure={type: fallback, scheme: tight}", NULL};
     r = run(*state, late, NULL);
@@ -322,7 +325,7 @@ static void contacts_that_were_not_solved_are_found(void **state)
     const yk_finding *contact = find(&r, YK_FINDING_CONTACT_RESIDUAL);
     assert_ptr_equal(contact, &r.findings[0]);
     assert_true(contact->severity == YK_FINDING_SEVERITY_SERIOUS);
-    assert_true(contact->value > 10);
+    assert_int_equal(contact->cause, YK_CAUSE_CONTACTS_CREATE_ENERGY);
 
     /* The remedy after what caused the finding. */
     const yk_remedy *remedy = &contact->remedies[0];
@@ -331,6 +334,101 @@ static void contacts_that_were_not_solved_are_found(void **state)
         sweeps[0], sweeps[1], sweeps[2], remedy->overrides[0], remedy->overrides[1], NULL};
     r = run_model(*state, path, mended, NULL);
     assert_int_equal(r.finding_count, 0);
+}
+
+/* A can with 147 spheres, which are chaotic: 1 sweep dissipates 18 % more energy than 50 sweeps, 5
+ * sweeps 5 % more, and 20 sweeps the same within 0.1 %, although their largest residual is ten
+ * times the speed that a step resolves. */
+static void contacts_are_judged_by_their_effect(void **state)
+{
+    static const struct {
+        const char *sweeps;
+        bool found, serious;
+    } cases[] = {{"subsystems.damper.contact.max_iterations=1", true, true},
+                 {"subsystems.damper.contact.max_iterations=5", true, false},
+                 {"subsystems.damper.contact.max_iterations=20", false, false}};
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *const overrides[] = {
+            "time.end=0.2", "subsystems.damper.contact.method=gauss-seidel", cases[i].sweeps, NULL};
+        yk_run_report r = run_model(*state, model_file("particle-damper"), overrides, NULL);
+        const yk_finding *contact = find(&r, YK_FINDING_CONTACT_RESIDUAL);
+        assert_int_equal(contact != NULL, cases[i].found);
+        if (contact)
+            assert_int_equal(contact->severity == YK_FINDING_SEVERITY_SERIOUS, cases[i].serious);
+    }
+}
+
+/* Positions in another unit than the velocities. */
+static void output_with_wrong_unit(const yk_subsystem *self, int port, yk_port_value *value)
+{
+    damper_output(self, port, value);
+    value->motion.position.x *= 1000;
+}
+
+static void constant_output(const yk_subsystem *self, int port, yk_port_value *value)
+{
+    damper_output(self, port, value);
+    value->motion.position.x = 0;
+}
+
+/* A partner of an oscillator whose positions do not follow its velocities. */
+static void positions_must_follow_velocities(void **state)
+{
+    yk_subsystem_ops wrong_ops = damper_ops;
+    wrong_ops.get_port_value = output_with_wrong_unit;
+    yk_subsystem_ops constant_ops = damper_ops;
+    constant_ops.get_port_value = constant_output;
+    const yk_subsystem_ops *const cases[] = {&damper_ops, &wrong_ops, &constant_ops};
+
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        const char *const names[] = {"mass", "damper"};
+        yk_oscillator_def mass = yk_oscillator_default();
+        mass.mass = 1;
+        mass.stiffness = 100;
+        damper partner = {.base = {cases[i]}, .preload = 20};
+        yk_subsystem *parts[2] = {NULL, &partner.base};
+        assert_int_equal(yk_oscillator_create(*state, &mass, &parts[0]), YK_OK);
+        yk_interface_def joint = {.name = "joint",
+                                  .wrench_subsystem = 1,
+                                  .motion_subsystem = 0,
+                                  .constrained_axes = YK_AXIS_X};
+        yk_system_description def = {.subsystems = parts,
+                                     .names = names,
+                                     .subsystem_count = 2,
+                                     .interfaces = &joint,
+                                     .interface_count = 1,
+                                     .step = 1e-3};
+        def.scheme.ops = yk_scheme_tight();
+        yk_system *system = NULL;
+        assert_int_equal(yk_system_make(*state, &def, &system), YK_OK);
+        assert_int_equal(yk_system_initialize(system), YK_OK);
+
+        yk_scenario_info info = {.step = 1e-3,
+                                 .step_count = 500,
+                                 .subsystem_count = 2,
+                                 .subsystem_names = names,
+                                 .subsystems = parts,
+                                 .interface_count = 1,
+                                 .interfaces = &joint};
+        yk_watch watch = {0};
+        static yk_run_report report;
+        assert_int_equal(yk_watch_open(*state, system, &info, &watch), YK_OK);
+        for (int step = 1; step <= 500; step++) {
+            assert_int_equal(yk_system_step(system, NULL), YK_OK);
+            assert_int_equal(yk_watch_step(&watch, step), YK_OK);
+        }
+        yk_watch_conclude(&watch, YK_OK, &report);
+        const yk_finding *f = find(&report, YK_FINDING_INCONSISTENT_MOTION);
+        assert_int_equal(f != NULL, i > 0);
+        if (f) {
+            assert_int_equal(f->severity, YK_FINDING_SEVERITY_SERIOUS);
+            assert_int_equal(f->subsystem, 1);
+            assert_true(f->value > 0.9);
+        }
+        yk_watch_close(&watch);
+        yk_system_destroy(system);
+        parts[0]->ops->destroy(parts[0]);
+    }
 }
 
 /* Velocities whose squares overflow: infinity by infinity is no small fraction. */
@@ -362,7 +460,7 @@ static void numbers_that_overflowed_are_serious(void **state)
     yk_scenario_destroy(scenario);
 }
 
-/* Where it happens, not at the end of the run. */
+/* At the time of the event, not at the end of the run. */
 static void an_explosion_ends_the_run(void **state)
 {
     yk_context *context = *state;
@@ -503,6 +601,8 @@ int main(void)
         cmocka_unit_test(bodies_that_pass_through_the_floor_are_found),
         cmocka_unit_test(emitters_that_fall_short_are_found),
         cmocka_unit_test(contacts_that_were_not_solved_are_found),
+        cmocka_unit_test(contacts_are_judged_by_their_effect),
+        cmocka_unit_test(positions_must_follow_velocities),
     };
     return cmocka_run_group_tests_name("watch", tests, create_context, destroy_context);
 }
