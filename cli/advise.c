@@ -26,11 +26,12 @@ static bool show_percent(void *user, int done, int total)
     return !was_interrupted();
 }
 
-static const char *outcome_of(const yk_advice_row *row)
+static const char *outcome_of(const yk_advice_row *row, double tolerance)
 {
     switch (row->outcome) {
     case YK_ADVICE_ACCEPTED: return "";
-    case YK_ADVICE_INACCURATE: return "error above tolerance";
+    case YK_ADVICE_INACCURATE:
+        return row->error <= tolerance ? "not verified to the end" : "error above tolerance";
     case YK_ADVICE_UNSTABLE: return "unstable";
     case YK_ADVICE_FAILED: return row->call_count > 0 ? "failed" : "not supported";
     case YK_ADVICE_NOT_TRIED: return "not tried";
@@ -38,7 +39,7 @@ static const char *outcome_of(const yk_advice_row *row)
     return "";
 }
 
-static void print_row(const yk_advice_row *row, bool is_best)
+static void print_row(const yk_advice_row *row, double tolerance, bool is_best)
 {
     char step[16] = "-";
     char error[16] = "-";
@@ -58,18 +59,18 @@ static void print_row(const yk_advice_row *row, bool is_best)
              step, error, seconds, calls);
     if (is_best)
         print_styled(stdout, STYLE_GOOD, "%s\n", line);
-    else if (*outcome_of(row))
-        print_out("%s   %s\n", line, outcome_of(row));
+    else if (*outcome_of(row, tolerance))
+        print_out("%s   %s\n", line, outcome_of(row, tolerance));
     else
         print_out("%s\n", line);
 }
 
-static void print_table(const yk_advice_report *a)
+static void print_table(const yk_advice_report *a, double tolerance)
 {
     print_styled(stdout, STYLE_DIM, "    %-26s %8s %10s %13s %10s\n", "scheme", "step s", "error",
                  "run time s", "calls");
     for (int i = 0; i < a->count; i++)
-        print_row(&a->rows[i], i == a->best_row);
+        print_row(&a->rows[i], tolerance, i == a->best_row);
 
     const char *lead = "\n";
     for (int i = 0; i < a->count; i++) {
@@ -110,15 +111,33 @@ static void print_notes(const yk_advice_report *a, const yk_scenario_info *info)
     print_findings(info, a->run_report.findings, a->run_report.finding_count);
 }
 
+/* The answer if no scheme meets the tolerance. Inaccurate rows are ordered by error, so the first
+ * of them is the closest. */
+static void print_closest(const yk_advice_report *a)
+{
+    print_out("\nNo tried scheme meets the tolerance.");
+    for (int i = 0; i < a->count; i++) {
+        const yk_advice_row *row = &a->rows[i];
+        if (row->outcome != YK_ADVICE_INACCURATE || !isfinite(row->error))
+            continue;
+
+        char step[32];
+        format_number(step, sizeof step, row->step);
+        print_out(" Best: %s with step %s s, error %.3g %% (%s).", row->name, step,
+                  100 * row->error, row->message);
+        break;
+    }
+    print_out(" Use a smaller time.step, a larger --tolerance or more --cpu-time.\n");
+}
+
 /* The table of all schemes, the recommendation as a block to paste, and the command that checks
  * it. */
 static void print_advice(const yk_scenario_info *info, const option_list *sets,
-                         const yk_advice_report *a)
+                         const yk_advice_report *a, double tolerance)
 {
-    print_table(a);
+    print_table(a, tolerance);
     if (a->best_row < 0) {
-        print_out("\nNo scheme meets the tolerance. Use a smaller time.step, a larger --tolerance "
-                  "or more --cpu-time.\n");
+        print_closest(a);
         return;
     }
 
@@ -128,7 +147,8 @@ static void print_advice(const yk_scenario_info *info, const option_list *sets,
         print_out(" (verified up to %g s of %g s; a larger --cpu-time goes further",
                   a->verified_until, length);
     else
-        print_out(" (verified over the whole run");
+        print_out(a->predictable_until > 0 ? " (verified as long as the motion is predictable"
+                                           : " (verified over the whole run");
     if (a->has_stability)
         print_out(", spectral radius %.9g", a->stability.spectral_radius);
     print_out("):\n\n    coupling: {");
@@ -165,6 +185,8 @@ static void write_json(const yk_scenario_info *info, const yk_advice_report *a, 
     json_text(&json, "scenario", info->path);
     json_number(&json, "tolerance", tolerance);
     json_number(&json, "duration", a->duration);
+    if (a->predictable_until > 0)
+        json_number(&json, "predictable_until", a->predictable_until);
     json_text(&json, "reference", a->reference);
     json_number(&json, "reference_error", a->reference_error);
     json_open_array(&json, "schemes");
@@ -271,7 +293,8 @@ int command_advise(int argc, char **argv)
         {"duration", OPTION_NUMBER, &def.duration, "SECONDS",
          "Try only the first SECONDS of the scenario (default: as long as --cpu-time allows)"},
         {"cpu-time", OPTION_NUMBER, &def.cpu_time_budget, "SECONDS",
-         "Limit the processor time, approximately (default: 60)"},
+         "Limit the processor time per job, approximately (default: about ten runs of the "
+         "scenario in total, at least 5 s in total, at most 60 s per job)"},
         SET_ROW(&sets),
         {"jobs", OPTION_COUNT, &def.jobs, "N", "Try N schemes in parallel (default: one per core)"},
         {"write", OPTION_FLAG, &write, NULL,
@@ -319,11 +342,17 @@ int command_advise(int argc, char **argv)
             write_json(info, a, def.tolerance);
         else
             print_out(
-                "tolerance %.3g %%, compared over %g s with the %s solution (own error %.2g)\n\n",
-                100 * def.tolerance, a->duration, a->reference, a->reference_error);
+                "tolerance %.3g %%, compared over %g s with the %s solution (own error %.2g)\n"
+                "processor time of one run: about %.2g s\n\n",
+                100 * def.tolerance, a->duration, a->reference, a->reference_error, a->run_time);
+        if (!as_json && a->predictable_until > 0)
+            print_out(
+                "the motion is not predictable beyond t = %.4g s: schemes are compared before "
+                "that\n\n",
+                a->predictable_until);
 
         if (!as_json)
-            print_advice(info, &sets, a);
+            print_advice(info, &sets, a, def.tolerance);
         if (a->best_row < 0)
             code = EXIT_FAILED;
 

@@ -585,7 +585,7 @@ static double label_width(const chart_panel *panel)
     return fmin(widest, LABEL_PART * WIDTH);
 }
 
-/* Writes the name of each curve beside its end, and moves names apart that would overlap. */
+/* Writes the name of each curve next to its end, and moves names apart that would overlap. */
 static yk_status add_labels(const canvas *c, const chart_panel *panel, const scale *x,
                             const scale *y)
 {
@@ -695,7 +695,7 @@ static bool has_undecided(const chart_map *map)
     return false;
 }
 
-/* All cells of a color are one path. Cells of a color that lie beside each other are one rectangle. */
+/* All cells of a color are one path. Adjacent cells of a color are one rectangle. */
 static void add_cells(const canvas *c, const chart_map *map, const scale *x, const scale *y)
 {
     yk_text_add(c->context, c->svg, "<g class=\"cells\" shape-rendering=\"crispEdges\">\n");
@@ -730,7 +730,7 @@ static void add_cells(const canvas *c, const chart_map *map, const scale *x, con
     yk_text_add(c->context, c->svg, "</g>\n");
 }
 
-/* The color scale beside a map. */
+/* The color scale next to a map. */
 static void add_color_scale(const canvas *c, const chart_map *map, double left, double top,
                             double height)
 {
@@ -819,7 +819,7 @@ static double number_width(const scale *s)
     return widest + 8;
 }
 
-/* The name of the axis y stands in the heading of the panel, where it can be read. */
+/* The name of the y axis is in the heading of the panel, where it is easy to read. */
 static void add_heading(const canvas *c, const frame *f, const chart_panel *panel, const scale *y)
 {
     bool titled = panel->title && *panel->title;

@@ -1,7 +1,7 @@
 /* Charts as SVG in the look of the report: panels with axes, curves and coloured cells.
  *
  * A chart is plain data that the caller owns. Values are in SI units; an axis is shown with the prefix that keeps its numbers
- * short ("12 mm" for 0.012 m). Curves are named beside their ends. A curve with more points than the picture has columns of
+ * short ("12 mm" for 0.012 m). Curves are named at their ends. A curve with more points than the picture has columns of
  * pixels is drawn as what can be seen of it: a line through the extremes of each column, or, if it oscillates within the
  * columns, the band between them. */
 #ifndef YOKE_CLI_CHART_H
@@ -56,7 +56,7 @@ typedef struct chart_map {
 
 typedef struct chart_panel {
     const char *title;
-    const char *note; /* small text beside the title; NULL for none */
+    const char *note; /* small text next to the title; NULL for none */
     chart_axis x, y;
     const chart_curve *curves;
     int curve_count;

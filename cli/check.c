@@ -81,21 +81,26 @@ int command_check(int argc, char **argv)
 {
     option_list sets = {0};
     bool print = false;
+    bool origins = false;
     bool as_json = false;
 
     const option_row rows[] = {
         SET_ROW(&sets),
         {"print", OPTION_FLAG, &print, NULL,
          "Print the scenario as it will run, with defaults and overrides"},
+        {"origins", OPTION_FLAG, &origins, NULL,
+         "The same, with the file and line, override or default that each value comes from"},
         JSON_ROW(&as_json),
         {.kind = OPTION_END},
     };
 
+    /* The text is printed in place of the checks that need a start. */
     const char *path;
     int parsed = options_parse(check_usage, rows, argc, argv, &path, 1, 1);
     if (parsed < 0)
         return options_exit(parsed);
 
+    print = print || origins;
     if (as_json)
         return check_as_json(path, &sets);
 
@@ -116,7 +121,8 @@ int command_check(int argc, char **argv)
         print_failure_of(path, l.context);
         code = input_code(status);
     } else if (print) {
-        char *text = yk_scenario_resolved_text(l.scenario);
+        char *text = origins ? yk_scenario_text_with_origins(l.scenario)
+                             : yk_scenario_resolved_text(l.scenario);
         if (text)
             fputs(text, stdout);
         yk_free(l.context, text);

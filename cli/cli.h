@@ -218,7 +218,7 @@ static inline const char *scenario_title(const yk_scenario_info *info)
 const char *resolve_scenario(const char *path);
 /* A scenario with its overrides, for analyses that load it themselves. */
 yk_scenario_def scenario_def(const char *path, const option_list *sets);
-/* Of all scenarios from now on. */
+/* Applies to all scenarios that are loaded later. */
 void forbid_plugins(void);
 
 /* The exit code if the user's input could not be read: wrong input, unless memory is missing. */

@@ -81,6 +81,26 @@ static bool takes_file(const described_option *option)
                         strcmp(argument, "BASE") == 0);
 }
 
+/* The shell command that lists the values of a command's first operand other than files, or NULL. */
+static const char *operand_values(const description *d, char *text, size_t capacity)
+{
+    const char *operand = d->usage + strlen(d->name);
+    operand += strspn(operand, " [");
+    if (strncmp(operand, "SCENARIO", 8) == 0)
+        return "yoke models 2>/dev/null | sed 's/^ *//; s/ .*//'";
+
+    /* Words with bars between them are the only values, as in "bash|zsh|fish". */
+    size_t length = strspn(operand, "abcdefghijklmnopqrstuvwxyz|");
+    if (!memchr(operand, '|', length) || length + 6 > capacity)
+        return NULL;
+
+    snprintf(text, capacity, "echo %.*s", (int)length, operand);
+    for (char *at = text; *at; at++)
+        if (*at == '|')
+            *at = ' ';
+    return text;
+}
+
 static const char *second_word(const char *name)
 {
     const char *space = strchr(name, ' ');
@@ -110,7 +130,7 @@ static void print_bash(const description_list *list, const command_row *commands
     printf("# Completion of yoke for bash. Load it with: source <(yoke completion bash)\n"
            "_yoke() {\n"
            "    local cur=${COMP_WORDS[COMP_CWORD]} prev=${COMP_WORDS[COMP_CWORD - 1]}\n"
-           "    local command='' sub='' options='' words='' i\n"
+           "    local command='' sub='' options='' words='' values='' i\n"
            "    COMPREPLY=()\n"
            "    for ((i = 1; i < COMP_CWORD; i++)); do\n"
            "        case ${COMP_WORDS[i]} in\n"
@@ -142,7 +162,12 @@ static void print_bash(const description_list *list, const command_row *commands
         printf("    '%s%s) options='", d->name, second_word(d->name) ? "'" : " '*");
         for (int k = 0; k < d->option_count; k++)
             printf("--%s ", d->options[k].name);
-        printf("--color --help' ;;\n");
+        printf("--color --help'");
+        char text[64];
+        const char *values = operand_values(d, text, sizeof text);
+        if (values)
+            printf("; values=$(%s)", values);
+        printf(" ;;\n");
     }
 
     printf("    esac\n"
@@ -152,7 +177,8 @@ static void print_bash(const description_list *list, const command_row *commands
            "        mapfile -t COMPREPLY < <(compgen -W \"$words\" -- \"$cur\")\n"
            "    else\n"
            "        compopt -o filenames 2>/dev/null\n"
-           "        mapfile -t COMPREPLY < <(compgen -f -- \"$cur\")\n"
+           "        mapfile -t COMPREPLY < <(compgen -f -- \"$cur\"; compgen -W \"$values\" -- "
+           "\"$cur\")\n"
            "    fi\n"
            "}\n"
            "complete -F _yoke yoke\n");
@@ -189,9 +215,13 @@ static void print_zsh_options(const description *d)
         }
         printf("'");
     }
+    char text[64];
+    const char *values = operand_values(d, text, sizeof text);
     printf(
-        " \\\n            '--color[Use color]:when:(auto always never)' '--help[Print this help]'"
-        " '*:file:_files'\n");
+        " \\\n            '--color[Use color]:when:(auto always never)' '--help[Print this help]'");
+    if (values)
+        printf(" '1: :_yoke_operand'");
+    printf(" '*:file:_files'\n");
 }
 
 static void print_zsh(const description_list *list, const command_row *commands, int count)
@@ -238,9 +268,15 @@ static void print_zsh(const description_list *list, const command_row *commands,
            "    fi\n"
            "    shift words\n"
            "    ((CURRENT--))\n"
+           "    _yoke_operand() { _files; compadd -- ${=$(eval $values)} }\n"
+           "    local values=''\n"
            "    case $name in\n");
     for (int i = 0; i < list->count; i++) {
+        char text[64];
+        const char *values = operand_values(&list->items[i], text, sizeof text);
         printf("    '%s')\n", list->items[i].name);
+        if (values)
+            printf("        values=\"%s\"\n", values);
         print_zsh_options(&list->items[i]);
         printf("        ;;\n");
     }
@@ -285,6 +321,11 @@ static void print_fish(const description_list *list, const command_row *commands
         const description *d = &list->items[i];
         const char *sub = second_word(d->name);
         int first = (int)strcspn(d->name, " ");
+        char text[64];
+        const char *values = operand_values(d, text, sizeof text);
+        if (values)
+            printf("complete -c yoke -n '__fish_seen_subcommand_from %s' -a \"(%s%s)\"\n", d->name,
+                   values, strncmp(values, "echo", 4) == 0 ? " | string split ' '" : "");
         for (int k = 0; k < d->option_count; k++) {
             const described_option *option = &d->options[k];
             printf("complete -c yoke -n '__fish_seen_subcommand_from %.*s", first, d->name);
@@ -304,8 +345,9 @@ static void print_fish(const description_list *list, const command_row *commands
 
 static const char completion_usage[] =
     "completion bash|zsh|fish\n\n"
-    "Print the completion of commands, options and files for a shell. For bash, put "
-    "`source <(yoke completion bash)` into ~/.bashrc.";
+    "Print the completion of commands, options, models and files for a shell. For bash, put "
+    "`source <(yoke completion bash)` into ~/.bashrc. For zsh, write it as _yoke into a folder of "
+    "$fpath, for fish as ~/.config/fish/completions/yoke.fish.";
 
 int command_completion(int argc, char **argv)
 {

@@ -169,7 +169,7 @@ static int run_study(const yk_convergence_options *def, const char *output, cons
     if (!context)
         return EXIT_FAILED;
 
-    /* A row per variant and step; without variants the scenario as it is. */
+    /* A row per variant and step; without variants, the unchanged scenario. */
     int variants = def->variant_count > 0 ? def->variant_count : 1;
     size_t count = (size_t)variants * (size_t)def->step_count;
     yk_convergence_row *rows = calloc(count, sizeof *rows);

@@ -14,7 +14,8 @@ static const char usage[] =
     "\n"
     "Draw the model in its initial configuration as SVG, or its run as an animated SVG. Subsystems "
     "have different "
-    "colors; joints are white circles, free ports are dots, interfaces are diamonds. "
+    "colors; joints are white circles, on hatching if they are fixed to the ground, springs have "
+    "windings, free ports are dots, interfaces are diamonds. "
     "Subsystems without a position in space, such as controllers, are blocks below "
     "the model.";
 
@@ -143,10 +144,14 @@ static void add_shape(collection *c, const yk_transform *transform, const yk_sha
         }
         break;
 
+    /* Thin lines between two bodies are springs and dampers. */
     case YK_SHAPE_LINE:
     case YK_SHAPE_THIN_LINE:
         if (yk_v3_norm(moved.size) > 0)
             add(c, &moved);
+        if (shape->kind == YK_SHAPE_THIN_LINE && shape->end_body != shape->body &&
+            c->shapes.count > 0)
+            c->shapes.list[c->shapes.count - 1].is_spring = true;
         break;
 
     /* A rod that comes out of a barrel. */

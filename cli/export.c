@@ -168,7 +168,7 @@ int command_recover(int argc, char **argv)
     if (!context)
         return EXIT_FAILED;
 
-    /* All data written before the run ended, for whatever reason. */
+    /* All data written before the run ended or was stopped. */
     yk_recovery_report recovery;
     yk_status status = yk_record_recover_journal(context, part, output, &recovery);
 

@@ -12,7 +12,7 @@
 #include "interop/fmi/fmu.h"
 #include "json.h"
 
-/* What is inside ------------------------------------------------------------------------------- */
+/* Contents ------------------------------------------------------------------------------------- */
 
 static void print_kind(const char *title, const yk_fmi_capabilities *c)
 {
@@ -380,7 +380,7 @@ static int export(int argc, char **argv)
     if (parsed < 0)
         return options_exit(parsed);
 
-    /* What the options say. */
+    /* Options. */
     static const char *const versions[] = {"2", "3", NULL};
     int index;
     if (!options_pick("fmi", version, versions, &index))

@@ -111,7 +111,7 @@ int command_import(int argc, char **argv)
         const char *dot = output ? strrchr(output, '.') : NULL;
         if (!dot || strchr(dot, '/')) {
             print_err("yoke: name the scenario with -o NAME.yaml; the FMUs of the package are "
-                      "put into the folder NAME beside it\n");
+                      "put into the folder NAME next to it\n");
             yk_context_destroy(context);
             return EXIT_MISUSE;
         }
@@ -155,7 +155,7 @@ int command_import(int argc, char **argv)
         snprintf(prefix, sizeof prefix, "%s/", whole[0]);
     options.mesh_folder = prefix;
 
-    /* What cannot be read is wrong input. */
+    /* A file that cannot be read is invalid input. */
     yk_import *import = NULL;
     int code = EXIT_MISUSE;
     if (found) {

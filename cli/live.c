@@ -515,7 +515,7 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
     if (!known)
         return send_text(connection, MHD_HTTP_NOT_FOUND, "not found\n");
 
-    /* The page: the viewer, with a mark that tells it to request its data from here. */
+    /* The page: the viewer, with a mark that makes it request its data from this server. */
     const char *path = url + length + 2;
     if (!post && strcmp(path, "") == 0) {
         static const char live[] = "<script id=\"yoke-live\" type=\"text/plain\">live</script>";

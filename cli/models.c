@@ -12,7 +12,7 @@
 
 enum { PATH_LENGTH = 4096, TITLE_LENGTH = 120, MODELS_MAX = 512 };
 
-/* Where it is installed, or the source tree of a build. */
+/* The installed library, or the source tree of a build. */
 static bool find_library(char *folder, size_t capacity)
 {
     static const char *const candidates[] = {"../share/yoke/models", "../../models"};

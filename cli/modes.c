@@ -487,14 +487,19 @@ int command_modes(int argc, char **argv)
 
     if (candidates != 1) {
         if (candidates > 1)
-            print_err("yoke: %d subsystems are smooth; choose one with --subsystem\n", candidates);
+            print_err(
+                "yoke: %d subsystems have the solver multibody; choose one with --subsystem\n",
+                candidates);
         else if (subsystem && solver)
-            print_err("yoke: subsystem '%s' is of the kind %s; modes are found of smooth ones\n",
-                      subsystem, solver);
+            print_err(
+                "yoke: subsystem '%s' has the solver %s; modes are computed for subsystems with "
+                "the solver multibody\n",
+                subsystem, solver);
         else if (subsystem)
             print_err("yoke: there is no subsystem '%s'\n", subsystem);
         else
-            print_err("yoke: the scenario has no subsystem of the kind smooth\n");
+            print_err("yoke: modes are computed for subsystems with the solver multibody, and this "
+                      "scenario has none; yoke stability shows the modes of any coupling\n");
 
         close_scenario(&l);
         return EXIT_MISUSE;

@@ -11,7 +11,7 @@
 
 /* Limits (s) for one macro step of a subsystem on another rank, and for one of many runs. */
 enum { RANKS_DEADLINE = 60 };
-/* Of those that share their runs. */
+/* For commands that distribute their runs. */
 #define RANKS_DEADLINE_TEXT                                                                        \
     "Under mpirun: repeat a run if its rank takes longer than this and ten times the longest run " \
     "(default: 60)"

@@ -189,7 +189,7 @@ static bool make_side(yk_context *context, const double *values, int count, bool
     return true;
 }
 
-/* The name of a parameter of a map as papers write it, or the key of a scenario as it is. */
+/* The name of a parameter of a map as papers write it, or the key of a scenario. */
 static const char *parameter_title(const char *parameter)
 {
     static const char *const titles[][2] = {
@@ -372,7 +372,7 @@ static bool same_channel(const picture_curve *a, const picture_curve *b)
     return strcmp(channel_of(a)->name, channel_of(b)->name) == 0;
 }
 
-/* What all curves of a panel have in common, which stands in its title. */
+/* The common part of the names of all curves of a panel, for its title. */
 typedef enum panel_subject { SUBJECT_QUANTITY, SUBJECT_CHANNEL, SUBJECT_COMPONENT } panel_subject;
 
 static panel_subject find_subject(const picture_curve *curves, const bool *drawn, int count,

@@ -9,7 +9,7 @@
  *   JSON
  *   positions             uint16 between the smallest and the largest of each coordinate, as
  *                         differences from the previous frame
- *   orientations          int16, the quaternion times 32767, likewise
+ *   orientations          int16, the quaternion times 32767, in the same order
  *   strains, wrenches, monitored values    float32
  *   contacts              of each frame with its own number: points as uint16 between the smallest
  *                         and the largest of each coordinate, normals as int8 times 127, forces as

@@ -12,7 +12,7 @@
 
 enum { VALUES_MAX = 1500000, ROWS_MIN = 1000, ROWS_MAX = 20000, FRAMES_BYTES = 64000000 };
 
-/* Contacts over all frames, and the smallest force that is shown beside the largest of its
+/* Contacts over all frames, and the smallest force that is shown, relative to the largest of its
  * frame. */
 enum { CONTACTS_MAX = 250000, CONTACT_COLUMNS = 9 };
 static const float CONTACT_LEAST = 0.005F;
@@ -70,7 +70,7 @@ static void put_format(buffer *b, const char *format, ...)
 /* A text in quotes. "</" would end the script that the JSON may be shown in, were it not packed. */
 static void put_text(buffer *b, const char *text)
 {
-    /* As JSON has it: quotes, backslashes and control characters are escaped. */
+    /* A string of JSON: quotes, backslashes and control characters are escaped. */
     put(b, "\"");
     for (const char *c = text ? text : ""; *c; c++) {
         unsigned char code = (unsigned char)*c;
@@ -138,7 +138,7 @@ static void put_array(buffer *json, buffer *arrays, const void *values, size_t c
     if (!to)
         return;
 
-    /* The plane of the highest bytes first, whatever the order of bytes of this machine. */
+    /* The plane of the highest bytes first, independent of the byte order of this machine. */
     const unsigned char *from = values;
     const uint16_t probe = 1;
     bool little = *(const unsigned char *)&probe == 1;
@@ -268,7 +268,7 @@ static void put_channels(buffer *json, buffer *arrays, const yk_record *record, 
 
 static void put_scene(buffer *json, const yk_record_scene *scene)
 {
-    /* Who takes part, and which axis points up. */
+    /* The subsystems, and the axis that points up. */
     put(json, "{\"subsystems\":");
     put_texts(json, scene->subsystems, scene->subsystem_count);
     put(json, ",\"solvers\":");
@@ -313,7 +313,7 @@ static void put_scene(buffer *json, const yk_record_scene *scene)
         put(json, "]}");
     }
 
-    /* What is coupled with what. */
+    /* Connections of the subsystems. */
     put(json, "],\"connections\":[");
     for (int i = 0; i < scene->connection_count; i++) {
         const yk_record_connection *link = &scene->connections[i];
@@ -421,7 +421,7 @@ static float contact_force(const float *contact)
 static void put_contacts(buffer *json, buffer *arrays, const float *const *frames, size_t count,
                          size_t from, size_t size)
 {
-    /* As many in each frame as fit into the page if all frames had as many. */
+    /* The number per frame that fits into the page if all frames have the same number. */
     size_t all = size / CONTACT_COLUMNS;
     size_t most = CONTACTS_MAX / count;
     if (most > UINT16_MAX)
@@ -440,7 +440,7 @@ static void put_contacts(buffer *json, buffer *arrays, const float *const *frame
     if (!ready)
         json->failed = true;
 
-    /* Of each frame the largest forces, and none that would be invisible next to the largest. */
+    /* The largest forces of each frame, and none that would be invisible next to the largest. */
     size_t total = 0;
     double low[3] = {INFINITY, INFINITY, INFINITY};
     double high[3] = {-INFINITY, -INFINITY, -INFINITY};
@@ -525,7 +525,7 @@ static void put_contacts(buffer *json, buffer *arrays, const float *const *frame
 
 static void put_frames(buffer *json, buffer *arrays, const yk_record *record, int wanted)
 {
-    /* As many frames as requested, or as fit into the memory; always the first and the last. */
+    /* The requested number of frames, or the number that fits into the memory; always the first and the last. */
     const yk_record_scene *scene = yk_record_get_header(record)->scene;
     size_t all = yk_record_frame_count(record);
     size_t most = (size_t)wanted;

@@ -11,7 +11,7 @@
 #include "record/checkpoint.h"
 #include "summary.h"
 
-/* What the command line asks for. */
+/* The options of the command line. */
 typedef struct request {
     const char *path;
     option_list sets, files;
@@ -20,7 +20,6 @@ typedef struct request {
     bool no_verdict, no_remedies;
     double error_tolerance; /* estimated error above which a run is not trustworthy */
     double pace;            /* simulated time per wall time; 0: as fast as possible */
-    double error_bar;       /* of the worst channel, found by --error-bars; 0 without */
     bool visible;           /* a progress bar is shown */
     int frames;             /* negative: as the scenario says */
     const char *checkpoint; /* NULL: none */
@@ -59,7 +58,7 @@ static bool show_progress(void *user, const yk_run_progress *p)
     return !was_interrupted();
 }
 
-/* What happens before the run begins, such as particles that settle. */
+/* Progress before the run begins, such as particles that settle. */
 static void show_loading(void *user, const char *message)
 {
     const request *q = user;
@@ -142,10 +141,10 @@ static void close_results(const option_list *files, yk_recorder **recorders)
         yk_recorder_destroy(recorders[i]);
 }
 
-/* Finer runs after the run itself, then its files again, with the bars, and a table. False in
- * `recorded` where these cannot be written. */
+/* Repeats the run with smaller steps, writes its files again with the bars, prints a table, and
+ * judges the run by them. The record is incomplete if the files cannot be written. */
 static yk_status estimate_error(const loaded *l, request *q, const yk_record *record,
-                                double seconds, bool *recorded)
+                                yk_run_report *run_report)
 {
     enum { ROWS_MAX = 16 };
     static const char *const notes[] = {
@@ -162,7 +161,7 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
         print_out(
             "\nestimating errors with 1/2 and 1/4 of the step, about %d times the work of the run "
             "(%.2g s)\n",
-            YK_ACCURACY_COST, YK_ACCURACY_COST * seconds);
+            YK_ACCURACY_COST, YK_ACCURACY_COST * run_report->wall_time);
     fflush(stdout);
 
     /* The scenario again, with finer steps. */
@@ -193,19 +192,19 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
         yk_recorder_destroy(tee);
         close_results(files, recorders);
 
-        *recorded = written == YK_OK;
+        run_report->record_is_complete = written == YK_OK;
         if (written != YK_OK)
             status = written;
     }
 
     if (report)
-        q->error_bar = report->error;
+        yk_accuracy_judge(l->scenario, record, report, q->error_tolerance, run_report);
     if (!report || q->quiet) {
         yk_accuracy_report_destroy(l->context, report);
         return status;
     }
 
-    /* What it means for each channel: the worst first, as many as can be read, sorted by looking
+    /* The consequence for each channel: the worst first, as many as can be read, sorted by looking
      * for the next each time. */
     int shown = report->is_bounded ? report->channel_count : 0;
     if (shown > ROWS_MAX)
@@ -230,7 +229,7 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
             break;
         }
 
-        /* What is not known, or does not count, has no number. */
+        /* Errors that are unknown or irrelevant have no number. */
         const yk_channel_error *e = &report->channels[next];
         char order[16] = "-";
         char relative[16] = "-";
@@ -256,7 +255,7 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
         print_out("  and %d more, in the record\n", report->channel_count - shown);
     print_out("\n  error: %s\n", report->summary);
 
-    /* What contacts add. */
+    /* Statistics of contacts. */
     const yk_scenario_info *info = yk_scenario_get_info(l->scenario);
     for (int i = 0; i < info->subsystem_count; i++) {
         double residual;
@@ -337,7 +336,7 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
         if (q->visible)
             clear_progress();
         bool begun = report->wall_time > 0;
-        if (begun && !q->quiet)
+        if (begun && !q->quiet && !kept)
             print_summary(l, report, q->verbose);
     }
 
@@ -347,11 +346,14 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
     /* Error bars need a run that came to its end; its files, closed by now, may give way. */
     bool complete = status == YK_OK || status == YK_NOT_CONVERGED;
     if (kept && complete) {
-        yk_status estimated =
-            estimate_error(l, q, kept, report->wall_time, &report->record_is_complete);
+        yk_status estimated = estimate_error(l, q, kept, report);
         if (estimated != YK_OK)
             status = estimated;
     }
+
+    /* The verdict includes the error bars. */
+    if (kept && report->wall_time > 0 && !q->quiet)
+        print_summary(l, report, q->verbose);
 
     yk_record_destroy(kept);
     return status;
@@ -386,12 +388,8 @@ static int run_loaded(const loaded *l, request *q)
 
     /* A run that came to its end may still not be one to trust; a quiet one says at least so. */
     if (status == YK_OK || status == YK_NOT_CONVERGED) {
-        bool inaccurate = q->error_bar > q->error_tolerance;
-        if (inaccurate)
-            print_err("yoke: not trustworthy: the largest error bar is %.3g %%, above %.3g %%\n",
-                      100 * q->error_bar, 100 * q->error_tolerance);
         if (!has_serious_finding(&report))
-            return inaccurate ? EXIT_UNTRUSTED : EXIT_GOOD;
+            return EXIT_GOOD;
 
         if (q->quiet && !q->json)
             print_warnings("not trustworthy", info, report.findings, 1);
@@ -406,7 +404,7 @@ static int run_loaded(const loaded *l, request *q)
     if (report.can_resume)
         print_err("yoke: resume with `yoke resume %s`\n", q->checkpoint);
 
-    /* What a recorder that could not end has left behind. */
+    /* The journal of a recorder that could not end. */
     bool begun = report.wall_time > 0;
     for (int i = 0; begun && !report.record_is_complete && i < files->count; i++) {
         char part[4096];
@@ -561,7 +559,7 @@ int command_run(int argc, char **argv)
     if (live && !(q.live = live_open(port)))
         return EXIT_FAILED;
 
-    /* What takes long to prepare, such as settled particles, is kept for trials of remedies; a live
+    /* Preparations that take long, such as settled particles, are kept for trials of remedies; a live
      * view ends with the run. */
     yk_scenario_def source = scenario_def(q.path, &q.sets);
     source.cache = yk_cache_create();
@@ -586,14 +584,14 @@ int command_run(int argc, char **argv)
         return l.code;
     }
 
-    /* Where the results go. */
+    /* Results files. */
     const char *file = yk_scenario_get_info(l.scenario)->record_file;
     if (no_output)
         q.files.count = 0;
     else if (q.files.count == 0)
         q.files.items[q.files.count++] = file ? file : "results.h5";
 
-    /* Where checkpoints go. Error bars keep the record in memory until they are known, and a live
+    /* Checkpoint files. Error bars keep the record in memory until they are known, and a live
      * view cannot be taken up again. */
     const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
     char beside[4096];
@@ -705,7 +703,7 @@ int command_resume(int argc, char **argv)
         name += length + (name[length] == '\n');
     }
 
-    /* Without the record, the checkpoint of the run with its record must stay as it is. */
+    /* A run without a record must not change the checkpoint of a run with one. */
     int recorded = q.files.count;
     if (no_output && recorded > 0) {
         q.files.count = 0;

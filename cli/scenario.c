@@ -1,4 +1,4 @@
-/* What the commands share: scenarios with their messages, findings in words, progress. */
+/* Common parts of the commands: scenarios with their messages, findings in words, progress. */
 #include <errno.h>
 #include <signal.h>
 #include <string.h>
@@ -48,7 +48,7 @@ static void print_log(void *user, yk_log_level level, const char *message)
 
 void join_arguments(yk_context *context, yk_text *text, int argc, const char *const *argv)
 {
-    /* Arguments with any other character are quoted, so that a shell takes the line as it is. */
+    /* Arguments with any other character are quoted, so that a shell does not change the line. */
     static const char plain[] =
         "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789_-+=.,:/@%";
 
@@ -108,7 +108,7 @@ void watch_loading(void (*see)(void *user, const char *message), void *user)
     loading_user = user;
 }
 
-/* What is on its way goes to who watches, warnings go where they always go. */
+/* Progress goes to the display of progress, warnings to their usual place. */
 static void watch_log(void *user, yk_log_level level, const char *message)
 {
     if (level >= YK_LOG_WARNING)
@@ -317,7 +317,7 @@ void print_overrides(const option_list *sets)
 
 /* Progress ------------------------------------------------------------------------------------- */
 
-/* A macro step may take so long (ms) after a signal before it is given up in its midst. */
+/* Time after a signal (ms) after which an unfinished macro step is abandoned. */
 static int grace = 2000;
 
 static volatile sig_atomic_t interrupted;

@@ -98,7 +98,7 @@ int command_serve(int argc, char **argv)
     if (!context)
         return code;
 
-    /* A secret stands in a file, because all users see the options of a command. */
+    /* A secret is read from a file, because all users can see the options of a command. */
     char secret[YK_SECRET_MAX];
     if (r.secret_file && yk_read_secret_file(context, r.secret_file, secret) != YK_OK) {
         print_failure(context);

@@ -36,7 +36,7 @@ typedef struct request {
     double deadline; /* s, of other ranks */
     const char *journal, *output, *plot;
 
-    /* Of the two-mass oscillator. */
+    /* Options of the two-mass oscillator. */
     yk_two_mass_model model;
     double options[YK_SCHEME_OPTIONS_SIZE_MAX / sizeof(double)]; /* of its scheme */
     const char *scheme, *order, *exchange, *inputs, *extrapolation, *acceleration, *integrators;
@@ -200,7 +200,7 @@ static void print_mode(const yk_scenario_info *info, const yk_stability_mode *m,
     print_out("\n");
 }
 
-/* What was tried and works, as options. */
+/* Options that were tried and work. */
 static void print_fixes(const yk_stability_report *r)
 {
     const char *lead = "\nFix:";
@@ -361,7 +361,7 @@ static bool map_axis_read(const char *text, yk_map_axis *axis, char *name, size_
     const char *equals = strchr(text, '=');
     bool good = equals && (size_t)(equals - text) < capacity && read_range(equals + 1, axis);
 
-    /* What cannot be an axis. */
+    /* Options that cannot be an axis. */
     bool finite = isfinite(axis->first) && isfinite(axis->last);
     if (!good || !finite || axis->count < 1 || axis->count > 10000) {
         print_err("yoke: --map '%s': write parameter=first:last:count, such as "
@@ -385,7 +385,7 @@ static bool map_axis_read(const char *text, yk_map_axis *axis, char *name, size_
 static int map_report(yk_context *context, const request *q, const char *title,
                       const yk_map_axis *x, const yk_map_axis *y, const double *radii)
 {
-    /* As a table. */
+    /* The map as a table. */
     if (q->output) {
         yk_output table = yk_output_open(q->output);
         FILE *out = table.stream;

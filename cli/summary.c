@@ -139,8 +139,10 @@ static void print_interfaces(const yk_scenario_info *info, const yk_system *syst
     }
 }
 
-/* Subsystems that do not report their energy are left out. */
-static void print_energies(const yk_scenario_info *info, const yk_system *system)
+/* Subsystems that do not report their energy are left out. The sum is that of the verdict: a mean
+ * over the end of the run, since sound methods let the energy oscillate. */
+static void print_energies(const yk_scenario_info *info, const yk_system *system,
+                           const yk_run_report *report)
 {
     bool has_header = false;
     for (int i = 0; i < info->subsystem_count; i++) {
@@ -163,6 +165,14 @@ static void print_energies(const yk_scenario_info *info, const yk_system *system
                   without_rounding(b.external_work, scale),
                   without_rounding(b.interface_work, scale), without_rounding(b.numerical, scale));
     }
+
+    double all = report->spurious_energy * report->reference_energy;
+    if (!has_header || !isfinite(all) || !(report->reference_energy > 0))
+        return;
+
+    print_out("  created by interfaces %.3g J, by integration %.3g J (means over the end of the "
+              "run): %.3g J\n",
+              report->energy_created, all - report->energy_created, all);
 }
 
 static void print_pace(const yk_run_report *report)
@@ -308,6 +318,8 @@ static void print_remedy(FILE *stream, const char *path, const yk_remedy *remedy
     else if (remedy->verified_until > 0)
         print_styled(stream, STYLE_DIM, "  (tried up to t = %.4g s: no serious finding)",
                      remedy->verified_until);
+    else if (remedy->kind == YK_REMEDY_OVERRIDES)
+        print_styled(stream, STYLE_DIM, "  (not tried)");
 }
 
 /* The remedies of a finding, without those that earlier findings have. */
@@ -367,6 +379,20 @@ void print_warnings(const char *lead, const yk_scenario_info *info, const yk_fin
 
 /* Verdict -------------------------------------------------------------------------------------- */
 
+/* The error of what can be predicted, if contact makes single trajectories unpredictable. */
+static void print_statistics(const yk_error_estimate *e)
+{
+    print_out(", statistics of contact");
+    if (*e->statistics_channel)
+        print_out(": means and rms within %.2g %% (worst: %s)", 100 * e->statistics_error,
+                  e->statistics_channel);
+    if (isfinite(e->dissipation_error))
+        print_out("%s dissipated energy within %.2g %%", *e->statistics_channel ? "," : ":",
+                  100 * e->dissipation_error);
+    if (!e->available)
+        print_out(", single trajectories not predictable beyond t = %.4g s", e->reliable_until);
+}
+
 static void print_verdict(const yk_run_report *report, bool coupled)
 {
     int serious = 0;
@@ -395,8 +421,10 @@ static void print_verdict(const yk_run_report *report, bool coupled)
         print_out(", estimated error %.2g %% (worst: %s)", 100 * e->relative_error, e->channel);
     else if (e->available)
         print_out(", nothing that is recorded moves");
-    else if (*e->reason)
+    else if (*e->reason && !e->by_statistics)
         print_out(", error not estimated (%s)", e->reason);
+    if (e->by_statistics)
+        print_statistics(e);
     if (e->available && *e->uncovered)
         print_out(", without the errors inside of %s", e->uncovered);
     if (coupled && serious == 0)
@@ -404,7 +432,7 @@ static void print_verdict(const yk_run_report *report, bool coupled)
 
     /* A much larger error is a finding, and a percentage of it says nothing. */
     if (report->reference_energy > 0 && fabs(report->spurious_energy) < 10)
-        print_out(", energy error %.2g %% of %.3g J", 100 * report->spurious_energy,
+        print_out(", energy error %.3g %% of %.3g J", 100 * report->spurious_energy,
                   report->reference_energy);
     print_out("\n");
 }
@@ -434,7 +462,7 @@ void print_summary(const loaded *l, const yk_run_report *report, bool verbose)
     if (coupled)
         print_interfaces(info, system);
     if (coupled && all_tables)
-        print_energies(info, system);
+        print_energies(info, system, report);
 
     print_verdict(report, coupled);
     print_findings(info, report->findings, report->finding_count);
@@ -460,7 +488,7 @@ void print_results(const option_list *files, const yk_run_report *report)
     print_out("\n");
 }
 
-/* As data -------------------------------------------------------------------------------------- */
+/* Data ----------------------------------------------------------------------------------------- */
 
 static void write_remedy_json(json_writer *json, const yk_remedy *remedy)
 {

@@ -447,6 +447,32 @@ static void write_line(const canvas *c, yk_vec3 from, yk_vec3 to, int part, doub
     }
 }
 
+/* Windings between two straight ends. */
+static void write_spring(const canvas *c, yk_vec3 from, yk_vec3 to, int part)
+{
+    point a = project(c, from);
+    point b = project(c, to);
+    double x = b.x - a.x;
+    double y = b.y - a.y;
+    double length = hypot(x, y);
+    double amplitude = fmin(8 * c->size, length / 6);
+    int turns = (int)fmin(fmax(length / (9 * c->size), 8), 30);
+    char dark[8];
+    colour(part, 0.55, dark);
+
+    fprintf(c->stream,
+            "<polyline class=\"spring\" fill=\"none\" stroke=\"%s\" stroke-width=\"%.1f\" "
+            "points=\"%.1f,%.1f",
+            dark, 1.3 * c->size, a.x, a.y);
+    for (int i = -1; i <= turns; i++) {
+        bool winding = i >= 0 && i < turns;
+        double along = 0.15 + 0.7 * fmin(fmax((i + 0.5) / turns, 0), 1);
+        double aside = winding && length > 0 ? (i % 2 ? -amplitude : amplitude) / length : 0;
+        fprintf(c->stream, " %.1f,%.1f", a.x + along * x - aside * y, a.y + along * y + aside * x);
+    }
+    fprintf(c->stream, " %.1f,%.1f\"/>\n", b.x, b.y);
+}
+
 /* The outline of an ellipsoid is an ellipse. The square of its half width along a direction of the
  * picture is that of the ellipsoid: a quadratic form, whose eigenvectors are the axes of the
  * ellipse. */
@@ -590,6 +616,11 @@ static bool write_shapes(const canvas *c)
         yk_vec3 end = yk_v3_add(s->position, yk_q_rotate(s->orientation, s->size));
         point centre = project(c, s->position);
 
+        if (d->shapes[ordered[i].shape].is_spring) {
+            write_spring(c, s->position, end, part);
+            continue;
+        }
+
         /* Lines and small spheres stay visible at any scale. */
         switch (s->kind) {
         case YK_SHAPE_SPHERE:
@@ -650,6 +681,37 @@ static bool write_shapes(const canvas *c)
 
 /* Marks and diagram ---------------------------------------------------------------------------- */
 
+/* Marks of joints and springs that are fixed to the ground: a line with hatching below it. */
+static void write_ground(const canvas *c)
+{
+    const drawing *d = c->model;
+    double u = c->size;
+    int count = 0;
+    for (int i = 0; i < d->shape_count; i++) {
+        const yk_shape *s = &d->shapes[i].shape;
+        bool spring = d->shapes[i].is_spring;
+        if (s->kind != YK_SHAPE_JOINT && !spring)
+            continue;
+        if (s->body >= 0 && (!spring || s->end_body >= 0))
+            continue;
+
+        if (count++ == 0)
+            fprintf(c->stream,
+                    "<g class=\"ground\" fill=\"none\" stroke=\"#666666\" "
+                    "stroke-width=\"%.1f\">\n",
+                    1.2 * u);
+        point p = project(c, s->body < 0 ? s->position : yk_v3_add(s->position, s->size));
+        fprintf(c->stream, "<path d=\"M%.1f %.1fh%.1f", p.x - 12 * u, p.y + 5 * u, 24 * u);
+        for (int k = 0; k < 4; k++)
+            fprintf(c->stream, "M%.1f %.1fl%.1f %.1f", p.x + (6 * k - 6) * u, p.y + 5 * u, -6 * u,
+                    6 * u);
+        fprintf(c->stream, "\"/>\n");
+    }
+
+    if (count > 0)
+        fprintf(c->stream, "</g>\n");
+}
+
 /* Joints, ports and interfaces on top, with their names where they are wanted: to the right, and
  * below the last one where that would cover it. */
 static void write_marks(const canvas *c)
@@ -657,6 +719,8 @@ static void write_marks(const canvas *c)
     const drawing *d = c->model;
     FILE *out = c->stream;
     double size = c->size;
+
+    write_ground(c);
 
     /* Joints are small circles. */
     fprintf(out, "<g class=\"joints\" fill=\"#ffffff\" stroke=\"#333333\" stroke-width=\"%.1f\">\n",

@@ -22,6 +22,7 @@ typedef struct drawing_part {
 typedef struct drawing_shape {
     yk_shape shape;
     int part;
+    bool is_spring; /* an edge that is drawn with windings */
 } drawing_shape;
 
 typedef struct drawing_mark {

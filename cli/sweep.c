@@ -192,7 +192,7 @@ static int run_sweep(const yk_sweep_options *def, const char *output, const char
                 fprintf(out, "%.*g%s", digits, *result++, i + 1 < def->measure_count ? "," : "\n");
         }
 
-        /* What is printed is seen to at the end of the program. */
+        /* Errors of the output are reported at the end of the program. */
         if (output && !close_written(&table, output))
             code = EXIT_FAILED;
 
@@ -269,7 +269,7 @@ static int write_array_job(const char *file, int tasks, const char *path, const 
         "#SBATCH --array=1-%d\n"
         "#SBATCH --ntasks=1\n"
         "# Every task makes every %d-th run and keeps it in %s.TASK; a task that is started again\n"
-        "# goes on where it was. When all have ended, or at any time:\n"
+        "# continues. When all have ended, or at any time:\n"
         "#   '%s'%s --merge-parts %d -o TABLE.csv\n"
         "set -euo pipefail\n"
         "%s\n"
@@ -277,7 +277,7 @@ static int write_array_job(const char *file, int tasks, const char *path, const 
         tasks, tasks, journal, program, arguments, tasks, strchr(place.data, ' ') + 1, program,
         arguments, tasks);
 
-    /* What to do with it, in words that can be pasted. */
+    /* The next commands, ready to be pasted. */
     int code = EXIT_FAILED;
     if (close_written(&script, file)) {
         print_out("sbatch %s\n%s --merge-parts %d -o TABLE.csv   # when its tasks have ended\n",

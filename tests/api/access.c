@@ -95,7 +95,7 @@ static void test_unknown_channels_get_a_suggestion(void **state)
 
 static const double STEP = 1e-2;
 
-/* Of two free bodies (kg). */
+/* Masses of two free bodies (kg). */
 static const double MASSES[2] = {5, 0.05}, TOTAL = 5.05;
 
 static void test_bodies_are_read_in_bulk(void **state)
@@ -995,7 +995,7 @@ static void test_wrenches_of_a_paused_callback(void **state)
     yk_system_set_before_step(system, push_before, &p);
     assert_refused(context, yk_system_run_until(system, 5 * STEP), YK_INTERRUPTED);
 
-    /* What the program itself applies while the run is paused is kept. */
+    /* Inputs that the program applies while the run is paused are kept. */
     const yk_wrench push = {{100, 0, 0}, {0, 0, 0}};
     assert_ok(context, yk_system_apply_body_wrench(system, 0, 0, push, NULL));
     assert_ok(context, yk_system_run_until(system, 5 * STEP));

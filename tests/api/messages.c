@@ -135,11 +135,75 @@ static void test_warnings_reach_stderr(void **state)
     assert_string_equal(stderr_of(start_redundant_model_silently), "");
 }
 
+/* Starts a system of subsystems that may be joined by one interface, with the default context. */
+static void start_system(yk_context *context, yk_subsystem *parts[], int count,
+                         const yk_interface_def *joined)
+{
+    yk_system_def def = yk_system_default();
+    def.macro_step = 1e-3;
+    yk_system_builder *whole = yk_system_begin(context, &def);
+    for (int i = 0; i < count; i++)
+        yk_system_add_owned_subsystem(whole, i ? "second" : "first", parts[i]);
+    if (joined)
+        yk_system_add_interface(whole, joined);
+
+    yk_system *system = NULL;
+    assert_int_equal(yk_system_create(whole, &system), YK_OK);
+    assert_int_equal(yk_system_initialize(system), YK_OK);
+    assert_int_equal(yk_system_step(system, NULL), YK_OK);
+    yk_system_destroy(system);
+    yk_context_destroy(context);
+}
+
+/* A box whose lid is 0.2 m above the marker that moves it. */
+static void start_open_interface(void)
+{
+    yk_context *context = yk_context_create(NULL);
+    yk_multibody_builder *builder = yk_multibody_begin(context, NULL);
+    yk_multibody_body_def body =
+        yk_multibody_body_named("rod", 2, yk_inertia_box(2, 1, 0.04, 0.04), (yk_vec3){0, 0, 0.8});
+    int id = yk_multibody_add_body(builder, &body);
+    yk_multibody_add_marker_port(builder, "end", id, yk_marker_default());
+
+    yk_subsystem *parts[] = {yk_multibody_create_or_null(builder), box(context)};
+    yk_interface_def joined = yk_interface_between("grip", 0, 0, 1, 0);
+    start_system(context, parts, 2, &joined);
+}
+
+/* 64 spheres of radius 0.1 m in a box of 0.04 m3: 6.7 times its volume. */
+static void start_overfull_box(void)
+{
+    yk_context *context = yk_context_create(NULL);
+    yk_nonsmooth_builder *builder = yk_nonsmooth_begin(context, NULL);
+    yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
+    body.name = "container";
+    body.fixed = true;
+    int id = yk_nonsmooth_add_body(builder, &body);
+    yk_particles_def particles = yk_particles_in_box(64, 0.1, (yk_vec3){0.2, 0.2, 0.125});
+    yk_nonsmooth_add_particles_in_body(builder, id, &particles);
+
+    yk_subsystem *parts[] = {yk_nonsmooth_create_or_null(builder)};
+    start_system(context, parts, 1, NULL);
+}
+
+/* Programs that set no log learn of starts that the first steps tear apart. */
+static void test_warnings_of_bad_starts_reach_stderr(void **state)
+{
+    (void)state;
+    const char *text = stderr_of(start_open_interface);
+    assert_non_null(strstr(text, "warning: interface 'grip': its two sides start 0.2 m and 0 rad"));
+
+    text = stderr_of(start_overfull_box);
+    assert_non_null(
+        strstr(text, "warning: a particle and container overlap by 13.2 m at the start"));
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(test_each_solver_keeps_its_own_message),
         cmocka_unit_test(test_warnings_reach_stderr),
+        cmocka_unit_test(test_warnings_of_bad_starts_reach_stderr),
     };
     return cmocka_run_group_tests_name("messages", tests, NULL, NULL);
 }

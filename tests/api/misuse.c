@@ -785,6 +785,12 @@ static yk_status record_without_path(yk_context *context)
     return yk_record_load(context, NULL, &record);
 }
 
+static yk_status opened_record_without_path(yk_context *context)
+{
+    yk_record *record = NULL;
+    return yk_record_open(context, NULL, &record);
+}
+
 static yk_status remote_without_address(yk_context *context)
 {
     yk_remote_def def = yk_remote_default();
@@ -957,6 +963,7 @@ static const misuse table[] = {
     WRONG(recorder_without_path, "name of the file"),
     WRONG(tee_of_nothing, "recorder"),
     WRONG(record_without_path, "path"),
+    WRONG(opened_record_without_path, "path"),
     WRONG(remote_without_address, "address"),
     WRONG(server_without_function, "function that makes"),
     WRONG(mbdyn_without_nodes, "node"),
