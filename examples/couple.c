@@ -1,4 +1,4 @@
-/* A solver of one's own in a coupled system: two carts, each on its spring, each stepping by
+/* Your own solver in a coupled system: two carts, each on its spring, each stepping by
  * itself, clamped together.
  *
  *      |--/\/\/--[ left ]=[ right ]--/\/\/--|

@@ -1,4 +1,4 @@
-/* A coupling scheme of one's own, run by a scenario that names it.
+/* Your own coupling scheme, run by a scenario that names it.
  *
  * Averaged Jacobi: all subsystems make a step at the same time, with what is known at its start.
  * Second sides of interfaces follow the motion that is predicted of their partners, first sides
@@ -151,7 +151,7 @@ static yk_scenario *load(yk_context *context, const char *override)
 int main(void)
 {
     yk_context *context = yk_context_create(NULL);
-    printf("Yoke %s: a scheme of one's own\n\nWhat the check says of weight 2:\n", yk_version());
+    printf("Yoke %s: your own scheme\n\nMessages of the check for weight 2:\n", yk_version());
     yk_scenario *wrong = load(context, "coupling.weight=2");
     yk_scenario *scenario = load(context, NULL);
 

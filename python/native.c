@@ -128,9 +128,12 @@ yk_status yoke_py_copy_record(const yk_record *record, yk_recorder *recorder)
     size_t column = 0;
     for (int i = 0; status == YK_OK && i < header->channel_count; i++)
         for (int k = 0; k < header->channels[i].component_count; k++)
-            columns[column++] = yk_record_column(record, i, k);
+            if (!(columns[column++] = yk_record_column(record, i, k)))
+                status = YK_ERROR_FILE;
 
     const double *times = yk_record_times(record);
+    if (!times)
+        status = status == YK_OK ? YK_ERROR_FILE : status;
     size_t rows = yk_record_row_count(record);
     for (size_t i = 0; status == YK_OK && i < rows; i++) {
         for (size_t k = 0; k < width; k++)

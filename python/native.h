@@ -8,7 +8,7 @@
 
 /* cffi */
 
-/* Results of guarded calls besides yk_status. */
+/* Results of guarded calls in addition to yk_status. */
 enum { YOKE_PY_CLOSED = 100, YOKE_PY_BUSY = 101 };
 
 /* A system that a Python object uses. It is used by one thread at a time. */

@@ -1,4 +1,4 @@
-/* A solver of one's own for scenarios: a Duffing oscillator, as a plug-in.
+/* Your own solver for scenarios: a Duffing oscillator, as a plug-in.
  *
  *   m x'' + c x' + k x + k3 x^3 = F
  *

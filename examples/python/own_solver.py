@@ -1,4 +1,4 @@
-"""A solver in Python, coupled to one of Yoke's: a finite-element beam hangs on a mass that vibrates on a spring.
+"""A solver in Python, coupled with a mechanism of Yoke: a slider-crank shakes the clamp of a finite-element beam.
 
     PYTHONPATH=build/release/python /usr/bin/python3 examples/python/own_solver.py
 """
@@ -16,13 +16,13 @@ class Beam(yoke.Subsystem, solver="fe-beam"):
         stiffness: Bending stiffness EI (N m^2).
         mass: Mass per length (kg/m).
         elements: Number of elements.
-        velocity: Velocity of the whole beam at the start (m/s).
+        position: Position of the clamp at the start (m).
     """
 
     ports = {"clamp": yoke.Port("scalar", input="motion")}
     channels = {"tip": ("m", 1)}
 
-    def __init__(self, length: float = 0.5, stiffness: float = 2.0, mass: float = 0.2, elements: int = 8, velocity: float = 0.0) -> None:
+    def __init__(self, length: float = 0.5, stiffness: float = 2.0, mass: float = 0.2, elements: int = 8, position: float = 0.0) -> None:
         le = length / elements
         k = stiffness / le**3 * np.array(
             [[12, 6 * le, -12, 6 * le], [6 * le, 4 * le**2, -6 * le, 2 * le**2],
@@ -43,7 +43,7 @@ class Beam(yoke.Subsystem, solver="fe-beam"):
         self.total = float(rigid @ inertia @ rigid)
         self.solved_h = 0.0
         self.state = np.zeros(2 * self.n + 4)  # deflections, their velocities; clamp: position, velocity, acceleration, force
-        self.state[2 * self.n + 1] = velocity
+        self.state[2 * self.n] = position
 
     def step(self, t, h, inputs):
         n, s = self.n, self.state
@@ -64,13 +64,32 @@ class Beam(yoke.Subsystem, solver="fe-beam"):
         return self.state[self.n - 2]
 
 
+CRANK, ROD, SPEED = 0.01, 0.05, 40.0  # m, m, rad/s: the mechanism
+
+
 def build() -> yoke.System:
-    system = yoke.System("Beam in NumPy on an oscillator", end=0.5, step=1e-4)
-    shaker = system.add("shaker", "oscillator", mass=1, stiffness=2000, velocity=0.1)
-    beam = system.add("beam", Beam, velocity=0.1)
-    system.interface("clamp", shaker["mass"], beam["clamp"])
+    # The crank turns about z, and the slider moves along y. At the start crank and rod are aligned, so the slider rests.
+    shaker = yoke.multibody.Model(gravity=[0, 0, 0])
+    small = [1e-4, 1e-4, 1e-4]
+    crank = shaker.body("crank", mass=1, inertia=small, angular_velocity=[0, 0, SPEED])
+    rod = shaker.body(
+        "rod", mass=0.5, inertia=small, position=[0, CRANK + ROD / 2, 0],
+        velocity=[-SPEED * CRANK / 2, 0, 0], angular_velocity=[0, 0, -SPEED * CRANK / ROD])
+    slider = shaker.body("slider", mass=1, inertia=small, position=[0, CRANK + ROD, 0])
+    shaker.joint("motor", "driven-rotation", "ground", crank, at=[0, 0, 0], axis=[0, 0, 1], angle=f"{SPEED}*t")
+    shaker.joint("bearing", "revolute", "ground", crank, at=[0, 0, 0], axis=[0, 0, 1])
+    shaker.joint("pin", "spherical", crank, rod, at=[0, CRANK, 0])
+    shaker.joint("hinge", "universal", rod, slider, at=[0, CRANK + ROD, 0], orientation={"x": [1, 0, 0], "y": [0, 0, 1]})
+    shaker.joint("guide", "prismatic", "ground", slider, at=[0, CRANK + ROD, 0], axis=[0, 1, 0])
+    # The clamp has one coordinate: the distance of the slider from the axis of the crank.
+    stroke = shaker.port("stroke", type="distance", between=["ground", slider], markers=[{}, {}])
+
+    system = yoke.System("Beam in NumPy on a slider-crank", end=0.5, step=1e-4)
+    mechanism = system.add("shaker", shaker)
+    beam = system.add("beam", Beam, position=CRANK + ROD)
+    system.interface("clamp", mechanism[stroke], beam["clamp"])
     system.coupling("explicit")
-    system.record("shaker.mass.position", "beam.tip", every=5)
+    system.record("shaker.slider.position", "beam.tip", "clamp.force", every=5)
     return system
 
 

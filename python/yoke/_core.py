@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import threading
 import weakref
 from typing import Any, Callable, Iterable, NoReturn, Sequence, TypeVar, cast
@@ -182,14 +183,15 @@ class Diagnostics:
         for index in range(lib.yk_diagnostics_count(self.pointer)):
             d = lib.yk_diagnostics_at(self.pointer, index)
             severity = "error" if d.severity == lib.YK_SEVERITY_ERROR else "warning"
-            found.append(Diagnostic(severity, text(d.source), d.line, d.column, text(d.path), text(d.message)))
+            found.append(Diagnostic(severity, text(d.source).removeprefix("--set "), d.line, d.column, text(d.path), text(d.message)))
         return found
 
     def fail(self, status: int) -> NoReturn:
         if status == lib.YK_ERROR_MEMORY:
             raise MemoryError("out of memory")
         formatted = lib.yk_diagnostics_format(self.pointer)
-        message = text(formatted).rstrip()
+        # Messages about a change begin with the option of the program and the key, which the message names again.
+        message = re.sub(r"^--set [^:]*: error: ", "", text(formatted).rstrip(), flags=re.MULTILINE)
         lib.yk_free(self.context.pointer, formatted)
         found = self.list()
         if not found:
@@ -207,10 +209,15 @@ def take_text(context: Context, pointer: Any) -> str:
 
 
 def nearest(word: str, words: Iterable[str]) -> str:
-    """". Did you mean 'x'?" if a word is similar; otherwise empty."""
+    """". Did you mean 'x'?" if a word is similar, or the words below it; otherwise empty."""
     import difflib
 
-    found = difflib.get_close_matches(word, list(words), 1)
+    words = list(words)
+    below = [name for name in words if name.startswith(f"{word}.")]
+    if below:
+        more = f" and {len(below) - 6} more" if len(below) > 6 else ""
+        return f". There are {', '.join(below[:6])}{more}"
+    found = difflib.get_close_matches(word, words, 1)
     return f". Did you mean '{found[0]}'?" if found else ""
 
 

@@ -438,7 +438,7 @@ def advise(
     tolerance: float = 0.01,
     *,
     duration: float | None = None,
-    cpu_time: float = 60.0,
+    cpu_time: float | None = None,
     channels: Sequence[str] = (),
     threads: int = 0,
     progress: bool | Callable[[float], object] | None = None,
@@ -449,7 +449,8 @@ def advise(
         scenario: A scenario, or what :func:`yoke.load` takes.
         tolerance: Relative error of the worst channel.
         duration: Simulated time from the start on which schemes are compared (s); by default as long as the time allows.
-        cpu_time: Limit of the processor time (s), about.
+        cpu_time: Approximate limit of the processor time per thread (s); by default about ten runs of the scenario in total, but at
+            least 5 s in total and at most 60 s per thread.
         channels: Channels to compare (default: motions of all interfaces, and what is recorded).
         threads: Number of schemes that are tried at the same time (0: one per core).
         progress: As in :meth:`Scenario.run`.
@@ -459,7 +460,7 @@ def advise(
     options.scenario = work.definition.pointer[0]
     options.tolerance = tolerance
     options.duration = math.nan if duration is None else duration
-    options.cpu_time_budget = cpu_time
+    options.cpu_time_budget = math.nan if cpu_time is None else cpu_time
     names, keep = strings(list(channels))
     options.channels, options.channel_count = names, len(channels)
     options.jobs = threads

@@ -269,11 +269,23 @@ _DEFAULT_LABELS = {3: ("x", "y", "z"), 4: ("w", "x", "y", "z")}
 
 
 class Record:
-    """A record of the library in memory. Views of its columns keep it alive."""
+    """A record of the library. Views of its columns keep it alive.
+
+    Columns of a results file are read when they are first asked for.
+    """
 
     def __init__(self, context: Context, pointer: Any) -> None:
         self.context = context
         self.pointer = context.own(pointer, lib.yk_record_destroy)
+        self.lock = threading.Lock()
+
+    @classmethod
+    def open(cls, path: str) -> Record:
+        context = Context()
+        pointer = ffi.new("yk_record **")
+        with context:
+            context.check(lib.yk_record_open(context.pointer, encode(path), pointer))
+        return cls(context, pointer[0])
 
     @classmethod
     def empty(cls, context: Context) -> Record:
@@ -285,10 +297,17 @@ class Record:
         return int(lib.yk_record_row_count(self.pointer))
 
     def times(self) -> Array:
-        return view(lib.yk_record_times(self.pointer), (self.rows(),), self)
+        return self._view(lib.yk_record_times)
 
     def column(self, channel: int, component: int) -> Array:
-        return view(lib.yk_record_column(self.pointer, channel, component), (self.rows(),), self)
+        return self._view(lib.yk_record_column, channel, component)
+
+    def _view(self, function: Any, *arguments: int) -> Array:
+        with self.lock:
+            pointer = function(self.pointer, *arguments)
+            if not pointer and self.rows() > 0:
+                self.context.check(lib.yk_last_status(self.context.pointer))
+        return view(pointer, (self.rows(),), self)
 
 
 class Results(Mapping[str, Channel]):
@@ -313,14 +332,10 @@ class Results(Mapping[str, Channel]):
 
     @property
     def _record(self) -> Record:
-        # Files are read when the results are used for the first time.
+        # A file is opened when the results are used for the first time, and channels are read when they are used.
         with self._lock:
             if self._loaded is None:
-                context = Context()
-                pointer = ffi.new("yk_record **")
-                with context:
-                    context.check(lib.yk_record_load(context.pointer, encode(self.path or ""), pointer))
-                self._loaded = Record(context, pointer[0])
+                self._loaded = Record.open(self.path or "")
             return self._loaded
 
     @property
@@ -524,7 +539,9 @@ def _svg(results: Results) -> str:
 def open(path: str | os.PathLike[str]) -> Results:
     """Results from a file of `yoke run`, ``.h5`` or ``.csv``, or from the journal of a run that has not ended.
 
-    The file is read when a channel is used for the first time.
+    The names of the channels, the verdict and the number of samples of an ``.h5`` file are read when they are first used,
+    and each channel when it is used, so that a file may be larger than the memory. The other formats are read completely.
+    A file that is removed or replaced after the first use does not change the results.
     """
     if not os.path.exists(path):
         raise FileNotFoundError(f"there is no file '{fspath(path)}'")

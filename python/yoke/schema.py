@@ -48,8 +48,8 @@ def _values(node: dict[str, Any]) -> str:
     if "enum" in node:
         return ", ".join(node["enum"])
     kinds = {str(kind) for kind in ([node["type"]] if isinstance(node.get("type"), str) else node.get("type", []))}
-    if kinds == {"object", "array"}:
-        return "named items"
+    if {"object", "array"} <= kinds:
+        return "text or named items" if "string" in kinds else "named items"
     if "anyOf" in node:
         first, *sections = node["anyOf"]
         kind = _selector(node)
@@ -58,7 +58,7 @@ def _values(node: dict[str, Any]) -> str:
         return ", ".join([*first.get("enum", ()), "or a section"])
     if "array" in kinds:
         count = f"{node['minItems']} " if node.get("minItems", 0) == node.get("maxItems", -1) else ""
-        kinds = set(node["items"].get("type", ()))
+        kinds = set(node.get("items", {}).get("type", ()))
         numbers = "number" in kinds and "boolean" not in kinds
         return f"list of {count}{'numbers' if numbers else 'items'}"
     if "boolean" in kinds:
@@ -173,7 +173,8 @@ def describe(path: str = "", kind: str = "") -> Keys:
     """Describes the keys of a section.
 
     Args:
-        path: ``"coupling"``, ``"time"``, ``"subsystems.NAME"``, or a section of a solver such as ``"multibody.bodies.NAME"``.
+        path: ``"coupling"``, ``"time"``, ``"subsystems.NAME"``, a section of a solver such as ``"multibody.bodies.NAME"``, or one
+            key of a section, ``"coupling.scheme"``.
         kind: Kind of the section, such as ``"oscillator"`` or ``"revolute"``; without it, the keys that all kinds have, or those of
             any kind if they have none in common.
     """
@@ -181,6 +182,11 @@ def describe(path: str = "", kind: str = "") -> Keys:
     for word in kinds(path) if not kind and not found else []:
         found = {**keys(path, word), **found}
     if not found:
+        # One key of a section.
+        section, _, name = path.rpartition(".")
+        one = keys(section, kind).get(name)
+        if one is not None:
+            return Keys([one])
         names = {f"{place} {word}".strip() for place, word in sections()}
         raise KeyError(f"there is no section '{path}'{nearest(f'{path} {kind}'.strip(), names)}")
     return Keys(found.values())

@@ -243,7 +243,10 @@ class Subsystem:
         raise NotImplementedError(f"{type(self).__name__} has no method 'output'")
 
     def energy(self) -> tuple[float, float] | tuple[float, float, float, float]:
-        """Kinetic and potential energy (J), and optionally dissipated energy and work done on the subsystem (J) since the start."""
+        """Kinetic and potential energy (J), and optionally dissipated energy and work (J) since the start.
+
+        The work is that of external forces and of all ports on the subsystem. Without it, only the ports do work, which Yoke counts.
+        """
         raise NotImplementedError
 
     def next_event(self, t: float) -> float:
@@ -509,8 +512,8 @@ def yoke_py_set_state(self: Any, image: Any) -> int:
 def yoke_py_energy(self: Any, energy: Any) -> None:
     adapter = _adapter(self)
     energy.kinetic = energy.potential = math.nan
-    # Without numbers of the subsystem, the coupling accounts for the work at the ports.
-    energy.dissipated = energy.work = 0.0
+    # Without a number of the subsystem, the coupling counts the work of the ports.
+    energy.dissipated, energy.work = 0.0, math.nan
     try:
         values: Sequence[float] = adapter.subsystem.energy()
         energy.kinetic, energy.potential = values[:2]

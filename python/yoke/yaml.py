@@ -38,7 +38,7 @@ def plain(value: Any) -> Any:
 
 
 def scalar(value: Any) -> str:
-    """A value on one line, as it stands behind a key or in an override."""
+    """A value on one line, as in an override or behind a key."""
     if value is None:
         return "null"
     if isinstance(value, bool):

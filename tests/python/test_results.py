@@ -1,6 +1,8 @@
 """Results: channels, units, views, conversions, files, verdicts."""
 
 import _thread
+import subprocess
+import sys
 import threading
 import time
 
@@ -97,6 +99,44 @@ def test_files(tmp_path, oscillators):
     (tmp_path / "bad.h5").write_text("no results")
     with pytest.raises(yoke.Error):
         yoke.open(tmp_path / "bad.h5").time
+
+
+def test_files_are_read_lazily(tmp_path):
+    """Opening a file of 24 MB and using one of its channels takes memory for that channel and the times only."""
+    path = tmp_path / "long.h5"
+    yoke.load("two-mass-oscillator", {"time.end": 50, "time.step": 1e-4, "record.every": 1}).run(path, progress=False)
+    size = path.stat().st_size
+    code = f"""
+import yoke
+
+def resident():
+    with open("/proc/self/statm") as file:
+        return int(file.read().split()[1]) * 4096
+
+r = yoke.open({str(path)!r})
+list(r), r.title, bool(r.verdict), repr(r.complete)  # everything but the numbers, once for the code itself
+before = resident()
+again = yoke.open({str(path)!r})
+list(again), again.title, bool(again.verdict)
+opened = resident() - before
+again["left.mass.position"].value
+print(opened, resident() - before, len(again.time) * 8)
+"""
+    text = subprocess.run([sys.executable, "-c", code], check=True, capture_output=True, text=True).stdout
+    opened, used, column = (int(word) for word in text.split())
+    assert size > 5 * column
+    assert opened < column / 2 and 1.5 * column < used < 3 * column  # the channel and its times
+
+
+def test_a_file_that_shrinks_is_an_error(tmp_path, oscillators):
+    path = tmp_path / "a.h5"
+    oscillators.run(path)
+    r = yoke.open(path)
+    name = list(r)[-1]
+    with path.open("r+b") as file:
+        file.truncate(4096)
+    with pytest.raises(yoke.Error, match="the file was cut off"):
+        r[name]
 
 
 def test_verdict_is_data():

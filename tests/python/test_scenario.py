@@ -102,3 +102,14 @@ def test_numbers_of_numpy(oscillators):
     assert changed["time.end"] == 1 and changed["record.channels"] == ["left.mass.position"]
     sweep = yoke.sweep(oscillators, {"subsystems.left.mass": [Number(1.0), Number(2.0)]}, "rms(left.mass.position)", threads=1)
     assert np.isfinite(sweep.values).all()
+
+
+def test_errors_speak_of_keys_not_of_options():
+    s = yoke.load("crank-damper")
+    with pytest.raises(yoke.ScenarioError, match=r"^coupling.scheme: unknown value 'tigth'. Did you mean 'tight'\?") as caught:
+        s["coupling.scheme"] = "tigth"
+    assert caught.value.file == "coupling.scheme"
+    with pytest.raises(yoke.ScenarioError, match="The subsystem is 'subsystems.damper'"):
+        s["damper.particles.shot.count"] = 3
+    with pytest.raises(KeyError, match="There are tip.gap_position"):
+        s.start()["tip"]

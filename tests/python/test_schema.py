@@ -49,6 +49,8 @@ def test_descriptions():
     assert {key.name for key in yoke.describe("multibody.joints.NAME", "revolute")} >= {"between", "at", "axis"}
     assert {"multibody", "nonsmooth", "oscillator"} <= set(schema.kinds("subsystems.NAME"))
     assert "position" in {key.name for key in yoke.describe("subsystems.NAME", "oscillator")}
+    (scheme,) = yoke.describe("coupling.scheme")
+    assert scheme.name == "scheme" and "tight" in repr(scheme)
     with pytest.raises(KeyError, match="Did you mean"):
         yoke.describe("copling")
 
