@@ -1,4 +1,4 @@
-/* What the dispatch of a parallel loop costs. */
+/* Cost of starting a parallel loop. */
 #include "base/pool.h"
 #include "bench.h"
 

@@ -50,6 +50,7 @@ extern const bench_case bench_nonsmooth[];
 extern const bench_case bench_physics[];
 extern const bench_case bench_record[];
 extern const bench_case bench_rim[];
+extern const bench_case bench_scale[];
 extern const bench_case bench_smooth[];
 extern const bench_case bench_transport[];
 extern const bench_case *const bench_tables[];
@@ -65,6 +66,8 @@ yk_context *bench_context(bench *run);
 bool bench_repeat(bench *run);
 void bench_start(bench *run);
 void bench_stop(bench *run, double units);
+/* A sample that the case has measured itself, in nanoseconds per unit. */
+void bench_sample(bench *run, double nanoseconds);
 
 /* Another value of the case, such as contacts, bytes per sphere, residual, for table and JSON. The
  * last value counts. At most BENCH_NOTES per case. */

@@ -51,7 +51,7 @@ typedef struct options {
     bool slow;
 } options;
 
-/* What a case calls ---------------------------------------------------------------------------- */
+/* Functions for cases -------------------------------------------------------------------------- */
 
 yk_context *bench_context(bench *run)
 {
@@ -74,8 +74,13 @@ void bench_stop(bench *run, double units)
     clock_gettime(CLOCK_MONOTONIC, &now);
     double elapsed = 1e9 * (double)(now.tv_sec - run->started.tv_sec) +
                      (double)(now.tv_nsec - run->started.tv_nsec);
+    bench_sample(run, elapsed / units);
+}
+
+void bench_sample(bench *run, double nanoseconds)
+{
     if (run->sample_count < SAMPLES_MAX)
-        run->samples[run->sample_count++] = elapsed / units;
+        run->samples[run->sample_count++] = nanoseconds;
 }
 
 void bench_note(bench *run, const char *name, double value)
