@@ -62,7 +62,7 @@ local contents = {
     },
   },
   { "Reference", { "docs/commands.md", "docs/scenario.md", "docs/python-api.md", "include/yoke", "docs/protocol.md", "docs/glossary.md", "docs/references.md" } },
-  { "Evidence", { "studies/README.md", "studies/trust/README.md", "SECURITY.md" } },
+  { "Evidence", { "studies/README.md", "studies/trust/README.md", "docs/performance.md", "SECURITY.md" } },
   { "Gallery", { "models/README.md" } },
   { "Development", { "docs/architecture.md", "CONTRIBUTING.md", "docs/dependencies.md", "CHANGELOG.md" } },
 }
