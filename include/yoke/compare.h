@@ -31,7 +31,7 @@ typedef struct yk_channel_comparison {
     const char *name; /* name and unit belong to the records */
     const char *unit;
     yk_channel_relation relation;
-    /* Of channels in both records, in the channel's unit. */
+    /* Differences of channels in both records, in the channel's unit. */
     double max_difference; /* infinite if only one of them is NaN */
     double rms_difference;
     double range;      /* largest minus smallest value in A, of the component with the widest */

@@ -15,7 +15,7 @@
  *
  * The pressures are integrated by the Radau IIA method of order 5, with fixed steps or with error control. Pump and tank
  * keep their pressures, so the cylinders do not influence each other and each has its own steps. The next step of the
- * error control is part of the state, so that a rollback is exact to the bit. Names must live until `create` returns;
+ * error control is part of the state, so that a rollback is bit-exact. Names must live until `create` returns;
  * functions of time must outlive the subsystem. */
 #ifndef YOKE_HYDRAULIC_H
 #define YOKE_HYDRAULIC_H

@@ -56,6 +56,10 @@ typedef enum yk_option_kind {
     YK_OPTION_LIST,      /* A list of `item`. */
     YK_OPTION_NAMED, /* Named items: a map of names to `item`, or a list of items with `name`. */
     YK_OPTION_PARAMETERS, /* Named numbers that expressions can use. */
+    YK_OPTION_TABLES,     /* Named `item`s that become functions of expressions. */
+    YK_OPTION_EXPRESSION, /* An expression with names of its own, which its reader compiles. */
+    YK_OPTION_COMPONENTS, /* Named instances of components, described by `item`. */
+    YK_OPTION_TREE,       /* Anything; the reader of the file uses it before keys are resolved. */
     YK_OPTION_INCLUDE     /* The rows of `section`, as if they were written here. */
 } yk_option_kind;
 
@@ -123,6 +127,9 @@ struct yk_option {
     const char *default_text;
     size_t offset; /* Of the member that receives the value. */
     size_t size;   /* Of that member; 0: no member receives the value. */
+    /* Ratio of the member to the value, such as 0.5 for a radius that is given as a diameter. 0: 1. Of NUMBER and of
+     * NUMBERS with a fixed count. */
+    double factor;
     yk_range range;
     yk_option_condition only_with;
     /* The option struct's operation `derive` may compute the value from other options if the key is absent. */

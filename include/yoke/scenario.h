@@ -105,7 +105,7 @@ typedef struct yk_scenario_def {
     /* Additional schemes that scenarios may name; they must outlive the scenario. */
     const yk_scheme_ops *const *schemes;
     int scheme_count;
-    /* Additional solvers, likewise. */
+    /* Additional solvers, added in the same way. */
     const yk_solver_ops *const *solvers;
     int solver_count;
     /* Rejects scenarios that load external code: plug-ins and FMUs, including those in a child
@@ -207,6 +207,9 @@ void yk_scenario_read_sample(const yk_scenario *scenario, double *values);
 /* The scenario with overrides applied, defaults filled in and expressions evaluated, as YAML: the
  * values that a run uses. Release with yk_free(); NULL: memory is missing. */
 char *yk_scenario_resolved_text(const yk_scenario *scenario);
+/* The same, with a comment behind each value that names its file and line, its override, or
+ * "default". */
+char *yk_scenario_text_with_origins(const yk_scenario *scenario);
 
 /* The scenario as written, with the overrides of the def applied, as JSON: no defaults are filled
  * in and no expressions are evaluated. Quoted text is a string; other scalars are null, true, false

@@ -30,7 +30,7 @@ typedef enum yk_sequence {
 typedef enum yk_exchange {
     /* A motion to one side, and the wrench that it required to the other side. */
     YK_EXCHANGE_FORCE_MOTION,
-    /* As force-force if both subsystems have a step model and the scheme does not subcycle them; otherwise as
+    /* The same as force-force if both subsystems have a step model and the scheme does not subcycle them; otherwise the same as
      * force-motion. */
     YK_EXCHANGE_AUTO,
     /* The same wrench to both sides. It is computed from the step models of both sides, so that the joint holds at

@@ -545,6 +545,14 @@ export class View3D {
         const mesh = add(new SphereGeometry(1.35 * this.radius, 20, 14), material("#f4f5f6"));
         mesh.userData = { picked: { ...picked, name: shape.name || picked.name } };
         mesh.renderOrder = 1;
+        if (shape.body < 0) {
+          // A plate below it: fixed to the ground.
+          const up = this.up.clone().applyQuaternion(holder.quaternion.clone().invert());
+          const plate = add(new BoxGeometry(6 * this.radius, 0.7 * this.radius, 6 * this.radius), material(GROUND));
+          plate.quaternion.setFromUnitVectors(UP_Y, up);
+          plate.position.copy(up.multiplyScalar(-1.7 * this.radius));
+          plate.userData = mesh.userData;
+        }
         break;
       }
       case Kind.Line:
