@@ -9,7 +9,7 @@
 
 typedef struct damper {
     yk_subsystem base;
-    double preload;  /* N, beside the force at its port */
+    double preload;  /* N, in addition to the force at its port */
     double state[2]; /* position (m), velocity (m/s) */
 } damper;
 

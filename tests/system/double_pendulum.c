@@ -135,7 +135,7 @@ static void tight_is_of_second_order_and_makes_no_energy(void **state)
     close_pendulum(&p);
 }
 
-/* What the ports of a merged system show of the joint between them is what they exchange when
+/* The ports of a merged system show the reaction of the joint between them, which they exchange when
  * they are coupled. */
 static void merged_ports_show_the_joint(void **state)
 {

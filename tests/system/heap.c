@@ -108,7 +108,7 @@ static outcome run(const char *model, long number)
 
 static void every_request_may_fail(void **state)
 {
-    /* What libraries keep from their first use is there before the counting starts. */
+    /* Libraries allocate their permanent memory before the counting starts. */
     const char *model = *state;
     run(model, -1);
     outcome whole = run(model, -1);

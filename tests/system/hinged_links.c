@@ -82,7 +82,7 @@ static void warn(void *user, yk_log_level level, const char *message)
     strncat(user, message, 2000 - strlen(user));
 }
 
-/* What the start says of a scenario: warnings, or the reason why it is refused. */
+/* Messages at the start of a scenario: warnings, or the reason why it is refused. */
 static void start_of(const char *const *overrides, char text[2001])
 {
     yk_context_def with_log = yk_context_default();

@@ -179,7 +179,7 @@ static char *exchange_everything(void)
     fputs(imported, to);
     free(imported);
 
-    /* Messages name values as they stand in files. */
+    /* Messages show values as they are written in files. */
     yk_fail(context, YK_ERROR_INPUT, "%g", 0.5);
     fputs(yk_last_message(context), to);
     fclose(to);

@@ -449,7 +449,7 @@ static void note_messages(void *user, yk_log_level level, const char *message)
     snprintf(text + used, 1000 - used, "%s\n", message);
 }
 
-/* Each interface whose sides start apart is told, not the first alone. */
+/* Each interface whose sides start apart is reported, not only the first. */
 static void gaps_of_all_interfaces_are_told(void **state)
 {
     (void)state;

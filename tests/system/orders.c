@@ -245,7 +245,7 @@ static void exact_sides_under_tight_are_of_second_order(void **state)
     }
 }
 
-/* What the interface does on one side it takes from the other. */
+/* The interface takes the work that it does on one side from the other. */
 static void substeps_under_tight_create_no_energy(void **state)
 {
     (void)state;

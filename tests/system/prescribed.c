@@ -76,7 +76,7 @@ static void a_rod_keeps_its_length(void **state)
     close_run(&exact);
 }
 
-/* What a drive does is fed in: the energy created is what the step leaves of it, also where both
+/* The work of a drive is external work: the energy created is the error of the step, also if both
  * sides move. */
 static void drives_are_not_taken_for_created_energy(void **state)
 {

@@ -15,7 +15,7 @@ typedef struct trial {
     const char *const *overrides; /* further ones, ended by NULL */
 } trial;
 
-/* What a run showed of signals by number. */
+/* Signals of a run by number. */
 typedef struct outcome {
     bool failed;
     char message[512]; /* of the failure */
@@ -86,7 +86,7 @@ static const char *const sampled[] = {"parameters.opening=-0.08", "coupling.sequ
 static const char *const wide_opening[] = {"parameters.opening=-0.08", NULL};
 
 /* Figure 7: the block slides to the wall at 1.5 m, half an edge before it, at 2.7 s. From then on
- * actuator 2 presses with 6 to 19 kN, whatever the macro step. */
+ * actuator 2 presses with 6 to 19 kN at every macro step. */
 static void manipulator_is_stable_with_models(void **state)
 {
     (void)state;
