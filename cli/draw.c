@@ -6,6 +6,7 @@
 
 #include "cli.h"
 #include "math/vec3.h"
+#include "pictures.h"
 #include "svg.h"
 #include "yoke/access.h"
 
@@ -380,6 +381,37 @@ static int collect_run(const char *path, const option_list *sets, int frames, co
     return complete ? EXIT_GOOD : EXIT_FAILED;
 }
 
+/* Writes the picture to a file (NULL: standard output); returns the exit code. */
+static int write_drawing(yk_context *context, const drawing *picture,
+                         const drawing_options *options, const char *file)
+{
+    if (!file) {
+        if (drawing_write(picture, options, stdout) && fflush(stdout) == 0)
+            return EXIT_GOOD;
+        print_unwritable("-");
+        return EXIT_FAILED;
+    }
+
+    char *svg = NULL;
+    size_t length = 0;
+    FILE *stream = open_memstream(&svg, &length);
+    bool written = stream && drawing_write(picture, options, stream);
+    if (stream && fclose(stream) != 0)
+        written = false;
+
+    int code = EXIT_GOOD;
+    if (!written) {
+        print_no_memory();
+        code = EXIT_FAILED;
+    } else if (picture_write_svg(context, file, svg, length) != YK_OK) {
+        code = print_failure(context);
+    } else {
+        print_picture(file);
+    }
+    free(svg);
+    return code;
+}
+
 int command_draw(int argc, char **argv)
 {
     static const char *const views[] = {"auto", "x", "y", "z", "iso", NULL};
@@ -393,7 +425,8 @@ int command_draw(int argc, char **argv)
 
     const option_row rows[] = {
         {"output", OPTION_TEXT, &file, "FILE",
-         "Write the picture to FILE, - for standard output (default: model.svg)"},
+         "Write the picture to FILE, whose name ends in .svg, .png or .pdf, or as SVG to standard "
+         "output if it is - (default: model.svg)"},
         {"view", OPTION_TEXT, &view, "VIEW",
          "Look along x, y or z, or use iso or auto (default: auto)"},
         {"up", OPTION_TEXT, &up, "AXIS",
@@ -415,8 +448,8 @@ int command_draw(int argc, char **argv)
     if (parsed < 0)
         return options_exit(parsed);
 
-    static const char *const endings[] = {"svg", NULL};
-    if (!options_ending("-o", file, endings))
+    bool to_file = strcmp(file, "-") != 0;
+    if (to_file && !picture_is_named("--output", file))
         return EXIT_MISUSE;
 
     /* The words of the options. */
@@ -427,6 +460,11 @@ int command_draw(int argc, char **argv)
     if (up && !options_pick("up", up, axes, &options.up))
         return EXIT_MISUSE;
 
+    if (frames > 0 && to_file && picture_is_still(file)) {
+        print_err("yoke: --frames: %s cannot hold a moving picture; let the name end in .svg\n",
+                  file);
+        return EXIT_MISUSE;
+    }
     if (frames > 1000) {
         print_err("yoke: --frames %d: give at most 1000\n", frames);
         return EXIT_MISUSE;
@@ -460,31 +498,14 @@ int command_draw(int argc, char **argv)
     }
 
     /* Collect the content first, so that a failure leaves no file. */
-    bool to_file = strcmp(file, "-") != 0;
     collection c = {0};
     int code = EXIT_FAILED;
     if (!collect(info, &c))
         print_no_memory();
     else
         code = frames > 0 ? collect_run(path, &sets, frames, &c) : EXIT_GOOD;
-    if (code == EXIT_GOOD) {
-        yk_output output = {0};
-        if (to_file)
-            output = yk_output_open(file);
-        FILE *out = to_file ? output.stream : stdout;
-        bool written = out && drawing_write(&c.drawing, &options, out);
-        if (to_file && written)
-            written = yk_output_close(&output);
-        else if (to_file)
-            yk_output_discard(&output);
-
-        if (!written)
-            print_unwritable(file);
-        else if (to_file)
-            print_out("picture %s\n", file);
-        if (!written)
-            code = EXIT_FAILED;
-    }
+    if (code == EXIT_GOOD)
+        code = write_drawing(l.context, &c.drawing, &options, to_file ? file : NULL);
 
     free(c.parts);
     free(c.shapes.list);

@@ -32,6 +32,11 @@ bool picture_is_named(const char *option, const char *name)
     return options_ending(option, name, endings);
 }
 
+bool picture_is_still(const char *name)
+{
+    return ending_of(name) > 0;
+}
+
 void print_picture(const char *name)
 {
     print_out("picture %s%s\n", name, ending_of(name) < 0 ? ".svg" : "");
@@ -74,7 +79,8 @@ static yk_status convert(yk_context *context, FILE *from, FILE *to, const char *
 }
 
 /* Writes the bytes of a stream, or a text if there is none, as a whole file. */
-static yk_status write_file(yk_context *context, const char *path, FILE *from, const yk_text *text)
+static yk_status write_file(yk_context *context, const char *path, FILE *from, const char *text,
+                            size_t length)
 {
     yk_output output = yk_output_open(path);
     bool whole = true;
@@ -85,7 +91,7 @@ static yk_status write_file(yk_context *context, const char *path, FILE *from, c
             fwrite(bytes, 1, count, output.stream);
         whole = !ferror(from);
     } else if (output.stream) {
-        fwrite(text->data, 1, text->length, output.stream);
+        fwrite(text, 1, length, output.stream);
     }
 
     if (!whole)
@@ -95,23 +101,23 @@ static yk_status write_file(yk_context *context, const char *path, FILE *from, c
     return YK_OK;
 }
 
-yk_status picture_write(yk_context *context, const char *name, const chart *picture)
+yk_status picture_write_svg(yk_context *context, const char *name, const char *svg, size_t length)
 {
     int ending = ending_of(name);
-    yk_text svg = {0};
     yk_text path = {0};
     yk_text_add(context, &path, "%s%s", name, ending < 0 ? ".svg" : "");
-    yk_status status = YK_OK;
-    if (!chart_write(context, picture, &svg) || path.failed)
-        status = YK_ERROR_MEMORY;
+    if (path.failed) {
+        yk_text_destroy(context, &path);
+        return YK_ERROR_MEMORY;
+    }
 
-    if (status == YK_OK && ending <= 0) {
-        status = write_file(context, path.data, NULL, &svg);
-    } else if (status == YK_OK) {
+    yk_status status = YK_OK;
+    if (ending <= 0) {
+        status = write_file(context, path.data, NULL, svg, length);
+    } else {
         FILE *from = tmpfile();
         FILE *to = tmpfile();
-        bool ready =
-            from && to && fwrite(svg.data, 1, svg.length, from) == svg.length && fflush(from) == 0;
+        bool ready = from && to && fwrite(svg, 1, length, from) == length && fflush(from) == 0;
         if (!ready)
             status = yk_fail(context, YK_ERROR_FILE, "cannot write a temporary file: %s",
                              strerror(errno));
@@ -120,15 +126,24 @@ yk_status picture_write(yk_context *context, const char *name, const chart *pict
             status = convert(context, from, to, endings[ending]);
         }
         if (status == YK_OK)
-            status = write_file(context, path.data, to, NULL);
+            status = write_file(context, path.data, to, NULL, 0);
         if (from)
             fclose(from);
         if (to)
             fclose(to);
     }
 
-    yk_text_destroy(context, &svg);
     yk_text_destroy(context, &path);
+    return status;
+}
+
+yk_status picture_write(yk_context *context, const char *name, const chart *picture)
+{
+    yk_text svg = {0};
+    yk_status status = YK_ERROR_MEMORY;
+    if (chart_write(context, picture, &svg))
+        status = picture_write_svg(context, name, svg.data, svg.length);
+    yk_text_destroy(context, &svg);
     return status;
 }
 

@@ -12,8 +12,12 @@
  * compute. NULL is good: no picture is asked for. */
 bool picture_is_named(const char *option, const char *name);
 
-/* Writes the chart to the file of this name. */
+/* Whether the picture of this name cannot move, because it is no SVG. */
+bool picture_is_still(const char *name);
+
+/* Writes a chart, or the text of an SVG file, to the picture of this name. */
 yk_status picture_write(yk_context *context, const char *name, const chart *picture);
+yk_status picture_write_svg(yk_context *context, const char *name, const char *svg, size_t length);
 
 /* "picture NAME.svg" on the standard output. */
 void print_picture(const char *name);
