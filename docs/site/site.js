@@ -100,6 +100,24 @@ document.addEventListener("click", (event) => {
   if (!event.target.closest(".search")) list.hidden = true;
 });
 
+// Reports are loaded when they are asked for. The link to the page of the report remains below it.
+for (const figure of document.querySelectorAll(".live")) {
+  const link = figure.querySelector(".play");
+  link.addEventListener("click", (event) => {
+    if (figure.classList.contains("playing") || event.ctrlKey || event.metaKey || event.shiftKey) return;
+    event.preventDefault();
+    const frame = document.createElement("iframe");
+    frame.src = link.href;
+    frame.title = "report of this run";
+    frame.allowFullscreen = true;
+    figure.prepend(frame);
+    for (const picture of figure.querySelectorAll("img, picture")) picture.remove();
+    figure.classList.add("playing");
+    link.textContent = "Open the report on a page of its own";
+    link.target = "_blank";
+  });
+}
+
 for (const block of document.querySelectorAll("main pre:not(.essay)")) {
   const button = document.createElement("button");
   button.type = "button";

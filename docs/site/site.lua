@@ -1,13 +1,14 @@
 -- The documentation as a static site. Runs inside pandoc, which reads the Markdown and writes HTML with MathML:
 --
---   pandoc --lua-filter docs/site/site.lua /dev/null      from the root of the tree, with SITE_OUT in the environment,
---                                                         and SITE_GALLERY where models are to be seen in motion
+--   pandoc --lua-filter docs/site/site.lua /dev/null      from the root of the tree, with SITE_OUT in the environment, and
+--                                                         optionally SITE_GALLERY and SITE_REPORTS (see scripts/site)
 --
 -- Every Markdown file becomes a page at its own path (README.md: index.html), every public header a page of api/, and
 -- every other file that a page links to is copied (pictures) or shown as text. A link that leads nowhere ends the build.
 
 local out = os.getenv("SITE_OUT")
 local gallery = os.getenv("SITE_GALLERY") -- a folder with NAME.webp of models in motion, or nil
+local reports = os.getenv("SITE_REPORTS") -- a folder with NAME.html, reports of models, or nil
 local made = os.getenv("SITE_MADE") -- a folder with more pages, by their paths in the tree, or nil
 local files, folders = {}, {} -- of the tree: path -> true
 local wanted, queue = {}, {} -- files beyond the Markdown that pages link to
@@ -289,7 +290,7 @@ document.documentElement.dataset.theme = theme || (matchMedia("(prefers-color-sc
     relative(page, "style.css"),
     escape(title),
     relative(page, "index.html"),
-    escape(title),
+    page == "index.html" and "" or escape(title),
     navigation(page),
     body,
     neighbours(page),
@@ -350,15 +351,45 @@ local function moving(page, model, width)
   )
 end
 
+-- A report of a model that is played in the page: a picture with a button, which site.js replaces by the report. Returns nil
+-- if there is no report.
+local function playable(page, model, picture)
+  local file = reports and io.open(reports .. "/" .. model .. ".html", "rb")
+  if not file then
+    return nil
+  end
+  local target = "reports/" .. model .. ".html"
+  write(target, file:read("a"))
+  file:close()
+  return string.format('<figure class="live">%s<a class="play" href="%s">Play this run</a></figure>', picture, relative(page, target))
+end
+
 local function put_markdown(path)
   local page = page_of(path)
   local title, headings = nil, {}
   local body = pandoc.walk_block(pandoc.Div(markdown(path).blocks), {
+    -- A picture that links to a model becomes the report of the model.
+    Para = function(para)
+      local link = #para.content == 1 and para.content[1]
+      local image = link and link.t == "Link" and #link.content == 1 and link.content[1]
+      local model = image and image.t == "Image" and (link.title .. link.target):match("models/([%w-]+)")
+      if model then
+        local alt = pandoc.utils.stringify(image.caption)
+        local live = playable(page, model, string.format('<img src="%s" alt="%s">', escape(image.src), escape(alt)))
+        return live and pandoc.RawBlock("html", live)
+      end
+    end,
     Header = function(header)
       local text = pandoc.utils.stringify(header)
       title = title or text
       if header.level == 2 then
         headings[#headings + 1] = { header.identifier, text }
+      end
+    end,
+    -- Numbers such as 1e-6 stay on a line.
+    Str = function(word)
+      if word.text:match("%de%-%d") then
+        return pandoc.Span({ word }, pandoc.Attr("", { "number" }))
       end
     end,
     Link = function(link)
@@ -398,8 +429,13 @@ local function put_markdown(path)
   })
   local model = path:match("^models/([^/]+)/README%.md$")
   local shown = model and moving(page, model, 320)
+  if model and not shown and files["models/pictures/" .. model .. ".svg"] then
+    local still = "models/pictures/" .. model .. ".svg"
+    resolve(page, "README.md", still)
+    shown = string.format('<img src="%s" width="320" alt="%s">', relative(page, still), model)
+  end
   if shown then
-    body.content:insert(2, pandoc.RawBlock("html", "<p>" .. shown .. "</p>"))
+    body.content:insert(2, pandoc.RawBlock("html", playable(page, model, shown) or "<p>" .. shown .. "</p>"))
   end
   index_markdown(page, path, title or path, markdown(path).blocks)
   local html = pandoc.write(pandoc.Pandoc(body.content), "html5", { html_math_method = "mathml" })
