@@ -14,6 +14,7 @@
 
 #include "base/clock.h"
 #include "cli.h"
+#include "live_control.h"
 #include "report.h"
 
 /* Largest number of samples stored for pages, and approximate size of one answer (bytes). */
@@ -38,6 +39,7 @@ struct live_view {
     struct MHD_Daemon *server;
     char key[2 * KEY_BYTES + 1];
     char hosts[2][32]; /* host names by which a browser may connect */
+    live_control *control;
 
     pthread_mutex_t lock;
     enum { LIVE_LOADING, LIVE_SETTLING, LIVE_RUNNING, LIVE_ENDED } state;
@@ -173,6 +175,7 @@ static yk_status live_frame(yk_recorder *self, double time, const float *values)
     pthread_mutex_lock(&v->lock);
     yk_status status = yk_recorder_frame(yk_record_recorder(v->record), time, values);
     pthread_mutex_unlock(&v->lock);
+    live_control_end_frame(v->control);
     return status;
 }
 
@@ -210,6 +213,16 @@ yk_recorder *live_recorder(live_view *view, double samples)
 {
     view->expected = samples;
     return &view->recorder;
+}
+
+yk_status live_attach(live_view *view, const yk_scenario_info *info, yk_system *system, bool paced)
+{
+    return live_control_attach(view->control, info, system, !paced);
+}
+
+const char *live_changes(const live_view *view)
+{
+    return live_control_changes(view->control);
 }
 
 /* Without characters that need quoting in JSON. */
@@ -481,6 +494,64 @@ static enum MHD_Result send_more(live_view *v, struct MHD_Connection *connection
     return send_response(connection, MHD_HTTP_OK, response, "application/octet-stream");
 }
 
+/* The state of the controls. */
+static enum MHD_Result send_control(live_view *v, struct MHD_Connection *connection)
+{
+    yk_text json = {0};
+    live_control_write(v->control, v->context, &json);
+    enum MHD_Result sent =
+        json.failed ? send_text(connection, MHD_HTTP_INTERNAL_SERVER_ERROR, "out of memory\n")
+                    : send_text(connection, MHD_HTTP_OK, json.data);
+    yk_text_destroy(v->context, &json);
+    return sent;
+}
+
+/* Changes a parameter to the value of the request. */
+static enum MHD_Result set_parameter(live_view *v, struct MHD_Connection *connection)
+{
+    const char *name = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "parameter");
+    const char *text = MHD_lookup_connection_value(connection, MHD_GET_ARGUMENT_KIND, "value");
+    char *end = NULL;
+    double value = text ? yk_text_number(text, &end) : NAN;
+    const char *reason = "set needs a parameter and a value";
+    if (name && text && end != text && *end == 0)
+        reason = live_control_set(v->control, name, value);
+    return send_text(connection, reason ? MHD_HTTP_BAD_REQUEST : MHD_HTTP_OK,
+                     reason ? reason : "set\n");
+}
+
+/* The actions that a page can trigger. */
+static enum MHD_Result follow_post(live_view *v, struct MHD_Connection *connection,
+                                   const char *path)
+{
+    static const struct {
+        const char *path;
+        live_request request;
+    } requests[] = {{"pause", LIVE_PAUSE}, {"resume", LIVE_RESUME}, {"advance", LIVE_ADVANCE}};
+    for (size_t i = 0; i < sizeof requests / sizeof *requests; i++) {
+        if (strcmp(path, requests[i].path) != 0)
+            continue;
+        if (!live_control_post(v->control, requests[i].request))
+            return send_text(connection, MHD_HTTP_CONFLICT, "a run with --pace cannot be paused\n");
+        return send_text(connection, MHD_HTTP_OK, "done\n");
+    }
+
+    if (strcmp(path, "set") == 0)
+        return set_parameter(v, connection);
+    if (strcmp(path, "stop") != 0)
+        return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "read only\n");
+
+    /* A second interrupt would end the program immediately. */
+    pthread_mutex_lock(&v->lock);
+    bool first = !v->stopped && (v->state == LIVE_RUNNING || v->state == LIVE_SETTLING);
+    if (first)
+        v->stopped = true;
+    pthread_mutex_unlock(&v->lock);
+    if (first)
+        kill(getpid(), SIGINT);
+    return send_text(connection, MHD_HTTP_OK, "stopping\n");
+}
+
 static enum MHD_Result answer(void *user, struct MHD_Connection *connection, const char *url,
                               const char *method, const char *version, const char *upload,
                               size_t *upload_size, void **request)
@@ -546,6 +617,8 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
         v->last_request = yk_clock_seconds();
         if (strcmp(path, "more") == 0) {
             sent = send_more(v, connection);
+        } else if (strcmp(path, "control") == 0) {
+            sent = send_control(v, connection);
         } else if (strcmp(path, "start") != 0) {
             sent = send_text(connection, MHD_HTTP_NOT_FOUND, "not found\n");
         } else if (!v->start) {
@@ -563,19 +636,7 @@ static enum MHD_Result answer(void *user, struct MHD_Connection *connection, con
         return sent;
     }
 
-    /* The only action that a browser can trigger. */
-    if (strcmp(path, "stop") != 0)
-        return send_text(connection, MHD_HTTP_METHOD_NOT_ALLOWED, "read only\n");
-
-    /* A second interrupt would end the program immediately. */
-    pthread_mutex_lock(&v->lock);
-    bool first = !v->stopped && (v->state == LIVE_RUNNING || v->state == LIVE_SETTLING);
-    if (first)
-        v->stopped = true;
-    pthread_mutex_unlock(&v->lock);
-    if (first)
-        kill(getpid(), SIGINT);
-    return send_text(connection, MHD_HTTP_OK, "stopping\n");
+    return follow_post(v, connection, path);
 }
 
 /* Life ----------------------------------------------------------------------------------------- */
@@ -587,6 +648,7 @@ static void release(live_view *v)
 
     /* The server is stopped, so no thread holds the lock or reads the record. */
     pthread_mutex_destroy(&v->lock);
+    live_control_destroy(v->control);
     yk_record_destroy(v->record);
     yk_free(v->context, v->picked);
     yk_free(v->context, v->row);
@@ -612,11 +674,15 @@ live_view *live_open(int port)
     def.log = NULL;
     if (v)
         v->context = yk_context_create(&def);
-    if (!v || !v->context || yk_record_create(v->context, &v->record) != YK_OK ||
+    if (v)
+        v->control = live_control_create();
+    if (!v || !v->context || !v->control || yk_record_create(v->context, &v->record) != YK_OK ||
         getrandom(key, sizeof key, 0) != sizeof key) {
         print_no_memory();
-        if (v && v->context)
+        if (v) {
+            live_control_destroy(v->control);
             yk_context_destroy(v->context);
+        }
         free(v);
         return NULL;
     }

@@ -19,6 +19,21 @@ yk_recorder *live_recorder(live_view *view, double samples)
     return NULL;
 }
 
+yk_status live_attach(live_view *view, const yk_scenario_info *info, yk_system *system, bool paced)
+{
+    (void)view;
+    (void)info;
+    (void)system;
+    (void)paced;
+    return YK_OK;
+}
+
+const char *live_changes(const live_view *view)
+{
+    (void)view;
+    return NULL;
+}
+
 void live_loading(live_view *view, const char *message)
 {
     (void)view;

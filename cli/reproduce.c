@@ -192,7 +192,12 @@ int command_reproduce(int argc, char **argv)
     int code = EXIT_MISUSE;
     loaded l;
     bool ready = false;
-    if (!file.data) {
+    const char *changes = find_text(record, "changes");
+    if (changes) {
+        print_err("yoke: '%s' cannot be reproduced, because parameters were changed in its live "
+                  "view: %s\n",
+                  path, changes);
+    } else if (!file.data) {
         print_err(
             "yoke: '%s' does not hold the scenario of its run: reproduce an HDF5 file of this "
             "version (CSV has the numbers alone)\n",

@@ -58,6 +58,13 @@ static bool show_progress(void *user, const yk_run_progress *p)
     return !was_interrupted();
 }
 
+/* Parameters that were changed from the page of the live view. */
+static const char *note_changes(void *user)
+{
+    const request *q = user;
+    return q->live ? live_changes(q->live) : NULL;
+}
+
 /* Progress before the run begins, such as particles that settle. */
 static void show_loading(void *user, const char *message)
 {
@@ -308,6 +315,7 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
             .verdict_scenario = q->error || q->no_verdict ? NULL : q->source,
             .error_tolerance = q->error_tolerance,
             .pace = q->pace,
+            .changes = note_changes,
         };
 
         yk_text names = name_results(l->context, files, q->checkpoint);
@@ -329,6 +337,11 @@ static yk_status run_and_record(const loaded *l, request *q, yk_run_report *repo
 
         if (status == YK_OK && names.failed)
             status = YK_ERROR_MEMORY;
+        yk_system *system = NULL;
+        if (status == YK_OK && q->live)
+            status = yk_scenario_system(l->scenario, &system);
+        if (status == YK_OK && q->live)
+            status = live_attach(q->live, info, system, q->pace > 0);
         if (status == YK_OK)
             status = yk_run(l->context, l->scenario, &def, report);
         yk_text_destroy(l->context, &names);

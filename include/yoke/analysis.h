@@ -80,6 +80,9 @@ typedef struct yk_run_options {
     /* Simulated time per wall time: 1 is real time. Each macro step ends at its time on the wall clock, or later if its work
      * takes too long. 0: as fast as possible. */
     double pace;
+    /* Called after the last step: a text that says what the caller changed during the run, such as parameters. It becomes
+     * the figure `changes` of the record, and yoke reproduce refuses such a record. NULL, also as its result: nothing. */
+    const char *(*changes)(void *user);
 } yk_run_options;
 
 /* Findings about a run. The rules, with thresholds and reasons, are in docs/trust.md. */

@@ -298,7 +298,7 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
         return YK_OK;
 
     /* Upper bound of the number of values. */
-    r->figure_capacity = 21 + 2 * YK_FINDING_COUNT + 4 * r->info->subsystem_count +
+    r->figure_capacity = 22 + 2 * YK_FINDING_COUNT + 4 * r->info->subsystem_count +
                          11 * r->info->interface_count + (5 + YK_REMEDIES_MAX) * YK_FINDINGS_MAX;
     size_t capacity = (size_t)r->figure_capacity;
     remedy_text *remedies =
@@ -351,6 +351,9 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
         snprintf(hash, sizeof hash, "%016" PRIx64, r->report->state_hash);
         add_text(r, "state_hash", NAN, hash);
         add_text(r, "outcome", outcome, failure);
+        const char *changes = r->def->changes ? r->def->changes(r->def->user) : NULL;
+        if (changes)
+            add_text(r, "changes", NAN, changes);
         yk_record_summary summary = {r->figures, r->figure_count};
         status = yk_recorder_end(r->def->recorder, &summary);
     }

@@ -1,5 +1,6 @@
-// A run while it goes on: data from `yoke run --live` (cli/live.h), asked for every half second.
+// A run in progress: data from `yoke run --live` (cli/live.h), requested every half second.
 
+import type { Controlled, ControlState } from "./control";
 import { appendSamples, Contacts, decodeBytes, Frames, Report, Run } from "./data";
 
 export interface LiveState {
@@ -24,7 +25,7 @@ const PAUSE = 500; // ms
 
 const wait = (milliseconds: number) => new Promise((done) => setTimeout(done, milliseconds));
 
-export class Live {
+export class Live implements Controlled {
   private readonly base = location.pathname.replace(/[^/]*$/, "");
   private rows = 0;
   private frames = 0;
@@ -114,6 +115,17 @@ export class Live {
       run.complete = last.runs[0].complete;
     }
     return true;
+  }
+
+  async control(): Promise<ControlState> {
+    const answer = await fetch(`${this.base}control`);
+    if (!answer.ok) throw new Error(`the run answers with ${answer.status}`);
+    return (await answer.json()) as ControlState;
+  }
+
+  async post(action: string): Promise<string> {
+    const answer = await fetch(`${this.base}${action}`, { method: "POST" });
+    return answer.ok ? "" : (await answer.text()).trim();
   }
 
   async stop(): Promise<void> {

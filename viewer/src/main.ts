@@ -3,6 +3,7 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { channelOf, decode, decodeText, Report, Run } from "./data";
+import { RunControl } from "./control";
 import { Live, LiveState } from "./live";
 import { Plots } from "./plots";
 import { openScreen, Picked, Screen, View3D } from "./scene3d";
@@ -36,6 +37,7 @@ class App {
   private readonly badge = button("", "what the run says of itself", () => this.show("Trust"));
   private readonly atEnd = button("live", "stay at the present end of the run", () => this.setFollowing(!this.following));
   private readonly liveBar = el("progress", { attrs: { max: "1", value: "0", "aria-label": "progress of the run" } });
+  private readonly control: RunControl | null;
   private readonly liveText = el("span", { class: "left muted" });
   private readonly measure = button("measure", "distance of two points (m)", () => undefined);
   private readonly tools = el("div", { class: "overlay tools" });
@@ -55,6 +57,7 @@ class App {
   ) {
     const runs = report.runs;
     this.run = runs[0];
+    this.control = live ? new RunControl(live) : null;
     this.plots = new Plots(runs);
     document.title = `${this.run.title || this.run.label} – Yoke`;
     this.setTheme(window.matchMedia("(prefers-color-scheme: dark)").matches);
@@ -133,7 +136,7 @@ class App {
         void this.live!.stop().catch(() => undefined);
       });
       stop.className = "stop";
-      head.append(el("span", { class: "live-state" }, [this.liveBar, this.liveText, stop]));
+      head.append(el("span", { class: "live-state" }, [this.liveBar, this.liveText, this.control!.buttons, stop]));
     }
     this.showVerdict();
     head.append(
@@ -298,6 +301,7 @@ class App {
     add("Trust", [trustPanel(this.report.runs)]);
     add("Summary", this.report.runs.map((run) => this.summary(run)));
     add("Scenario", this.report.runs.map((run) => el("section", { class: "card" }, [el("h2", { text: run.label }), el("pre", { text: run.scenario || "The record holds no scenario." })])));
+    if (this.control) add("Control", [this.control.panel]);
     this.show("Plots");
     return side;
   }
@@ -533,6 +537,7 @@ class App {
     const minutes = left >= 90 ? `${number(left / 60, 2)} min` : `${Math.ceil(left)} s`;
     this.liveBar.value = done;
     const settling = state.state === "settling";
+    if (state.state === "running") void this.control?.refresh().catch(() => undefined);
     if (settling) this.badge.textContent = "settling";
     if (settling) this.liveText.textContent = state.loading;
     else this.liveText.textContent = `${(100 * done).toFixed(0)} %${Number.isFinite(left) && state.state === "running" ? `, ${minutes} left` : ""}`;
@@ -543,6 +548,7 @@ class App {
     this.run.live = false;
     this.setFollowing(false);
     this.atEnd.remove();
+    this.control?.finish();
     const outcome = this.run.summary.find((figure) => figure.name === "outcome")?.text;
     const ending = outcome ? `the run has ended: ${outcome}` : "the run has ended";
     const state = document.querySelector(".live-state");

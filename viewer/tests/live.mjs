@@ -5,7 +5,7 @@
 //
 // Exit code 77 where there is no Chromium, no viewer or no libmicrohttpd: the test is skipped.
 
-import { execFileSync, spawn } from "node:child_process";
+import { execFileSync, spawn, spawnSync } from "node:child_process";
 import { existsSync, mkdirSync, rmSync } from "node:fs";
 import { request } from "node:http";
 import { join, resolve } from "node:path";
@@ -147,6 +147,31 @@ try {
   });
   check(Math.abs(drawn - recorded) < 1e-7, `the container is drawn at ${drawn} m, its channel says ${recorded} m`);
 
+  // A pause holds the run, a step brings the next frame, and a change of a parameter acts and is noted.
+  const count = () => tab.evaluate(() => window.yoke.report.runs[0].frames.count);
+  await tab.getByRole("button", { name: "pause" }).click();
+  await until("the button offers to resume", async () => (await tab.getByRole("button", { name: "resume" }).count()) === 1, 20);
+  await tab.waitForTimeout(1500);
+  const held = await count();
+  await tab.waitForTimeout(1500);
+  check((await count()) === held, `${(await count()) - held} frames were added during a pause`);
+  await tab.getByRole("button", { name: "step" }).click();
+  await until("a step brings a frame", async () => (await count()) > held, 20);
+  await tab.waitForTimeout(1200);
+  check((await count()) === held + 1, `a step brings ${(await count()) - held} frames`);
+  await tab.getByRole("tab", { name: "Control" }).click();
+  const gravity = tab.getByRole("spinbutton", { name: "damper.gravity.z" });
+  check((await gravity.inputValue()) === "-9.81", `gravity is ${await gravity.inputValue()}`);
+  await gravity.fill("-5");
+  await gravity.press("Enter");
+  await until("the change is confirmed", async () => /gravity.z = −5/.test(await tab.locator(".control").textContent()), 10);
+  check((await ask(address + "set?parameter=damper.gravity.z&value=x", { method: "POST" })) === 400, "a value that is no number is accepted");
+  check((await ask(address + "set?parameter=damper.gravitation&value=1", { method: "POST" })) === 400, "an unknown parameter is accepted");
+  await tab.screenshot({ path: join(folder, "live-control.png") });
+  await tab.getByRole("tab", { name: "Plots" }).click();
+  await tab.getByRole("button", { name: "resume" }).click();
+  await until("the run continues", async () => (await count()) > held + 1, 20);
+
   // A stop is orderly: the record is complete, and says that it was stopped.
   await tab.getByRole("button", { name: "stop" }).click();
   const code = await ended;
@@ -165,5 +190,8 @@ try {
 }
 clearTimeout(limit);
 
+
+const again = spawnSync(yoke, ["reproduce", record], { encoding: "utf8" });
+check(again.status !== 0 && /were changed in its live view: t = .* s: damper.gravity.z = -5/.test(again.stderr), `a run that was changed is reproduced: ${again.stderr}`);
 execFileSync(yoke, ["report", record, "-o", join(folder, "live.html")], { stdio: ["ignore", "inherit", "inherit"] });
 finish("the live view is as it should be");
