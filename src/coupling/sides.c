@@ -219,6 +219,24 @@ static double largest_mobility(const mobility *m, int port, bool rotation)
     return largest[rotation];
 }
 
+/* The scale of a motion: the root of the inverse of the largest mobility of its port. A port that cannot
+ * move at all takes the mobility of its partner, so that the motions of the partner count as missing. */
+static yk_status find_scale(const sides *s, const mobility *own, const direction *given,
+                            double *scale)
+{
+    double largest = largest_mobility(own, given->port[0], given->rotation);
+    yk_status status = YK_OK;
+    if (!(largest > 0)) {
+        const mobility *partner;
+        status = find_mobility(s, given->partner, &partner);
+        if (partner && partner->offset[given->port[1]] >= 0)
+            largest = largest_mobility(partner, given->port[1], given->rotation);
+    }
+
+    *scale = largest > 0 ? 1 / sqrt(largest) : 1;
+    return status;
+}
+
 /* Counts the independent motions of its partners that a participant cannot follow. */
 static yk_status count_missing(const sides *s, int participant, int *missing)
 {
@@ -242,9 +260,11 @@ static yk_status count_missing(const sides *s, int participant, int *missing)
     /* First the own mobilities, scaled by the mobilities of both sides. */
     double *copy = sum + size;
     double scale[DIRECTIONS_MAX];
-    for (int i = 0; i < n; i++) {
-        scale[i] = largest_mobility(own, list[i].port[0], list[i].rotation);
-        scale[i] = scale[i] > 0 ? 1 / sqrt(scale[i]) : 0;
+    for (int i = 0; status == YK_OK && i < n; i++)
+        status = find_scale(s, own, &list[i], &scale[i]);
+    if (status != YK_OK) {
+        yk_free(s->system->context, sum);
+        return status;
     }
 
     for (int i = 0; i < n; i++)

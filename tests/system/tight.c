@@ -74,6 +74,28 @@ static void write_ring(writer *w, int count)
     add(w, "coupling: {scheme: tight}\nrecord: {channels: [p1.out.position, p0.out.velocity]}\n");
 }
 
+/* Rods that hang from a hub, which is fixed to the ground and the second side of every interface. */
+static void write_star(writer *w, int count)
+{
+    add(w, "time: {end: 0.05, step: 1e-3}\nsubsystems:\n"
+           "  hub:\n    solver: multibody\n    gravity: [0, -9.81, 0]\n"
+           "    bodies: {core: {mass: 1, inertia: [1, 1, 1]}}\n"
+           "    joints: {hold: {type: fixed, between: [ground, core]}}\n    ports:\n");
+    for (int i = 0; i < count; i++)
+        add(w, "      p%d: {body: core, offset: [%g, 0, 0]}\n", i, 0.3 * i);
+    for (int i = 0; i < count; i++)
+        add(w,
+            "  r%d:\n    solver: multibody\n    gravity: [0, -9.81, 0]\n"
+            "    bodies: {rod: {mass: %d, inertia: [0.1, 0.1, 0.1], position: [%g, 0, 0]}}\n"
+            "    ports: {end: {body: rod, offset: [-0.2, 0, 0]}}\n",
+            i, i + 1, 0.3 * i + 0.2);
+    add(w, "interfaces:\n");
+    for (int i = 0; i < count; i++)
+        add(w, "  - {name: j%d, between: [r%d.end, hub.p%d], joint: revolute}\n", i, i, i);
+    add(w, "coupling: {scheme: tight}\nrecord: {channels: [r0.rod.position, r1.rod.position, "
+           "j0.gap_position, j1.gap_position]}\n");
+}
+
 /* To the end; the iterations per step are at most `iterations`, and the end is that of the merged
  * system. */
 static void compare_with_monolithic(const char *text, double iterations)
@@ -130,11 +152,29 @@ static void rings_converge(void **state)
     free(text);
 }
 
+/* The hub cannot follow its rods, so that they follow the hub: the joints are kept. */
+static void rods_follow_a_fixed_hub(void **state)
+{
+    (void)state;
+    char *text = malloc(TEXT_MAX);
+    writer w = {text, 0};
+    write_star(&w, 4);
+    compare_with_monolithic(text, 3);
+    const char *const overrides[] = {NULL};
+    run r = open_text("star", text, overrides);
+    run_to(&r, 0.05);
+    for (int i = 0; i < 4; i++)
+        assert_near(yk_system_interface_statistics(r.system, i).max_gap.position, 0, 1e-9);
+    close_run(&r);
+    free(text);
+}
+
 int main(void)
 {
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(chains_converge_at_every_cut),
         cmocka_unit_test(rings_converge),
+        cmocka_unit_test(rods_follow_a_fixed_hub),
     };
     return cmocka_run_group_tests_name("tight", tests, NULL, NULL);
 }
