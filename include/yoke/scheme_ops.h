@@ -49,6 +49,7 @@ typedef struct yk_interface_def {
      * distance of both origins, and `drive` is required. NULL: at rest. Only schemes that apply wrenches to both sides, or that
      * merge subsystems, support it. */
     const yk_relative_motion *drive;
+    double radius; /* YK_AXIS_ROLLING: radius of the disc (m). */
 } yk_interface_def;
 
 /* Result of one macro step. */

@@ -81,7 +81,12 @@ typedef enum yk_axis {
     YK_AXES_TRANSLATION = 7,
     YK_AXES_ROTATION = 56,
     YK_AXES_ALL = 63,
-    YK_AXIS_DISTANCE = 64 /* The distance of the two origins; not combined with other axes. */
+    YK_AXIS_DISTANCE = 64, /* The distance of the two origins; not combined with other axes. */
+    /* Nonholonomic joints, not combined with other axes. The marker that receives the motion has the surface. Knife edge: the
+     * other marker's origin moves relative to the surface only along its own x and z. Rolling: a disc about z of the other
+     * marker rolls without slip on x and y of the surface. */
+    YK_AXIS_KNIFE_EDGE = 128,
+    YK_AXIS_ROLLING = 256
 } yk_axis;
 
 /* A prescribed relative motion: the value (m, rad) and its first and second derivatives with respect to time. */
@@ -292,6 +297,7 @@ typedef struct yk_merge_joint {
     /* Motion of marker a in the frame of marker b (m, rad): six components, x to rz. With YK_AXIS_DISTANCE the first is the
      * distance. NULL: at rest. */
     const yk_relative_motion *drive;
+    double radius; /* YK_AXIS_ROLLING: radius of the disc, in the system's unit of length (m). */
 } yk_merge_joint;
 
 /* The parts of a merged subsystem and their joints (yk_merge_ops). */

@@ -210,6 +210,20 @@ int yk_system_add_interface(yk_system_builder *builder, const yk_interface_def *
         return yk_building_refuse(building,
                                   yk_fail(building->context, YK_ERROR_ARGUMENT,
                                           "interface '%s' constrains no axis", def->name));
+
+    unsigned whole = YK_AXIS_DISTANCE | YK_AXIS_KNIFE_EDGE | YK_AXIS_ROLLING;
+    unsigned alone = interface.constrained_axes & whole;
+    if (alone && interface.constrained_axes != alone)
+        return yk_building_refuse(
+            building, yk_fail(building->context, YK_ERROR_ARGUMENT,
+                              "interface '%s' combines a distance, a knife edge or a rolling disc "
+                              "with other axes: give each an interface of its own",
+                              def->name));
+    if (alone == YK_AXIS_ROLLING && !(interface.radius > 0 && isfinite(interface.radius)))
+        return yk_building_refuse(
+            building, yk_fail(building->context, YK_ERROR_ARGUMENT,
+                              "interface '%s' needs the radius of its rolling disc, not %g m",
+                              def->name, interface.radius));
     return yk_building_append(building, &builder->interfaces, &builder->interface_count, &interface,
                               sizeof interface);
 }

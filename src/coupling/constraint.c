@@ -2,6 +2,7 @@
 
 #include <string.h>
 
+#include "coupling/rolling.h"
 #include "math/polynomial.h"
 
 /* Vectors with their first and second rate ----------------------------------------------------- */
@@ -70,6 +71,21 @@ yk_constraint yk_constraint_make(yk_port_kind kind, unsigned constrained,
         return c;
     }
 
+    if (constrained & (YK_AXIS_KNIFE_EDGE | YK_AXIS_ROLLING)) {
+        static const yk_row knife_edge = {YK_ROW_SLIP_B, 1, 0};
+        static const yk_row rolling[YK_SLIP_ROWS] = {
+            {YK_ROW_WHEEL, 0, 0}, {YK_ROW_ROLL, 0, 0}, {YK_ROW_ROLL, 1, 0}};
+        c.rotates = true;
+        c.row[0] = knife_edge;
+        if (constrained & YK_AXIS_KNIFE_EDGE)
+            return c;
+
+        memcpy(c.row, rolling, sizeof rolling);
+        c.row_count = YK_SLIP_ROWS;
+        c.radius = 1;
+        return c;
+    }
+
     /* The rows of the joint. Rows along global axes keep their direction. */
     yk_marker origin = yk_marker_default();
     yk_joint joint = yk_joint_of_axes(constrained, &origin, &origin);
@@ -81,6 +97,14 @@ yk_constraint yk_constraint_make(yk_port_kind kind, unsigned constrained,
         c.rotates = c.rotates || c.row[i].kind != YK_ROW_POINT;
     }
 
+    return c;
+}
+
+yk_constraint yk_constraint_of(yk_port_kind kind, const yk_interface_def *def)
+{
+    yk_constraint c = yk_constraint_make(kind, def->constrained_axes, def->drive);
+    if (c.radius > 0)
+        c.radius = def->radius;
     return c;
 }
 
@@ -219,6 +243,11 @@ void yk_constraint_value(const yk_constraint *constraint,
         return;
     }
 
+    if (yk_constraint_is_nonholonomic(constraint)) {
+        yk_rolling_value(constraint, kinematics, g);
+        return;
+    }
+
     for (int i = 0; i < constraint->row_count; i++) {
         double value[YK_LEVELS] = {0};
 
@@ -341,6 +370,11 @@ void yk_constraint_differentiate_levels(const yk_constraint *constraint,
         return;
     }
 
+    if (yk_constraint_is_nonholonomic(constraint)) {
+        yk_rolling_differentiate(constraint, kinematics, levels, gradient);
+        return;
+    }
+
     /* Compute both factors of every row once. */
     jet u[YK_JOINT_ROWS_MAX];
     jet w[YK_JOINT_ROWS_MAX];
@@ -373,6 +407,11 @@ void yk_constraint_unit_wrenches(const yk_constraint *constraint,
     if (constraint->kind == YK_PORT_SCALAR) {
         wrench[0].force.x = 1;
         wrench[1].force.x = -1;
+        return;
+    }
+
+    if (yk_constraint_is_nonholonomic(constraint)) {
+        yk_rolling_unit_wrenches(constraint, kinematics, row, wrench);
         return;
     }
 

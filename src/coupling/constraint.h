@@ -1,4 +1,4 @@
-/* The holonomic constraint of an interface on position, velocity and acceleration level, for
+/* The constraint of an interface on position, velocity and acceleration level, for
  * schemes that solve for its multipliers.
  *
  * The rows are those of mechanics/joint.h for a set of axes, in the frame of side B. Each row is a
@@ -9,10 +9,12 @@
  *
  * The value, the rate and the second rate of a row follow from the motions of u and w, without
  * finite differences. A drive moves B's frame on its body: all rows then refer to the moved frame
- * (a rheonomic constraint). A constraint of scalar ports has the single row x_A - x_B. */
+ * (a rheonomic constraint). A constraint of scalar ports has the single row x_A - x_B. Knife edges and rolling discs have the
+ * rows of rolling.h, of which those on velocity level have the accumulated slip as their value. */
 #ifndef YK_COUPLING_CONSTRAINT_H
 #define YK_COUPLING_CONSTRAINT_H
 
+#include "coupling/interface.h"
 #include "mechanics/joint.h"
 #include "yoke/system.h"
 
@@ -37,6 +39,8 @@ typedef struct yk_constraint {
 
     /* Length l of a distance at the start (m). */
     double length;
+
+    double radius; /* Of a rolling disc (m). */
 } yk_constraint;
 
 /* State of a constraint at one time. */
@@ -52,10 +56,16 @@ typedef struct yk_constraint_kinematics {
 
     /* Length of a distance, with its rates. */
     double length[YK_LEVELS];
+
+    /* Slip per row that has accumulated up to this time (m). Set by the caller; zero after
+     * yk_constraint_kinematics_at(). */
+    double slip[YK_SLIP_ROWS];
 } yk_constraint_kinematics;
 
 yk_constraint yk_constraint_make(yk_port_kind kind, unsigned constrained,
                                  const yk_relative_motion *drive);
+/* The constraint of an interface. */
+yk_constraint yk_constraint_of(yk_port_kind kind, const yk_interface_def *def);
 
 static inline int yk_coordinates(yk_port_kind kind)
 {

@@ -35,16 +35,34 @@ static void raise_to(double *largest, double value)
 
 /* Gaps ----------------------------------------------------------------------------------------- */
 
+/* The largest rows of a nonholonomic joint. The slip counts as a gap of the positions. */
+static yk_interface_gap gap_of_rows(const yk_constraint *constraint,
+                                    const yk_constraint_kinematics *kinematics)
+{
+    double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
+    yk_constraint_value(constraint, kinematics, g);
+    yk_interface_gap gap = {.position = 0};
+    for (int row = 0; row < constraint->row_count; row++) {
+        gap.position = fmax(gap.position, fabs(g[0][row]));
+        gap.velocity = fmax(gap.velocity, fabs(g[1][row]));
+    }
+
+    return gap;
+}
+
 yk_interface_gap yk_gap_between(yk_port_kind kind, const yk_interface_def *def, const yk_motion *a,
                                 const yk_motion *b, double t)
 {
-    if (!def->drive)
+    bool nonholonomic = def->constrained_axes & (YK_AXIS_KNIFE_EDGE | YK_AXIS_ROLLING);
+    if (!def->drive && !nonholonomic)
         return yk_compute_interface_gap(kind, def->constrained_axes, a, b);
 
     /* With a drive: relative to the driven frame, or to the prescribed length. */
-    yk_constraint constraint = yk_constraint_make(kind, def->constrained_axes, def->drive);
+    yk_constraint constraint = yk_constraint_of(kind, def);
     yk_constraint_kinematics kinematics;
     yk_constraint_kinematics_at(&constraint, t, a, b, &kinematics);
+    if (nonholonomic)
+        return gap_of_rows(&constraint, &kinematics);
     if (constraint.length <= 0)
         return yk_compute_interface_gap(kind, def->constrained_axes, &kinematics.a, &kinematics.b);
 
@@ -73,6 +91,8 @@ void yk_ledger_add_gap(yk_system *system, yk_interface *interface, double t)
     yk_interface_gap gap = present_gap(system, interface, t);
     yk_interface_gap *largest = &interface->statistics.max_gap;
     raise_to(&largest->position, gap.position);
+    for (int row = 0; row < YK_SLIP_ROWS; row++)
+        raise_to(&largest->position, fabs(interface->slip[row]));
     raise_to(&largest->rotation, gap.rotation);
     raise_to(&largest->velocity, gap.velocity);
     raise_to(&largest->angular_velocity, gap.angular_velocity);
@@ -89,8 +109,7 @@ double yk_driven_created(const yk_system *system, const yk_interface *interface,
     double t = system->t;
 
     /* The driven frame at both ends of the step. */
-    yk_constraint constraint =
-        yk_constraint_make(interface->kind, def->constrained_axes, def->drive);
+    yk_constraint constraint = yk_constraint_of(interface->kind, def);
     yk_constraint_kinematics start;
     yk_constraint_kinematics end;
     yk_constraint_kinematics_at(&constraint, t, yk_before_a(system, interface),

@@ -69,6 +69,9 @@ double yk_wrench_size(yk_port_kind kind, const yk_wrench *a);
 double *yk_wrench_pack(yk_port_kind kind, const yk_wrench *wrench, double *array);
 const double *yk_wrench_unpack(yk_port_kind kind, const double *array, yk_wrench *wrench);
 
+/* Largest number of rows of a nonholonomic joint (rolling.h), each of which may accumulate slip. */
+enum { YK_SLIP_ROWS = 3 };
+
 /* Both ----------------------------------------------------------------------------------------- */
 
 /* Distance of two motions along the constrained axes, in the frame of b. */

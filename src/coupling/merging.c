@@ -224,6 +224,7 @@ static yk_status describe_merge(yk_system *system, const yk_system_description *
         joint->port_b = interface->motion_port;
         joint->constrained_axes = interface->constrained_axes;
         joint->drive = interface->drive;
+        joint->radius = interface->radius;
     }
 
     group->merge = (yk_merge_def){

@@ -4,6 +4,7 @@
 
 #include "coupling/energy_balance.h"
 #include "coupling/loops.h"
+#include "coupling/slip.h"
 #include "coupling/step_frame.h"
 #include "coupling/system.h"
 #include "math/integrators.h"
@@ -246,6 +247,8 @@ void yk_system_keep_start(yk_system *system)
 void yk_system_keep_step(yk_system *system)
 {
     yk_ledger_add_step(system);
+    for (int i = 0; i < system->interface_count; i++)
+        yk_slip_add_step(system, &system->interfaces[i]);
 
     /* The motions at the start of this step are the earlier motions of the next prediction. */
     for (int i = 0; i < system->participant_count; i++) {

@@ -11,7 +11,8 @@
  * the words are those of the scheme in use. Without a policy there are no words of it.
  *
  * A participant with substeps has, in addition to the words of its subsystem, data of the coupling:
- * the mean wrenches of the last macro step and the motion before it.
+ * the mean wrenches of the last macro step and the motion before it. The slip of nonholonomic joints follows the words of the
+ * participants.
  *
  * Counters and the latest outputs and inputs are not part of the state. Checkpoints store them in
  * addition. */
@@ -27,6 +28,7 @@
 #include "coupling/failure.h"
 #include "coupling/participant.h"
 #include "coupling/scheme_options.h"
+#include "coupling/slip.h"
 #include "coupling/step_control.h"
 #include "coupling/system.h"
 
@@ -267,8 +269,8 @@ yk_status yk_system_prepare_states(yk_system *system)
 
     /* The scheme, step control, the policy and the clock. If a subsystem has no image, the system
      * has none; then `returning` is only used for time windows (time_window.c). */
-    system->layout.word_count += own.word_count;
-    system->layout.continuous_count += own.continuous_count;
+    system->layout.word_count += own.word_count + yk_slip_words(system);
+    system->layout.continuous_count += own.continuous_count + yk_slip_words(system);
     system->layout.word_count += YK_CONTROLLER_WORDS + CLOCK_WORDS;
     if (yk_policy_repeats(system))
         system->layout.word_count += YK_POLICY_WORDS;
@@ -398,6 +400,8 @@ yk_status yk_system_get_state(const yk_system *system, double *image)
         opaque = put(opaque, &m->earlier_step, 1);
     }
 
+    continuous = yk_slip_get(system, continuous);
+
     /* The scheme. Unused words are zero. */
     yk_state_layout own = yk_scheme_state_layout(system);
     yk_state_layout reserve = scheme_reserve(system);
@@ -462,6 +466,8 @@ yk_status yk_system_set_state(yk_system *system, const double *image)
         for (size_t port = 0; port < ports; port++)
             m->values[port].wrench = m->mean_wrenches[port];
     }
+
+    continuous = yk_slip_set(system, continuous);
 
     /* Step control, the policy with the scheme that was in use, and the clock, which the scheme may
      * read. */

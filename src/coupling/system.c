@@ -8,6 +8,7 @@
 
 #include <float.h>
 #include <math.h>
+#include <string.h>
 
 #include "coupling/access.h"
 #include "coupling/energy_balance.h"
@@ -630,6 +631,7 @@ static yk_status start_system(yk_system *system)
     for (int i = 0; i < system->interface_count; i++) {
         system->interfaces[i].statistics = (yk_interface_statistics){0};
         system->interfaces[i].residual = 0;
+        memset(system->interfaces[i].slip, 0, sizeof system->interfaces[i].slip);
     }
 
     yk_system_announce_states(system);

@@ -200,6 +200,10 @@ typedef struct yk_interface {
     /* Distance of the two sides before the assembly or the first step closes it (m). */
     double start_gap;
 
+    /* Slip of a nonholonomic joint that has accumulated up to the start of the step (m), see slip.h.
+     * Part of the state. */
+    double slip[YK_SLIP_ROWS];
+
     /* Statistics of the run, and their values before a step that may be rolled back. */
     yk_interface_statistics statistics;
     yk_interface_statistics kept;

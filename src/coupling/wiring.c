@@ -212,17 +212,21 @@ static yk_status create_interface(yk_system *system, int number)
     if (status != YK_OK)
         return status;
 
-    /* A prescribed relative motion is a constraint with a wrench on both sides. */
-    if (def->drive && !yk_both_take_wrench(interface)) {
+    /* A prescribed relative motion is a constraint with a wrench on both sides. So is a nonholonomic joint: its rows mix
+     * directions of both sides. */
+    unsigned nonholonomic = def->constrained_axes & (YK_AXIS_KNIFE_EDGE | YK_AXIS_ROLLING);
+    if ((def->drive || nonholonomic) && !yk_both_take_wrench(interface)) {
         if (system->traits & YK_SCHEME_IS_FORCE_FORCE)
             return yk_fail(context, YK_ERROR_CAPABILITY,
                            "interface '%s' prescribes a relative motion to a port that takes "
-                           "motion only; drive a joint inside the subsystem of the other side",
+                           "motion only; place the joint inside the subsystem of the other side",
                            name);
 
         const char *what = "prescribes a relative motion";
         if (def->constrained_axes & YK_AXIS_DISTANCE)
             what = "keeps a distance";
+        if (nonholonomic)
+            what = "is a knife edge or a rolling disc";
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "interface '%s' %s, which needs wrenches on both sides: choose the scheme "
                        "%s, or %s; others can do it between subsystems that report what their "

@@ -754,6 +754,15 @@ int yk_joint_pieces(unsigned constrained, unsigned driven,
         return 1;
     }
 
+    /* So are nonholonomic joints. */
+    if (constrained & (YK_AXIS_KNIFE_EDGE | YK_AXIS_ROLLING)) {
+        yk_joint_kind kind = YK_JOINT_KNIFE_EDGE;
+        if (constrained & YK_AXIS_ROLLING)
+            kind = YK_JOINT_ROLLING;
+        pieces[0] = (yk_joint_piece){kind, 0, to_axis[Z], -1};
+        return 1;
+    }
+
     /* At most one rotation can be driven: alone, or if both others are constrained. */
     unsigned held = constrained & ~driven;
     int driven_rotations = 0;

@@ -130,7 +130,7 @@ typedef struct yk_joint_piece {
 enum { YK_JOINT_PIECES_MAX = 5 };
 
 /* The joints that together represent a mask of relative motions, some of them driven, in the axes
- * of the first marker. At most one rotation can be driven: about an axis that the joint otherwise
+ * of the first marker, or the joint of a mask that is combined with no other axis. At most one rotation can be driven: about an axis that the joint otherwise
  * keeps common, or alone, with the translations perpendicular to it all constrained or all free.
  * Returns 0 if it is not possible. */
 int yk_joint_pieces(unsigned constrained, unsigned driven,

@@ -399,6 +399,32 @@ static const yk_relative_motion *read_drive(yk_scenario *scenario, const yk_node
     return motions;
 }
 
+/* Radius of a rolling disc; 0 for all other joints. */
+static double read_radius(yk_scenario *scenario, const yk_node *interface, unsigned axes)
+{
+    yk_diagnostics *diagnostics = scenario->resolver.diagnostics;
+    const yk_node *radius = yk_node_get(interface, "radius");
+    if (axes == YK_AXIS_ROLLING && !radius)
+        yk_node_error(diagnostics, yk_node_get(interface, "joint"),
+                      "needs 'radius', the radius of the disc");
+    if (axes != YK_AXIS_ROLLING && radius)
+        yk_node_error(diagnostics, radius, "belongs to the joint rolling");
+    if (axes != YK_AXIS_ROLLING)
+        return 0;
+
+    /* The disc stands on the plane, so that the two markers have no common place. */
+    static const char *const keys[] = {"at", "axis", "orientation"};
+    for (int i = 0; i < 3; i++) {
+        const yk_node *key = yk_node_get(interface, keys[i]);
+        if (key)
+            yk_node_error(diagnostics, key,
+                          "the centre of a rolling disc and its plane have different places: give "
+                          "the ports their places in their subsystems");
+    }
+
+    return radius ? yk_node_number(interface, "radius") : 0;
+}
+
 /* Interfaces ----------------------------------------------------------------------------------- */
 
 /* Interfaces, wires and subsystems share the names of channels: report duplicates. */
@@ -481,6 +507,7 @@ void yk_scenario_read_interfaces(yk_scenario *scenario)
             .motion_port = b.port,
             .constrained_axes = axes,
             .drive = read_drive(scenario, node, axes, kind),
+            .radius = read_radius(scenario, node, axes),
         };
     }
 

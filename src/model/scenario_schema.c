@@ -116,6 +116,10 @@ static const yk_option_choice joint_words[] = {
     {"driven-rotation", "only the angle about the common z axis, to be prescribed by `drive`"},
     {"driven-translation", "only the displacement along z, to be prescribed by `drive`"},
     {"distance", "the distance of the two origins, `distance`; all other motions are free"},
+    {"knife-edge",
+     "the first side's origin moves relative to the second only along its own x and z: a skate"},
+    {"rolling", "a disc about z of the first side, of the given `radius`, rolls without slip on x "
+                "and y of the second"},
     {NULL, NULL},
 };
 const unsigned yk_joint_axes[] = {
@@ -133,6 +137,8 @@ const unsigned yk_joint_axes[] = {
     YK_AXIS_RZ,
     YK_AXIS_Z,
     YK_AXIS_DISTANCE,
+    YK_AXIS_KNIFE_EDGE,
+    YK_AXIS_ROLLING,
 };
 
 static const yk_option drive_fields[] = {
@@ -174,6 +180,10 @@ static const yk_option interface_fields[] = {
      .description = "initial orientation of both markers, in the whole system; instead of `axis`"},
     {"distance", YK_OPTION_FUNCTION, "m",
      .description = "of the joint `distance`: a number or an expression of time. For the same "
+                    "schemes as `drive`"},
+    {"radius", YK_OPTION_NUMBER, "m", .range = YK_POSITIVE,
+     .description = "of the joint `rolling`: the radius of the disc. `knife-edge` and `rolling` "
+                    "are possible in the same "
                     "schemes as `drive`"},
     {"drive", YK_OPTION_SECTION, .section = &drive_section,
      .description =

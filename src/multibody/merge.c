@@ -382,6 +382,7 @@ static yk_status connect_parts(yk_context *context, const yk_merge_def *merge,
         made.name = name;
         made.kind = piece->kind;
         made.constrained_axes = piece->constrained;
+        made.length = joint->radius / merge->length_unit;
 
         made.bodies[0] = port_b->bodies[0];
         made.bodies[1] = port_a->bodies[0];

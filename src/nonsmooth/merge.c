@@ -358,6 +358,7 @@ static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_m
         yk_joint_def def = yk_joint_default();
         def.kind = piece->kind;
         def.constrained_axes = piece->constrained;
+        def.length = joint->radius / merge->length_unit;
         def.bodies[0] = b->body;
         def.bodies[1] = a->body;
         def.markers[0] = b->marker;

@@ -1,6 +1,6 @@
 /* The constraint of an interface: its rates against differences in time along smooth motions, and
  * its gradient against differences by every coordinate of both sides, for all axes, driven and
- * not. */
+ * not. Rows on velocity level have no value of their own: their derivatives are those of the rate by the velocities. */
 #include "coupling/constraint.h"
 
 #include "math/polynomial.h"
@@ -49,6 +49,8 @@ static const struct {
     {YK_AXES_ALL, drive},
     {YK_AXIS_X | YK_AXIS_Y | YK_AXIS_Z, drive},
     {YK_AXIS_Z | YK_AXIS_RX, drive},
+    {YK_AXIS_KNIFE_EDGE, NULL},
+    {YK_AXIS_ROLLING, NULL},
 };
 enum { CASES = sizeof cases / sizeof *cases };
 
@@ -60,10 +62,16 @@ static void values_of(const yk_constraint *constraint, double t, const yk_motion
     yk_constraint_value(constraint, &place, g);
 }
 
+/* The lowest level of a row. */
+static int first_level(const yk_constraint *constraint, int row)
+{
+    return yk_row_on_velocity(&constraint->row[row]) ? 1 : 0;
+}
+
 static void rates_are_those_of_the_values(void **state)
 {
     (void)state;
-    const double t = 0.4, dt = 1e-4;
+    const double t = 0.4, dt = 3e-5;
     for (int c = 0; c < CASES; c++) {
         yk_constraint constraint =
             yk_constraint_make(YK_PORT_MARKER, cases[c].constrained, cases[c].drive);
@@ -74,7 +82,7 @@ static void rates_are_those_of_the_values(void **state)
             values_of(&constraint, at, &a, &b, g[i]);
         }
         for (int row = 0; row < constraint.row_count; row++)
-            for (int level = 0; level + 1 < YK_LEVELS; level++)
+            for (int level = first_level(&constraint, row); level + 1 < YK_LEVELS; level++)
                 assert_near(g[1][level + 1][row], (g[2][level][row] - g[0][level][row]) / (2 * dt),
                             1e-6);
     }
@@ -132,11 +140,37 @@ static void the_gradient_is_that_of_the_values(void **state)
                     both[side] = moved(&sides[side], k, i == 0 ? -step : step);
                     values_of(&constraint, t, &both[0], &both[1], g[i]);
                 }
-                for (int level = 0; level < YK_LEVELS; level++)
-                    for (int row = 0; row < constraint.row_count; row++)
+                for (int row = 0; row < constraint.row_count; row++)
+                    for (int level = first_level(&constraint, row); level < YK_LEVELS; level++)
                         assert_near(gradient.by[side][level][row][k],
                                     (g[1][level][row] - g[0][level][row]) / (2 * step), 2e-8);
             }
+    }
+}
+
+static void slip_follows_positions_as_its_rate_follows_velocities(void **state)
+{
+    (void)state;
+    const unsigned joints[] = {YK_AXIS_KNIFE_EDGE, YK_AXIS_ROLLING};
+    const yk_motion a = motion_at(0.4, 0.8), b = motion_at(0.4, 1.7);
+    for (int i = 0; i < 2; i++) {
+        yk_constraint constraint = yk_constraint_make(YK_PORT_MARKER, joints[i], NULL);
+        yk_constraint_kinematics place;
+        yk_constraint_kinematics_at(&constraint, 0.4, &a, &b, &place);
+        for (int row = 0; row < YK_SLIP_ROWS; row++)
+            place.slip[row] = 0.1 * (row + 1);
+        double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
+        yk_constraint_gradient gradient;
+        yk_constraint_value(&constraint, &place, g);
+        yk_constraint_differentiate(&constraint, &place, &gradient);
+        for (int row = 0; row < constraint.row_count; row++) {
+            if (first_level(&constraint, row) == 0)
+                continue;
+            assert_true(g[0][row] == place.slip[row]);
+            for (int side = 0; side < 2; side++)
+                for (int k = 0; k < 6; k++)
+                    assert_true(gradient.by[side][0][row][k] == gradient.by[side][1][row][6 + k]);
+        }
     }
 }
 
@@ -174,6 +208,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(rates_are_those_of_the_values),
         cmocka_unit_test(the_gradient_is_that_of_the_values),
+        cmocka_unit_test(slip_follows_positions_as_its_rate_follows_velocities),
         cmocka_unit_test(wrenches_do_the_work_of_their_rows),
     };
     return cmocka_run_group_tests_name("constraint", tests, NULL, NULL);

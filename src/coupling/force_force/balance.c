@@ -5,6 +5,7 @@
 
 #include "base/clock.h"
 #include "coupling/participant.h"
+#include "coupling/slip.h"
 #include "coupling/step_frame.h"
 #include "math/so3.h"
 
@@ -243,6 +244,7 @@ static yk_status linearise(yk_balance *balance, yk_system *system)
         yk_constraint_kinematics kinematics;
         double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
         yk_constraint_kinematics_at(&own->constraint, system->t + h, &a, &b, &kinematics);
+        yk_slip_at_end(system, own->interface, &own->constraint, &kinematics);
         yk_constraint_value(&own->constraint, &kinematics, g);
         yk_constraint_differentiate_levels(&own->constraint, &kinematics, LEVELS, &own->gradient);
 
@@ -487,7 +489,7 @@ yk_status yk_balance_create(yk_system *system, yk_balance **made)
         yk_balance_interface *own = &balance->interfaces[balance->count++];
         const yk_interface_def *def = &interface->def;
         own->interface = i;
-        own->constraint = yk_constraint_make(interface->kind, def->constrained_axes, def->drive);
+        own->constraint = yk_constraint_of(interface->kind, def);
 
         /* Both participants, with all of their wrench ports. */
         const int sides[2] = {def->wrench_subsystem, def->motion_subsystem};

@@ -120,8 +120,7 @@ yk_status yk_index1_create(yk_system *system, const void *options, yk_scheme **s
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         const yk_interface_def *def = &interface->def;
-        x->interfaces[i].constraint =
-            yk_constraint_make(interface->kind, def->constrained_axes, def->drive);
+        x->interfaces[i].constraint = yk_constraint_of(interface->kind, def);
 
         yk_motion **moments = &x->moments[def->motion_subsystem];
         if (!yk_index1_is_relation(interface) || *moments)

@@ -12,7 +12,7 @@
 
 #include <string.h>
 
-#include "math/so3.h"
+#include "coupling/slip.h"
 
 void yk_index1_kinematics(const yk_system *system, int number, double t,
                           yk_constraint_kinematics *kinematics)
@@ -22,6 +22,8 @@ void yk_index1_kinematics(const yk_system *system, int number, double t,
     const yk_motion *b = &yk_value_b(system, interface)->motion;
     const yk_index1_interface *own = &yk_index1_of(system)->interfaces[number];
     yk_constraint_kinematics_at(&own->constraint, t, a, b, kinematics);
+    if (t > system->t)
+        yk_slip_at_end(system, number, &own->constraint, kinematics);
 }
 
 /* Directions ----------------------------------------------------------------------------------- */
@@ -317,7 +319,7 @@ void yk_index1_work(const yk_scheme *scheme, const yk_system *system, int number
  * determines it, up to the order of the scheme.
  *
  * The motion of a port between the ends of the step, which determines these directions, is given by
- * its path. */
+ * its path (path.h). */
 
 static const yk_index1_basis bases[YK_INPUT_COEFFICIENT_COUNT] = {
     {.degree = 0, .parameters = 1, .shape = {{2.0 / 3}}, .condition = {{1, 1, 0}}, .node = {0.5}},
@@ -361,72 +363,4 @@ yk_index1_basis yk_index1_basis_of(int degree)
     }
 
     return basis;
-}
-
-/* Paths of ports between the ends of a macro step ---------------------------------------------- */
-
-static void between(double h, yk_vec3 y0, yk_vec3 v0, yk_vec3 a0, yk_vec3 y1, yk_vec3 v1,
-                    yk_vec3 a1, yk_vec3 c[YK_PATH_COEFFICIENTS])
-{
-    double x[YK_PATH_COEFFICIENTS];
-    double y[YK_PATH_COEFFICIENTS];
-    double z[YK_PATH_COEFFICIENTS];
-    yk_poly_quintic(h, y0.x, v0.x, a0.x, y1.x, v1.x, a1.x, x);
-    yk_poly_quintic(h, y0.y, v0.y, a0.y, y1.y, v1.y, a1.y, y);
-    yk_poly_quintic(h, y0.z, v0.z, a0.z, y1.z, v1.z, a1.z, z);
-    for (int i = 0; i < YK_PATH_COEFFICIENTS; i++)
-        c[i] = yk_v3(x[i], y[i], z[i]);
-}
-
-yk_path yk_path_between(yk_port_kind kind, double h, const yk_motion *from, const yk_motion *to)
-{
-    yk_path path = {.kind = kind, .orientation = yk_q_identity()};
-    between(h, from->position, from->velocity, from->acceleration, to->position, to->velocity,
-            to->acceleration, path.linear);
-    if (kind != YK_PORT_MARKER)
-        return path;
-
-    /* The rotation vector from one orientation to the other, and its rates at the end: omega = T
-     * theta', alpha = T' theta' + T theta''. */
-    yk_quat back = yk_q_conjugate(from->orientation);
-    yk_vec3 theta = yk_so3_log(yk_q_mul(to->orientation, back));
-    yk_mat3 inverse = yk_so3_left_tangent_inverse(theta);
-    yk_vec3 rate = yk_m3_apply(inverse, to->angular_velocity);
-    yk_vec3 curved = yk_m3_apply(yk_so3_left_tangent_rate(theta, rate), rate);
-    yk_vec3 second = yk_m3_apply(inverse, yk_v3_sub(to->angular_acceleration, curved));
-    between(h, yk_v3(0, 0, 0), from->angular_velocity, from->angular_acceleration, theta, rate,
-            second, path.angular);
-    path.orientation = from->orientation;
-
-    return path;
-}
-
-/* Horner's rule, with the derivative. */
-static void evaluate(const yk_vec3 c[YK_PATH_COEFFICIENTS], double t, yk_vec3 *value, yk_vec3 *rate)
-{
-    *value = c[YK_PATH_COEFFICIENTS - 1];
-    *rate = yk_v3(0, 0, 0);
-
-    for (int i = YK_PATH_COEFFICIENTS - 2; i >= 0; i--) {
-        *rate = yk_v3_axpy(t, *rate, *value);
-        *value = yk_v3_axpy(t, *value, c[i]);
-    }
-}
-
-void yk_path_at(const yk_path *path, double t, yk_motion *motion)
-{
-    evaluate(path->linear, t, &motion->position, &motion->velocity);
-    motion->acceleration = yk_v3(0, 0, 0);
-    motion->orientation = path->orientation;
-    motion->angular_velocity = yk_v3(0, 0, 0);
-    motion->angular_acceleration = yk_v3(0, 0, 0);
-    if (path->kind == YK_PORT_SCALAR)
-        return;
-
-    /* R = exp(theta) R_0, omega = T(theta) theta'. */
-    yk_vec3 theta;
-    yk_vec3 rate;
-    evaluate(path->angular, t, &theta, &rate);
-    motion->orientation = yk_q_mul(yk_so3_exp(theta), path->orientation);
-    motion->angular_velocity = yk_m3_apply(yk_so3_left_tangent(theta), rate);
 }

@@ -269,9 +269,10 @@ static yk_status connect_ports(yk_export_model *m, bool wrenches)
         /* A wrench has all components, also those that the interface does not constrain. */
         if (takes == YK_CAUSALITY_WRENCH_INPUT && port->kind == YK_PORT_MARKER)
             axes = YK_AXES_ALL;
-        if (axes == YK_AXIS_DISTANCE)
+        if (axes & (YK_AXIS_DISTANCE | YK_AXIS_KNIFE_EDGE | YK_AXIS_ROLLING))
             return yk_fail(m->context, YK_ERROR_CAPABILITY,
-                           "port '%s' is joined by a distance, which an FMU cannot prescribe; let "
+                           "port '%s' is joined by a distance, a knife edge or a rolling disc, "
+                           "which an FMU cannot prescribe; let "
                            "it take a wrench",
                            port->name);
 
