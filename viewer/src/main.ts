@@ -3,14 +3,17 @@
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
 import { channelOf, decode, decodeText, Report, Run } from "./data";
+import { canEncode, encodeVideo } from "./video";
 import { RunControl } from "./control";
 import { Live, LiveState } from "./live";
 import { Plots } from "./plots";
 import { openScreen, Picked, Screen, View3D } from "./scene3d";
 import { showTables, Table } from "./tables";
 import { trustPanel, verdict } from "./trust";
-import { button, colourOf, el, number, svg, unitText } from "./ui";
+import { button, colourOf, download, el, number, svg, unitText } from "./ui";
 
+const VIDEO_RATE = 30; // frames per second
+const VIDEO_FRAMES_MAX = 18000; // ten minutes
 const SPEEDS = [0.001, 0.002, 0.005, 0.01, 0.02, 0.05, 0.1, 0.2, 0.5, 1, 2, 5, 10];
 const CONTACTS_SHOWN = 60; // in a frame; where there are more they are shown when they are asked for
 
@@ -37,6 +40,8 @@ class App {
   private readonly badge = button("", "what the run says of itself", () => this.show("Trust"));
   private readonly atEnd = button("live", "stay at the present end of the run", () => this.setFollowing(!this.following));
   private readonly liveBar = el("progress", { attrs: { max: "1", value: "0", "aria-label": "progress of the run" } });
+  private readonly video = button("video", "save the run as a video, as it is seen now, at the chosen speed", () => void this.saveVideo());
+  private encoding = false;
   private readonly control: RunControl | null;
   private readonly liveText = el("span", { class: "left muted" });
   private readonly measure = button("measure", "distance of two points (m)", () => undefined);
@@ -172,6 +177,7 @@ class App {
       button("full", "full screen (g)", () => this.toggleFullScreen()),
       this.measure,
     );
+    if (canEncode() && !this.live) views.append(this.video);
     this.viewport.append(el("div", { class: "corner" }, [this.names, this.pickedBox]), views, this.triad, this.tools, this.message);
     view.onTurn = () => this.drawTriad(view.axes);
     this.describe(view, run);
@@ -486,6 +492,64 @@ class App {
     this.last = 0;
   }
 
+  /** The whole run at the chosen speed, with the present camera; a second click stops it. */
+  async makeVideo(): Promise<Blob | null> {
+    const view = this.view!;
+    const canvas = document.createElement("canvas");
+    [canvas.width, canvas.height] = view.canvasSize.map((pixels) => pixels - (pixels % 2));
+    const paper = canvas.getContext("2d", { alpha: false })!;
+    const style = getComputedStyle(this.viewport);
+    const size = Math.round(canvas.height / 36);
+    const seconds = (this.end - this.start) / this.speed;
+    const frames = Math.max(2, Math.min(VIDEO_FRAMES_MAX, Math.round(seconds * VIDEO_RATE) + 1));
+    const before = this.time;
+    this.setPlaying(false);
+    try {
+      return await encodeVideo({
+        width: canvas.width,
+        height: canvas.height,
+        frames,
+        rate: VIDEO_RATE,
+        draw: (frame) => {
+          this.setTime(this.start + ((this.end - this.start) * frame) / (frames - 1));
+          paper.fillStyle = style.backgroundColor;
+          paper.fillRect(0, 0, canvas.width, canvas.height);
+          view.paint(canvas);
+          paper.fillStyle = style.color;
+          paper.font = `${size}px sans-serif`;
+          paper.fillText(this.clock.textContent ?? "", size, canvas.height - size);
+          return canvas;
+        },
+        progress: (part) => {
+          this.video.textContent = `${Math.round(100 * part)} %`;
+          return this.encoding;
+        },
+      });
+    } finally {
+      this.setTime(before);
+    }
+  }
+
+  private async saveVideo(): Promise<void> {
+    if (!this.view) return;
+    if (this.encoding) {
+      this.encoding = false;
+      return;
+    }
+    this.encoding = true;
+    this.video.classList.add("on");
+    try {
+      const video = await this.makeVideo();
+      if (video) download(`${(this.run.title || this.run.label).replace(/[^\p{L}\p{N}]+/gu, "-")}.webm`, video);
+    } catch (error) {
+      this.message.hidden = false;
+      this.message.textContent = `No video: ${(error as Error).message}`;
+    }
+    this.encoding = false;
+    this.video.classList.remove("on");
+    this.video.textContent = "video";
+  }
+
   private setLoop(on: boolean): void {
     this.loop = on;
     this.looping.classList.toggle("on", on);
@@ -507,7 +571,7 @@ class App {
       }
       this.last = now;
     }
-    this.view?.draw();
+    if (!this.encoding) this.view?.draw(); // a video draws its own frames
     requestAnimationFrame((next) => this.tick(next));
   }
 

@@ -1193,6 +1193,18 @@ export class View3D {
     return small.toDataURL("image/png");
   }
 
+  /** Draws the model as it is seen now on another canvas. */
+  paint(canvas: HTMLCanvasElement): void {
+    this.renderer.render(this.three, this.camera);
+    canvas.getContext("2d")!.drawImage(this.element, 0, 0, canvas.width, canvas.height);
+    this.dirty = true;
+  }
+
+  /** Size of the canvas in pixels. */
+  get canvasSize(): [number, number] {
+    return [this.element.width, this.element.height];
+  }
+
   /** Has all shaders compiled beside the page, where the browser can; else the first picture waits for those that it needs. */
   async compile(): Promise<void> {
     if (this.renderer.extensions.has("KHR_parallel_shader_compile")) await this.renderer.compileAsync(this.three, this.camera);

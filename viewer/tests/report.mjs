@@ -314,6 +314,25 @@ try {
   await card.locator("select.mode").selectOption("difference");
   check((await card.locator(".legend").textContent()).includes("−"), "the legend does not name the difference");
   await tab.screenshot({ path: join(folder, "both-light.png") });
+
+  // The run as a video: a file that plays from start to end, and in which one can jump.
+  await tab.locator(".transport select").selectOption("1");
+  const [download] = await Promise.all([tab.waitForEvent("download", { timeout: 120000 }), tab.getByRole("button", { name: "video" }).click()]);
+  const film = readFileSync(await download.path()).toString("base64");
+  check(/\.webm$/.test(download.suggestedFilename()), `the video is named ${download.suggestedFilename()}`);
+  const [duration, wide, middle] = await tab.evaluate(async (bytes) => {
+    const video = document.createElement("video");
+    video.src = URL.createObjectURL(new Blob([Uint8Array.from(atob(bytes), (c) => c.charCodeAt(0))], { type: "video/webm" }));
+    const event = (name) => new Promise((done, fail) => ((video.onerror = () => fail(new Error("the video cannot be played"))), (video[`on${name}`] = done)));
+    await event("loadeddata");
+    video.currentTime = video.duration / 2;
+    await event("seeked");
+    return [video.duration, video.videoWidth, video.currentTime];
+  }, film);
+  const canvas = await tab.evaluate(() => document.querySelector(".viewport canvas, .stage canvas").width);
+  check(Math.abs(duration - 31 / 30) < 0.002, `a run of 1 s is a video of ${duration} s`);
+  check(Math.abs(middle - duration / 2) < 0.05, `jumping to the middle leads to ${middle} s`);
+  check(Math.abs(wide - canvas) <= 1, `the video is ${wide} wide, the model ${canvas}`);
   for (const problem of problems) check(false, `two runs: ${problem}`);
   await context.close();
 } finally {
