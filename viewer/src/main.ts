@@ -177,6 +177,7 @@ class App {
       button("full", "full screen (g)", () => this.toggleFullScreen()),
       this.measure,
     );
+    this.video.classList.add("video");
     if (canEncode() && !this.live) views.append(this.video);
     this.viewport.append(el("div", { class: "corner" }, [this.names, this.pickedBox]), views, this.triad, this.tools, this.message);
     view.onTurn = () => this.drawTriad(view.axes);
