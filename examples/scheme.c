@@ -1,9 +1,9 @@
 /* Your own coupling scheme, run by a scenario that names it.
  *
- * Averaged Jacobi: all subsystems make a step at the same time, with what is known at its start.
- * Second sides of interfaces follow the motion that is predicted of their partners, first sides
- * take a weighted mean of the wrenches of the last two steps. The weight is an option, and a key
- * of the scenario beside `scheme`.
+ * Averaged Jacobi: all subsystems step at the same time, with the values at the start of the step.
+ * Second sides of interfaces follow the predicted motion of their partners, first sides
+ * receive a weighted mean of the wrenches of the last two steps. The weight is an option, and a key
+ * of the scenario next to `scheme`.
  *
  *   cc scheme.c $(pkg-config --cflags --libs yoke) -lm
  *

@@ -1,4 +1,4 @@
-# What the parts of the studies share; sourced by studies/PAPER/PART from the top of the source tree.
+# Functions of all parts of the studies; sourced by studies/PAPER/PART from the top of the source tree.
 #
 # A part has two functions: `runs` names the computations, each with `job` or `quick`, and `results` turns their files into
 # numbers and pictures. Its last line is `study "$@"`. scripts/studies runs the computations of all parts side by side.
@@ -34,7 +34,7 @@ job() {
     quick "$@"
 }
 
-# quick SECONDS NAME COMMAND...: likewise, one that is short and is made by `scripts/studies --quick` too.
+# quick SECONDS NAME COMMAND...: the same for a short computation, which `scripts/studies --quick` also runs.
 quick() {
     local seconds=$1 name=$2
     shift 2
@@ -58,7 +58,7 @@ simulate() {
 }
 
 # bed NAME SUBSYSTEM RADIUS SCENARIO ARGUMENTS...: prints the file of the spheres of a subsystem at the start of a scenario. They
-# settle once, for all computations that start from them; the runs are the same to the bit.
+# settle once for all computations that start from them; the runs are bit-identical.
 bed() {
     local name=$1 subsystem=$2 radius=$3 file=$out/../beds/$1.csv
     shift 3

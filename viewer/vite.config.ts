@@ -1,7 +1,7 @@
 import { defineConfig, Plugin } from "vite";
 import { viteSingleFile } from "vite-plugin-singlefile";
 
-/** What the shaders of the viewer's materials (basic, Lambert, and its own) are made of; everything else is for features that it does not use. */
+/** Parts of the shaders of the viewer's materials (basic, Lambert, and its own); all others belong to features that it does not use. */
 const CHUNKS =
   /^(begin_vertex|beginnormal_vertex|bsdfs|clipping_planes_\w+|color_\w+|common|defaultnormal_vertex|colorspace_\w+|default_\w+|lights_lambert_\w+|lights_pars_begin|lights_fragment_(begin|end)|normal_fragment_begin|normal_pars_\w+|normal_vertex|opaque_fragment|project_vertex|specularmap_fragment|mesh(basic|lambert)_\w+)$/;
 

@@ -134,7 +134,7 @@ static inline void report_heap(const char *program, const char *method, int coun
            1e6 * seconds / steps, deepest / SPHERE_RADIUS, sqrt(speed), height);
 }
 
-/* Stack: nine cubes and a cube of a thousand times their mass on top. It must stay as it is. */
+/* Stack: nine cubes and a cube of a thousand times their mass on top. It must stay at rest. */
 enum { STACK_BOXES = 10 };
 static const double BOX_EDGE = 0.2, BOX_MASS = 1, TOP_MASS = 1000; /* m, kg */
 static const double STACK_FRICTION = 0.5;

@@ -2,8 +2,8 @@
  *
  *   m x'' + c x' + k x + k3 x^3 = F
  *
- * with the force F at its port, integrated by the classical Runge-Kutta method. The scenario beside
- * this file names the library and couples it with an oscillator of Yoke's.
+ * with the force F at its port, integrated by the classical Runge-Kutta method. The scenario in
+ * this folder names the library and couples it with an oscillator of Yoke.
  *
  *   cc -shared -fPIC duffing.c -o duffing.so $(pkg-config --cflags yoke)
  *   yoke run scenario.yaml */

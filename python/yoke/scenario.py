@@ -133,7 +133,7 @@ class Scenario(MutableMapping[str, Any]):
         return tuple(self._warnings)
 
     def to_dict(self) -> dict[str, Any]:
-        """The scenario as it is written, with all changes, without defaults."""
+        """The text of the scenario with all changes, without defaults."""
         context = Context()
         return _source(context, self._definition(context))
 

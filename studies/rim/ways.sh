@@ -1,7 +1,7 @@
-# What both examples of paper rim share; sourced after studies/frame.sh.
+# Functions of both examples of paper rim; sourced after studies/frame.sh.
 #
-# Timing. The paper's: slow subsystems take the wrench that the fast ones had at the end of the macro step before (order jacobi, wrenches
-# last), called "sampled" here. Ours, the default: the mean over the macro step that the fast ones have just made.
+# Timing of the paper: slow subsystems receive the wrench of the fast ones at the end of the previous macro step (sequence jacobi, slow_wrench
+# last), called "sampled" here. The default of Yoke: the mean over the current macro step of the fast ones.
 
 sampled=(--set coupling.sequence=jacobi --set coupling.slow_wrench=last)
 ways=(rim hold rim-sampled hold-sampled linear-sampled quadratic-sampled)
@@ -39,7 +39,7 @@ state_errors() {
     for step in "$@"; do
         for name in "${ways[@]}"; do
             for quantity in position velocity; do
-                # Where a run has swung beyond 1 m or 1 m/s, or has ended, it is chaotic: nothing but the order of magnitude is stated.
+                # Runs that exceed 1 m or 1 m/s, or that ended early, are chaotic: only the order of magnitude is stated.
                 number "$quantity-$name-$step" "$(error "$prefix$name-$step" "$reference" "$end" "$spacing" "$actuator.$quantity")" \
                     "$(case $name in rim | rim-sampled | hold) echo 5% ;; *) echo 30% ;; esac)"
             done

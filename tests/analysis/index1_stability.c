@@ -7,7 +7,7 @@
 #include "yoke/oscillator.h"
 
 /* One mass with the eigenvalue real +- i imaginary over a step of 1 s; paper index1 (42) with the
- * sign mended. */
+ * sign corrected. */
 static yk_oscillator_def mass_with(double mass, double real, double imaginary)
 {
     yk_oscillator_def def = yk_oscillator_default();

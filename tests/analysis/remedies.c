@@ -162,24 +162,24 @@ static void every_remedy_works_on_the_model_that_raised_it(void **state)
                 const yk_remedy *remedy = &wrong.report->findings[f].remedies[i];
                 if (remedy->override_count == 0)
                     continue;
-                yk_trial mended;
+                yk_trial repaired;
                 yk_finding_kind kind;
                 double largest;
-                run(now->model, now->overrides, remedy, "time.end=0.8", &mended);
-                bool serious = yk_report_serious(mended.report, &kind);
-                double off = yk_record_distance(mended.record, truth.record, &largest);
-                if (YK_FAILED(mended.status) || serious || !(off < 0.03))
+                run(now->model, now->overrides, remedy, "time.end=0.8", &repaired);
+                bool serious = yk_report_serious(repaired.report, &kind);
+                double off = yk_record_distance(repaired.record, truth.record, &largest);
+                if (YK_FAILED(repaired.status) || serious || !(off < 0.03))
                     print_error("case %d, %s: status %d, %s, off by %.3g\n", (int)c,
-                                remedy->overrides[0], mended.status,
-                                serious ? mended.report->findings[0].message : "", off);
-                assert_true(!YK_FAILED(mended.status));
+                                remedy->overrides[0], repaired.status,
+                                serious ? repaired.report->findings[0].message : "", off);
+                assert_true(!YK_FAILED(repaired.status));
                 assert_false(serious);
-                const yk_finding *left = find(mended.report, now->kind);
+                const yk_finding *left = find(repaired.report, now->kind);
                 if (left)
                     print_error("case %d, %s: %s\n", (int)c, remedy->overrides[0], left->message);
                 assert_null(left);
                 assert_true(off < 0.03);
-                yk_trial_release(&mended);
+                yk_trial_release(&repaired);
             }
         }
         yk_trial_release(&wrong);
@@ -219,11 +219,11 @@ static void remedies_that_fail_are_not_recommended(void **state)
             const yk_remedy *remedy = &f->remedies[0];
             assert_true(remedy->override_count > 0);
             assert_float_equal(remedy->verified_until, 4, 1e-9);
-            yk_trial mended;
-            run(crane, (const char *const[OVERRIDES_MAX]){schemes[c]}, remedy, NULL, &mended);
-            assert_int_equal(mended.status, YK_OK);
-            assert_false(yk_report_serious(mended.report, &kind));
-            yk_trial_release(&mended);
+            yk_trial repaired;
+            run(crane, (const char *const[OVERRIDES_MAX]){schemes[c]}, remedy, NULL, &repaired);
+            assert_int_equal(repaired.status, YK_OK);
+            assert_false(yk_report_serious(repaired.report, &kind));
+            yk_trial_release(&repaired);
         }
         for (int i = 0; i < untried.finding_count; i++)
             for (int k = 0; k < untried.findings[i].remedy_count; k++)

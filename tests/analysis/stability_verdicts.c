@@ -1,10 +1,10 @@
-/* Verdicts on couplings whose truth is known, and how many are right, wrong and undecided.
+/* Verdicts on couplings with a known answer: how many are right, wrong and undecided.
  *
  * Linear models: their motion grows or decays by a closed form that the scenario's head states,
  * and the recurrence of the scheme either grows beyond it or not (radii of the two-mass
- * oscillator agree with closed forms, see stability.c). A coupling by a rigid joint with too
- * heavy a motion side is unstable at every step. Mechanisms: a rod on its head falls whatever the
- * scheme is, and one that hangs does not; drift is neutral. A verdict may be undecided, but not
+ * oscillator agree with closed forms, see stability.c). A coupling by a rigid joint whose motion side
+ * is too heavy is unstable at every step. Mechanisms: an inverted rod falls under every
+ * scheme, and a hanging one does not; drift is neutral. A verdict may be undecided, but not
  * wrong. */
 #include <stdio.h>
 #include <string.h>

@@ -112,7 +112,7 @@ static void texts_look_like_those_of_printf(void **state)
     }
 }
 
-/* Whatever the fast way does not understand is left to strtod(). */
+/* Texts that the fast path does not handle are read by strtod(). */
 static void unusual_texts_are_read(void **state)
 {
     (void)state;

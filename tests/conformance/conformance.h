@@ -1,7 +1,7 @@
 /* One suite that every kind of subsystem must pass.
  *
- * A case tells how to make the subsystem and how to drive it; the suite checks what the contract
- * in yoke/subsystem.h promises: the table of operations, restarts, bit-exact rollback,
+ * A case creates the subsystem and sets its inputs; the suite checks the guarantees of the contract
+ * in yoke/subsystem.h: the table of operations, restarts, bit-exact rollback,
  * convergence under halved steps, the energy balance of the ports, and that stepping allocates
  * nothing. */
 #ifndef YOKE_TESTS_CONFORMANCE_H

@@ -489,8 +489,8 @@ static void rolling_and_spinning_friction(void **state)
     yk_context_destroy(context);
 }
 
-/* What is left after two sweeps over a floor and a wall, in other units of length: rotations count
- * as velocities at the radius, so that it is the same number of units per second. */
+/* Residual after two sweeps over a floor and a wall, in other units of length: rotations count
+ * as velocities at the radius, so that the residual is the same number of units per second. */
 static double rolling_residual(yk_context *context, double radius)
 {
     yk_network *network = make_network(context, NULL, false);
@@ -737,7 +737,7 @@ static bool stop_soon(void *user)
     return ++*questions >= 5;
 }
 
-/* Nobody waits for the end of a problem that is never solved. */
+/* A stop request ends iterations that do not converge. */
 static void a_stop_ends_iterations(void **state)
 {
     (void)state;

@@ -90,7 +90,7 @@ static void solvers_agree(void **state)
 }
 
 /* An interior-point method takes about as many steps for 40 contacts as for one; the methods that
- * stand in for it where it fails take twice as many. */
+ * replace it if it fails take twice as many. */
 static void accurate_takes_few_steps(void **state)
 {
     (void)state;

@@ -338,7 +338,7 @@ static void the_other_scheme_goes_on(void **state)
     assert_near(f.first_time, 0.1, 1e-12);
     assert_string_equal(f.first_message, "seen from outside");
 
-    /* A restarted system uses the first scheme and repeats the run to the bit. */
+    /* A restarted system uses the first scheme and repeats the run bit for bit. */
     uint64_t hash = hash_of(&p);
     assert_int_equal(yk_system_initialize(p.system), YK_OK);
     assert_int_equal(steps(&p, 10), YK_OK);

@@ -244,7 +244,7 @@ static void test_what_is_no_loop(void **state)
     yk_system_destroy(system);
 }
 
-/* A rollback repeats the steps of a loop to the bit. */
+/* A rollback repeats the steps of a loop bit for bit. */
 static void test_loops_keep_nothing_between_steps(void **state)
 {
     (void)state;

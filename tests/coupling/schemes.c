@@ -538,8 +538,8 @@ static void tight_prescribes_modified_inputs(void **state)
     }
 }
 
-/* What is prescribed before the partner has stepped decides the error of the schemes that do not repeat steps; after a tight
- * iteration it does not matter. */
+/* The motion that is prescribed before the partner has stepped determines the error of schemes that do not repeat steps.
+ * After a tight iteration it does not matter. */
 static void extrapolation_is_used_where_nothing_is_repeated(void **state)
 {
     (void)state;

@@ -1,5 +1,5 @@
-/* Scenarios with mistakes: every file of the folder bad/ gives exactly the messages that are
- * written beside it.
+/* Scenarios with errors: every file of the folder bad/ gives exactly the messages of the file with the
+ * same name.
  *
  * Lines that start with "#set " are overrides. test_bad --update rewrites the expectations; read
  * the difference. */

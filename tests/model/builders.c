@@ -1,6 +1,6 @@
-/* Models built in C (yoke/multibody.h, yoke/nonsmooth.h, yoke/oscillator.h, yoke/system.h): every
- * mistake is reported by `create` with the name of the part and of what is wrong, in the words of
- * the C interface; and a model built in C is that of the scenario, to the bit. */
+/* Models built in C (yoke/multibody.h, yoke/nonsmooth.h, yoke/oscillator.h, yoke/system.h): `create`
+ * reports every error with the name of the part and of the member, in the words of
+ * the C interface; and a model built in C equals that of the scenario bit for bit. */
 #include "test.h"
 
 #include <string.h>

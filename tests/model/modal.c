@@ -459,7 +459,7 @@ static void record_groups_make_the_same_body(void **state)
     }
 }
 
-/* What is wrong -------------------------------------------------------------------------------- */
+/* Errors --------------------------------------------------------------------------------------- */
 
 static void refused(yk_context *context, const yk_modal_files *files, const char *part)
 {

@@ -385,8 +385,8 @@ static void mistakes_have_one_message_each(void **state)
     }
 }
 
-/* Places inside an expression need the text as it stands in the file; otherwise the whole value
- * is meant. */
+/* Positions inside an expression refer to the text of the file; otherwise they refer to the whole
+ * value. */
 static void places_inside_expressions(void **state)
 {
     (void)state;

@@ -82,7 +82,7 @@ static void velocities_that_joints_forbid_are_named(void **state)
     assert_int_equal(warnings, 0);
 }
 
-/* Numbers of warnings are in SI units, whatever the units of the subsystem. */
+/* Numbers in warnings are in SI units, for any units of the subsystem. */
 static void warnings_are_in_si_units(void **state)
 {
     (void)state;

@@ -131,7 +131,7 @@ static void model_meets_its_reference(void **state)
 }
 
 /* Forces of single steps are impacts, up to twice the weight; their mean is the weight of the beads,
- * but for the momentum that these gain meanwhile: 0.4 kg, less than 0.1 m/s, in 2 s. */
+ * apart from the momentum that the beads gain: 0.4 kg, less than 0.1 m/s, in 2 s. */
 static void drum_bears_its_beads(void **state)
 {
     (void)state;

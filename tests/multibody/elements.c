@@ -384,7 +384,7 @@ static void drag_limits_a_fall(void **state)
     assert_near(at[0], -limit * tanh(G * 2 / limit), 1e-6);
 }
 
-/* A sliding ball starts to roll with 5/7 of its speed, whatever the friction. */
+/* A sliding ball starts to roll with 5/7 of its speed, for any friction. */
 static void ball_starts_to_roll(void **state)
 {
     (void)state;

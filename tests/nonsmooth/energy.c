@@ -6,7 +6,7 @@
 
 #include "math/so3.h"
 
-/* Of each pair; `test_energy 10000` runs as many in all, or a few more. */
+/* Number of cases per pair of shapes; `test_energy 10000` runs at least so many in all. */
 static int cases = 8;
 
 static const double SECONDS = 0.4;

@@ -226,7 +226,7 @@ static void test_sizes_have_their_moments(void **state)
             most = fmax(most, r);
         }
 
-        /* Of the cut laws. */
+        /* Moments of the truncated distributions. */
         double density = exp(-c * c / 2) / sqrt(2 * YK_PI);
         double kept = normal_below(c) - normal_below(-c);
         double expected = 1, variance = s * s / 3, low = 1 - s, high = 1 + s;

@@ -371,7 +371,7 @@ static scene struck_beds(int threads)
 }
 
 /* The image of a world that may sleep has the stated size, and nothing is written after it:
- * bodies of known motion are many, so that room for contacts cannot stand in for theirs. */
+ * there are many bodies with prescribed motion, so that the space for contacts cannot hide a missing space for them. */
 static void test_image_has_its_size(void **state)
 {
     (void)state;

@@ -144,8 +144,8 @@ static void test_million_on_top(void **state)
     scene_end(&s);
 }
 
-/* Twenty boxes of 1 kg under one of 1000 kg, with the solver as it is by default: they stand still
- * to rounding of their weight, and no step is left unsolved. Fifty sweeps alone let them fall. */
+/* Twenty boxes of 1 kg under one of 1000 kg, with the default solver: they stay at rest
+ * to rounding of their weight, and no step is unsolved. With fifty sweeps alone they fall. */
 static void test_loaded_stack_stands_by_default(void **state)
 {
     (void)state;

@@ -275,8 +275,8 @@ static void full_disk_is_an_error_and_leaves_whole_blocks(void **state)
     yk_record_destroy(record);
 }
 
-/* A file is read in a copy of the process. The C library sees to it that its allocator can be used
- * there whatever other threads do; the allocators of sanitizers do not. */
+/* A file is read in a copy of the process. The C library guarantees that its allocator can be used
+ * there while other threads run; the allocators of sanitizers do not. */
 static void *record_in_thread(void *user)
 {
     test_folder *mine = user;

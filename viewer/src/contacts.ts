@@ -115,7 +115,7 @@ export class ContactForces {
     return this.largest;
   }
 
-  /** What is drawn, for tests: point, normal and force of each contact. */
+  /** The drawn contacts, for tests: point, normal and force of each contact. */
   get shown(): number[][] {
     if (!this.bars.visible) return [];
     return Array.from({ length: this.bars.count }, (_, i) => [...this.drawn.subarray(9 * i, 9 * i + 9)]);

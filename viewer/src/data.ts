@@ -150,7 +150,7 @@ export interface Channel {
   time?: Float64Array; // where it is not that of the samples
 }
 
-/** What is monitored in every frame, in its order (include/yoke/record.h). */
+/** Monitored quantities of a frame, in the order of include/yoke/record.h. */
 function monitoredNames(scene: Scene): { name: string; unit: string }[] {
   if (!scene.monitor_version) return [];
   const own = [["spurious_energy", "J"]];
@@ -205,7 +205,7 @@ export class Contacts {
     for (let i = 0; i < counts.length; i++) this.ends.push((end += counts[i]));
   }
 
-  /** Those of one frame. */
+  /** The contacts of one frame. */
   of(frame: number): Float32Array {
     const from = frame > 0 ? this.ends[frame - 1] : 0;
     return this.values.values.subarray(9 * from, 9 * (this.ends[frame] ?? from));
@@ -235,7 +235,7 @@ export class Contacts {
   }
 }
 
-/** Where everything is over time. */
+/** Positions and orientations over time. */
 export class Frames {
   readonly moving: Int32Array; // body -> entry of the positions, -1: fixed
   readonly turning: Int32Array;
@@ -325,7 +325,7 @@ export class Frames {
     return [a, (t - time[a]) / (time[b] - time[a])];
   }
 
-  /** Where a body is, into 3 numbers; NaN where it is not there. */
+  /** Writes the position of a body into 3 numbers; NaN if the body does not exist at this time. */
   readPosition(body: number, frame: number, part: number, out: number[] | Float32Array, at = 0): void {
     const entry = this.moving[body];
     if (entry < 0) {
@@ -389,7 +389,7 @@ export class Frames {
     for (let k = 0; k < 4; k++) out[k] /= norm;
   }
 
-  /** What is monitored, by name; null where it is not, or not known. */
+  /** A monitored quantity by name; null if it is not monitored or unknown. */
   monitor(name: string): Channel | null {
     const at = this.monitored.findIndex((one) => one.name === name);
     const values = this.tables[4].values;
@@ -411,7 +411,7 @@ const NO_POSITION = 65535; // of a body that is not there in a frame
 export interface Run {
   file: string;
   label: string;
-  live: boolean; // it goes on while it is seen
+  live: boolean; // still running
   title: string;
   command: string;
   scenario: string;
@@ -446,7 +446,7 @@ export function channelNames(run: Run): string[] {
   return names;
 }
 
-/** By the browser, beside the page, where it can; else by fflate. */
+/** Decompresses in the background by the browser if it can, otherwise by fflate. */
 async function inflate(packed: Uint8Array): Promise<Uint8Array> {
   if (typeof DecompressionStream === "undefined") return unzlibSync(packed);
   const stream = new Blob([packed]).stream().pipeThrough(new DecompressionStream("deflate"));
@@ -584,7 +584,7 @@ export async function decodeBytes(packedBytes: Uint8Array): Promise<Report> {
   const reader = new Reader(bytes, Math.ceil((8 + length) / 8) * 8);
   const runs = packed.runs.map((run) => decodeRun(run, reader));
 
-  // Runs of the same name are told apart by their number.
+  // Runs of the same name get a number.
   const seen = new Map<string, number>();
   for (const run of runs) {
     const times = (seen.get(run.label) ?? 0) + 1;

@@ -40,7 +40,7 @@ export class Live implements Controlled {
     return decodeBytes(new Uint8Array(await answer.arrayBuffer()));
   }
 
-  /** What has come since, and where its numbers begin. */
+  /** New data, and the index of its first number. */
   private async ask(): Promise<{ head: Head; bytes: ArrayBuffer; at: number }> {
     const answer = await fetch(`${this.base}more?rows=${this.rows}&frames=${this.frames}`);
     if (!answer.ok) throw new Error(`the run answers with ${answer.status}`);
@@ -107,7 +107,7 @@ export class Live implements Controlled {
       grow(head);
     }
 
-    // What the run says of itself.
+    // Findings and indicators of the run.
     const last = await this.start();
     run.live = false;
     if (last) {

@@ -1,4 +1,4 @@
-// The page: header, 3D view with its transport, and panels beside it.
+// The page: header, 3D view with its playback controls, and panels next to it.
 
 import "uplot/dist/uPlot.min.css";
 import "./style.css";
@@ -187,7 +187,7 @@ class App {
     return view;
   }
 
-  /** What can be shown of a run, and the names of its subsystems. */
+  /** The quantities of a run that can be shown, and the names of its subsystems. */
   private describe(view: View3D, run: Run): void {
     const tools = this.tools;
     tools.replaceChildren();
@@ -260,7 +260,7 @@ class App {
     });
   }
 
-  /** What the longest arrows of the interfaces stand for. */
+  /** Scale of the longest arrows of the interfaces. */
   private showArrowScale(view: View3D): void {
     const [force, torque] = view.arrowSizes;
     const parts: (Node | string)[] = [];
@@ -269,7 +269,7 @@ class App {
     this.arrowForce.replaceChildren(...parts);
   }
 
-  /** Where x, y and z point in the view; the axis that is nearest to the eye is drawn last. */
+  /** Directions of x, y and z in the view; the axis nearest to the eye is drawn last. */
   private drawTriad(axes: number[][]): void {
     const order = [0, 1, 2].sort((a, b) => axes[a][2] - axes[b][2]);
     const parts = order.flatMap((i) => {
@@ -576,7 +576,7 @@ class App {
     requestAnimationFrame((next) => this.tick(next));
   }
 
-  // A run that goes on -------------------------------------------------------------------------
+  // Running simulation --------------------------------------------------------------------------
 
   /** More of the run has come. */
   grow(state: LiveState): void {
@@ -742,7 +742,7 @@ function expose(app: App): void {
   (window as unknown as { yoke: App }).yoke = app;
 }
 
-/** What goes on in another process, shown from its first frame to its end. */
+/** Shows a simulation that runs in another process, from its first frame to its end. */
 function showLive(root: HTMLElement): void {
   document.documentElement.dataset.theme = window.matchMedia("(prefers-color-scheme: dark)").matches ? "dark" : "light";
   const doing = el("p", { class: "muted" });

@@ -37,7 +37,7 @@ export function energyBalance(run: Run): Channel | null {
     }
   else
     for (const channel of run.channels) {
-      // Of records without frames: kinetic + potential + dissipated - work, less what it was at the start.
+      // Energy error of records without frames: kinetic + potential + dissipated - work, minus its value at the start.
       const parts = ["kinetic", "potential", "dissipated", "work"].map((label) => channel.labels.indexOf(label));
       if (!channel.name.endsWith(".energy") || parts.some((part) => part < 0)) continue;
       const [k, p, d, w] = parts.map((part) => channel.columns[part]);
@@ -101,7 +101,7 @@ function lookUp(run: Run, name: string): Channel | null {
   return name === "energy balance" ? energyBalance(run) : channelOf(run, name);
 }
 
-/** As many digits as tell neighbours on an axis apart. */
+/** Formats with as many digits as distinguish neighbors on an axis. */
 function tickTexts(ticks: number[]): string[] {
   const largest = ticks.reduce((most, tick) => Math.max(most, Math.abs(tick)), 0);
   const step = ticks.length > 1 ? Math.abs(ticks[1] - ticks[0]) : largest;
@@ -231,7 +231,7 @@ class Card {
     this.unitBox.textContent = display.text;
   }
 
-  /** Of a curve by its component, or by its run where there is one component. */
+  /** Color of a curve: by its component, or by its run if there is one component. */
   private colour(curve: Curve): string {
     const components = this.curves.filter((other) => other.run === curve.run).length;
     if (this.name === "energy balance" && /(^| )total$/.test(curve.label)) return getComputedStyle(document.documentElement).getPropertyValue("--text").trim();
@@ -356,7 +356,7 @@ class Card {
     return [low - pad, high + pad];
   }
 
-  /** What the first component can be drawn against; the likeliest first: another component, or the velocity of a position. */
+  /** Quantities against which the first component can be drawn, most useful first: another component, or the velocity of a position. */
   private fillAgainst(): boolean {
     const own = this.curves[0];
     if (!own) return false;
@@ -453,7 +453,7 @@ class Card {
     this.values.forEach((value, k) => (value.textContent = number(this.quiet(u.data[k + 1][i] as number) / this.factor, 6)));
   }
 
-  /** Rounding errors beside the other curves are zero. */
+  /** Sets components to zero that are rounding errors relative to the other curves. */
   private quiet(value: number): number {
     return Math.abs(value) < 1e-12 * this.largest ? 0 : value;
   }
@@ -511,7 +511,7 @@ class Card {
     download(`${this.name}.csv`, new Blob([lines.join("\n") + "\n"], { type: "text/csv" }));
   }
 
-  /** The plot as it is seen, black on white. */
+  /** The visible plot, black on white. */
   private drawing(): string {
     const unit = unitText(this.unit);
     const title = `${this.title}${unit ? ` [${unit}]` : ""}`;
@@ -529,7 +529,7 @@ class Card {
     download(`${this.name}.svg`, new Blob([this.drawing()], { type: "image/svg+xml" }));
   }
 
-  /** The same as pixels, twice as fine as it is drawn, with title, units and legend. */
+  /** The same as pixels at twice the resolution of the screen, with title, units and legend. */
   private savePicture(): void {
     const text = this.drawing();
     const [, , width, height] = /viewBox="([^"]*)"/.exec(text)![1].split(" ").map(Number);

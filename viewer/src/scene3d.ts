@@ -1,8 +1,8 @@
 // The model in 3D: shapes on bodies, moved frame by frame.
 //
-// Solids are meshes on a group per body. Everything slender (beams, arms, springs, actuators) lies
-// between two points that may be on two bodies, and is drawn as instances that are placed anew in
-// every frame. Particles are one set of instances, or of impostors where they are many.
+// Solids are meshes in a group per body. Slender parts (beams, arms, springs, actuators) extend
+// between two points that may belong to two bodies, and are drawn as instances that are moved in
+// every frame. Particles are one set of instances, or of impostors if there are many.
 
 import {
   AmbientLight,
@@ -50,7 +50,7 @@ import { ContactForces } from "./contacts";
 import { Frames, Kind, LinkKind, Motion, Run, Scene, Shape, unknownKind } from "./data";
 import { colourOf } from "./ui";
 
-/** What was picked: a body, or something with a name between two. */
+/** The picked part: a body, or a named connection between two bodies. */
 export interface Picked {
   subsystem: number;
   body: number;
@@ -65,7 +65,7 @@ interface Slender {
   length: number; // at the start
 }
 
-/** Instances of one geometry, each with something that can be picked. */
+/** Instances of one geometry, each of which can be picked. */
 interface Instances {
   mesh: InstancedMesh;
   items: Slender[];
@@ -76,7 +76,7 @@ const REST = 300; // ms
 const IMPOSTORS_FROM = 6000;
 const FAR_AWAY = 1e9; // where particles are that are not there: behind what the camera sees
 const MANY = 5000; // shapes, or points that bound them: from there on not all are looked at
-const GROUND = "#8a939c"; // of what belongs to nobody
+const GROUND = "#8a939c"; // color of parts that belong to no subsystem
 const PICKED = new Color("#ff9d2e");
 const UP_Y = new Vector3(0, 1, 0);
 
@@ -85,7 +85,7 @@ function isSlender(kind: Kind): boolean {
 }
 
 function material(colour: string, options: { opacity?: number } = {}): MeshLambertMaterial {
-  // A little behind where they are, so that the lines along edges are seen.
+  // Slightly behind their true depth, so that lines along edges are visible.
   const made = new MeshLambertMaterial({ color: new Color(colour), polygonOffset: true, polygonOffsetFactor: 1, polygonOffsetUnits: 1 });
   if (options.opacity !== undefined) {
     made.transparent = true;
@@ -97,13 +97,13 @@ function material(colour: string, options: { opacity?: number } = {}): MeshLambe
   return made;
 }
 
-/** What the model is drawn with. */
+/** Renderer of the model. */
 export interface Screen {
   renderer: WebGLRenderer;
   fast: boolean; // by a graphics processor
 }
 
-/** A canvas that can be drawn on in 3D; null where the browser cannot. A processor that has to do it alone does not smooth edges, which takes as long as all the rest. */
+/** A canvas with a 3D context; null if the browser has none. Without a graphics processor edges are not smoothed, because this takes as long as all other drawing. */
 export function openScreen(): Screen | null {
   const open = (antialias: boolean) => {
     const canvas = document.createElement("canvas");
@@ -129,7 +129,7 @@ export function openScreen(): Screen | null {
   }
 }
 
-/** Of many points those that lie furthest out, along directions all around. */
+/** The outermost of many points, along directions all around. */
 function outermost(points: Vector3[]): Vector3[] {
   const count = 80;
   const kept: Vector3[] = [];
@@ -294,7 +294,7 @@ export class View3D {
 
   // Building ------------------------------------------------------------------------------------
 
-  /** `apart`: the run is not to be trusted, and what flew away is not looked for. */
+  /** `apart`: the run is not trusted, and parts that flew away do not count for the view. */
   load(run: Run, apart: boolean): void {
     this.three.remove(this.root);
     this.root = new Group();
@@ -371,7 +371,7 @@ export class View3D {
     return group;
   }
 
-  /** Points that bound a shape, each in the axes of the body that it is on. */
+  /** Points that bound a shape, each in the axes of its body. */
   private cornersOf(shape: Shape): { body: number; point: Vector3 }[] {
     const [x, y, z] = shape.size;
     const q = shape.orientation;
@@ -416,7 +416,7 @@ export class View3D {
     return list;
   }
 
-  /** What bounds everything over the whole run; of one that flew apart what stays near its start. */
+  /** Bounds of the model over the whole run; if parts fly away, bounds of those that stay near their start. */
   private findExtremes(bound?: { centre: Vector3; radius: number }): void {
     const scene = this.scene!;
     const count = bound?.radius === Infinity ? 1 : Math.max(1, this.frames?.count ?? 1);
@@ -454,7 +454,7 @@ export class View3D {
 
   private measureModel(apart: boolean): void {
     if (apart) {
-      this.findExtremes({ centre: new Vector3(), radius: Infinity }); // as it is at the start
+      this.findExtremes({ centre: new Vector3(), radius: Infinity }); // at the start
       this.findExtremes({ centre: this.centre.clone(), radius: 2 * this.spread });
     } else this.findExtremes();
     this.size = this.spread;
@@ -467,7 +467,7 @@ export class View3D {
     for (const value of this.frames?.strain ?? []) if (value > this.strainHigh) this.strainHigh = value;
   }
 
-  /** After frames were added: the camera steps back where the model leaves the view, unless it was moved by hand. */
+  /** After new frames: the camera moves back if the model leaves the view, unless the user has moved it. */
   grow(): void {
     this.findExtremes();
     this.measureStrain();
@@ -483,7 +483,7 @@ export class View3D {
     object.quaternion.set(q[1], q[2], q[3], q[0]);
   }
 
-  /** Of the colour of its subsystem, a little lighter or darker than its neighbours. */
+  /** The color of the subsystem, slightly lighter or darker than that of neighbors. */
   private shadeOf(body: number): string {
     const { subsystem } = this.scene!.bodies[body];
     const order = this.scene!.bodies.slice(0, body).filter((other) => other.subsystem === subsystem && other.name).length;
@@ -579,7 +579,7 @@ export class View3D {
     add(geometry, made);
   }
 
-  /** Walls that can be seen through; those that are open are left out. */
+  /** Transparent walls; open walls are left out. */
   private addCavity(shape: Shape, holder: Group, colour: string, picked: Picked): void {
     const [x, y, z] = shape.size;
     const wall = material(colour, { opacity: 0.16 });
@@ -645,7 +645,7 @@ export class View3D {
     this.endItems.forEach((item, i) => this.ends!.setColorAt(i, new Color(colourOf(item.subsystem))));
   }
 
-  /** The far end of something slender, in the axes of the body that it is on. */
+  /** The far end of a slender part, in the axes of its body. */
   private endOn(shape: Shape): Vector3 {
     if (shape.end !== shape.body) return new Vector3().fromArray(shape.size);
     const q = shape.orientation;
@@ -687,7 +687,7 @@ export class View3D {
     this.colourParticles();
   }
 
-  /** Slightly different shades tell neighbours apart; one that is picked stands out. */
+  /** Slightly different shades distinguish neighbors; the picked part is highlighted. */
   private colourParticles(): void {
     for (const set of this.particleSets) {
       if (!(set.mesh instanceof InstancedMesh)) continue;
@@ -717,7 +717,7 @@ export class View3D {
     this.scaleArrows();
   }
 
-  /** The longest arrow of the run is a fifth of the model, rare peaks left out. Torques that are nothing beside the forces have none. */
+  /** The longest arrow of the run is a fifth of the model, without rare peaks. Torques that are negligible relative to the forces have no arrow. */
   private scaleArrows(): void {
     const frames = this.frames;
     if (!frames) return;
@@ -949,7 +949,7 @@ export class View3D {
     this.seen = this.spread;
     const direction = new Vector3();
 
-    // With x to the right where it is not up, so that what moves in the plane of x and up is seen from its front.
+    // With x to the right unless x is up, so that motion in the plane of x and up is seen from the front.
     const side = Math.abs(this.up.x) > 0.9 ? new Vector3(0, 1, 0) : new Vector3(1, 0, 0);
     const across = new Vector3().crossVectors(this.up, side).normalize();
     if (name === "iso") direction.copy(side).multiplyScalar(0.55).addScaledVector(across, -0.85).addScaledVector(this.up, 0.42);
@@ -960,7 +960,7 @@ export class View3D {
     this.lookAlong(direction);
   }
 
-  /** Sees all of the run from the present direction. */
+  /** Fits the whole run into the view from the current direction. */
   fitAll(): void {
     this.lookAlong(this.camera.position.clone().sub(this.controls.target).normalize());
   }
@@ -976,7 +976,7 @@ export class View3D {
     this.dirty = true;
   }
 
-  /** How far away the camera must be along a direction to see all of the run. */
+  /** Distance of the camera along a direction from which the whole run is visible. */
   private fit(direction: Vector3): number {
     const right = new Vector3().crossVectors(this.camera.up, direction).normalize();
     const above = new Vector3().crossVectors(direction, right);
@@ -991,7 +991,7 @@ export class View3D {
     return distance;
   }
 
-  /** Keeps the camera on a body; -1: nobody. */
+  /** Makes the camera follow a body; -1: none. */
   setFollowed(body: number): void {
     this.followed = body;
     if (body >= 0) this.pointOn(body, new Vector3(), this.frame, this.part, this.followedAt);
@@ -1017,7 +1017,7 @@ export class View3D {
     this.dirty = true;
   }
 
-  /** Cuts the model open across an axis, at a part of its extent along that; 0.5 is the middle. */
+  /** Cuts the model across an axis, at a fraction of its extent along the axis; 0.5 is the middle. */
   setSection(axis: "off" | "x" | "y" | "z", part = 0.5): void {
     this.section = null;
     if (axis !== "off") {
@@ -1038,7 +1038,7 @@ export class View3D {
   // Picking and measuring -----------------------------------------------------------------------
 
   private hit(event: PointerEvent): { picked: Picked; point: Vector3 } | null {
-    // Things may have moved since the last picture; the bounds of instances and points are kept by three.js from their first use.
+    // Parts may have moved since the last picture; three.js caches the bounds of instances and points at their first use.
     this.camera.updateMatrixWorld();
     this.root.updateMatrixWorld(true);
     this.root.traverse((object) => {
@@ -1052,7 +1052,7 @@ export class View3D {
     ray.setFromCamera(at, this.camera);
     ray.params.Points = { threshold: this.radius };
     const hits = ray.intersectObjects(this.root.children, true).filter((hit) => !this.section || this.section.distanceToPoint(hit.point) >= 0);
-    // What is seen through a container comes before its wall.
+    // Parts inside of a container are picked before its wall.
     hits.sort((a, b) => Number(this.isWall(a.object)) - Number(this.isWall(b.object)) || a.distance - b.distance);
     for (const hit of hits) {
       const picked = this.pickedOf(hit.object, hit.instanceId ?? hit.index ?? -1);
@@ -1109,7 +1109,7 @@ export class View3D {
     this.onPick(hit ? hit.picked : null);
   }
 
-  /** Clicks choose two points, whose distance is shown from then on. */
+  /** Clicks select two points; their distance is shown. */
   setMeasuring(on: boolean): void {
     this.measuring = on ? [] : null;
     if (!on && this.measureLine) this.measureLine.visible = false;
@@ -1164,7 +1164,7 @@ export class View3D {
   }
 
   private setSize(width: number, height: number): void {
-    // Browsers tell of sizes that have not changed, too.
+    // Browsers also report sizes that have not changed.
     const pixels = [width, height, this.renderer.getPixelRatio()].join();
     if (pixels === this.pixels) return;
     this.pixels = pixels;
@@ -1176,7 +1176,7 @@ export class View3D {
     this.dirty = true;
   }
 
-  /** The model as it is now, whole and of this size in pixels, as PNG in the text of an address; edges are smooth. */
+  /** A picture of the whole model at the current time, of this size in pixels, as a data URL in PNG; edges are smooth. */
   picture(width: number, height: number): string {
     const ratio = this.renderer.getPixelRatio();
     this.renderer.setPixelRatio(3);
@@ -1205,7 +1205,7 @@ export class View3D {
     return [this.element.width, this.element.height];
   }
 
-  /** Has all shaders compiled beside the page, where the browser can; else the first picture waits for those that it needs. */
+  /** Compiles all shaders in the background if the browser can; otherwise the first picture waits for the shaders that it needs. */
   async compile(): Promise<void> {
     if (this.renderer.extensions.has("KHR_parallel_shader_compile")) await this.renderer.compileAsync(this.three, this.camera);
   }
@@ -1222,7 +1222,7 @@ export class View3D {
     const smooths = !this.screen.fast && few && this.smoothed !== this.drawn && now > this.drawn + REST;
     if (!this.dirty && !smooths) return;
 
-    // A processor draws at full speed while something moves, and with four points for each when it rests.
+    // Without a graphics processor: fast drawing during motion, four samples per pixel at rest.
     if (!this.screen.fast && smooths !== this.renderer.getPixelRatio() > 1) this.setRatio(smooths ? 2 : 1);
     this.dirty = false;
     this.renderer.render(this.three, this.camera);
@@ -1236,13 +1236,13 @@ export class View3D {
     this.resize();
   }
 
-  /** The axes of the system as they are seen: to the right, up, and towards the eye, for x, y and z. */
+  /** Directions of the axes x, y and z in the view: to the right, up, and towards the eye. */
   get axes(): number[][] {
     const turn = this.camera.quaternion.clone().invert();
     return [new Vector3(1, 0, 0), new Vector3(0, 1, 0), new Vector3(0, 0, 1)].map((axis) => axis.applyQuaternion(turn).toArray());
   }
 
-  /** Links that have arrows, in the order of the wrenches. */
+  /** Interfaces with arrows, in the order of the wrenches. */
   get hasArrows(): boolean {
     return this.scene !== null && this.scene.connections.some((link) => link.kind === LinkKind.Markers);
   }
@@ -1260,7 +1260,7 @@ export class View3D {
     return this.strainHigh;
   }
 
-  /** Forces of contacts, where the run has recorded some. */
+  /** Contact forces, if the run has recorded them. */
   get contactForces(): ContactForces | null {
     return this.contacts?.any ? this.contacts : null;
   }
@@ -1269,7 +1269,7 @@ export class View3D {
     return this.containers.length > 0;
   }
 
-  /** What the model takes up of the view now, for tests: left, top, right and bottom, as parts of it. */
+  /** The part of the view that the model covers, for tests: left, top, right and bottom as fractions. */
   get bounds(): [number, number, number, number] {
     const box: [number, number, number, number] = [Infinity, Infinity, -Infinity, -Infinity];
     for (const shape of this.scene?.shapes ?? []) {
@@ -1287,7 +1287,7 @@ export class View3D {
     return box;
   }
 
-  /** Where a named body is on the screen, for tests. */
+  /** Position of a named body on the screen, for tests. */
   project(body: number): [number, number] {
     const p = this.pointOn(body, new Vector3(), this.frame, this.part, new Vector3()).project(this.camera);
     const box = this.element.getBoundingClientRect();

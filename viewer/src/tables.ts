@@ -1,5 +1,5 @@
 // Tables of the analyses (`yoke report map.csv`): stability maps, convergence, sweeps and mode shapes, drawn as SVG that can be
-// saved as it is seen. What a table shows follows from its columns.
+// saved. The columns of a table determine how it is drawn.
 
 import { roundTicks } from "./drawing";
 import { button, colourOf, download, el, number, svg, unitText } from "./ui";

@@ -1,4 +1,4 @@
-// What the run says of itself: findings with their remedies, indicators, and the schematic of what
+// Trust in a run: findings with their remedies, indicators, and the diagram of what
 // is coupled with what.
 
 import { channelOf, Figure, LinkKind, Run } from "./data";
@@ -253,7 +253,7 @@ function indicators(run: Run, list: Finding[]): HTMLElement {
     if (figure("max_gap_rotation"))
       add(`The sides of interface ${name} are turned against each other by at most`, `${number(figure("max_gap_rotation"))} rad`, drift ? `Warning if it keeps growing beyond ${number(drift)} rad.` : "", curveOf(run, `${name}.gap_rotation`), ["drift"], name);
     if (figure("relative_velocity_gap")) add(`The velocities of the sides of interface ${name} differ by this fraction of its own`, percent(figure("relative_velocity_gap")), limitOf(run, "interface_gap"), curveOf(run, `${name}.gap_velocity`), ["interface_gap"], name);
-    if (figure("relative_residual_impulse")) add(`Impulse of interface ${name} that the iterations left`, percent(figure("relative_residual_impulse")), limitOf(run, "not_converged"), scale(figure("relative_residual_impulse"), value("threshold.not_converged_serious"), "beside what is not to be trusted"), ["not_converged"], name);
+    if (figure("relative_residual_impulse")) add(`Impulse of interface ${name} that the iterations left`, percent(figure("relative_residual_impulse")), limitOf(run, "not_converged"), scale(figure("relative_residual_impulse"), value("threshold.not_converged_serious"), "relative to the limit of trust"), ["not_converged"], name);
     if (value(`${name}.step_oscillation`) !== null) add(`The wrench of interface ${name} oscillates from step to step by this fraction of its maximum, at the end`, percent(figure("step_oscillation")), limitOf(run, "growing_oscillation"), curveOf(run, `${name}.step_oscillation`, value("threshold.growing_oscillation_serious")), ["growing_oscillation"], name);
     if (figure("energy_created")) {
       const least = value("threshold.energy_error");
@@ -282,7 +282,7 @@ function indicators(run: Run, list: Finding[]): HTMLElement {
   return el("table", { class: "indicators" }, rows);
 }
 
-/** Where the time of the run went: a bar with a piece for each subsystem, and the rest. */
+/** Distribution of the run time: a bar with a section for each subsystem, and the rest. */
 function timeShare(run: Run): HTMLElement | null {
   const value = (name: string) => run.summary.find((figure) => figure.name === name)?.value ?? null;
   const wall = value("wall_time");
@@ -318,7 +318,7 @@ export function trustPanel(runs: Run[]): HTMLElement {
     if (run.live) section.append(el("p", { class: "muted", text: "What the run says of itself comes with its end." }));
     else if (list.length === 0)
       section.append(el("p", { class: "muted", text: run.summary.length ? "Energies, gaps and iterations were watched in every step, and nothing stood out." : "The record has no summary: the run did not come to its end." }));
-    const known = new Set<string>(); // remedies that stand above
+    const known = new Set<string>(); // remedies already listed above
     for (const finding of list) {
       const measured = [sizeOf(finding), limitOf(run, finding.kind)].filter(Boolean).join(". ");
       const fresh = finding.remedies.filter((remedy) => !known.has(remedy.command));
@@ -334,7 +334,7 @@ export function trustPanel(runs: Run[]): HTMLElement {
           el("p", { text: `${finding.text.charAt(0).toUpperCase()}${finding.text.slice(1)}.` }),
           measured ? el("p", { class: "muted", text: measured }) : null,
           ...curvesOfFinding(run, finding),
-          fresh.length < finding.remedies.length ? el("p", { class: "muted", text: fresh.length > 0 ? "A remedy above helps here too, or:" : "What helps stands above." }) : null,
+          fresh.length < finding.remedies.length ? el("p", { class: "muted", text: fresh.length > 0 ? "A remedy above helps here too, or:" : "The remedies above also help here." }) : null,
           ...remedies,
         ]),
       );

@@ -1,4 +1,4 @@
-/* Stands in for MBDyn in tests: a mass on a spring, m y'' = F - k y, that speaks the protocol of
+/* Replaces MBDyn in tests: a mass on a spring, m y'' = F - k y, that speaks the protocol of
  * `force: ..., external structural` over a UNIX socket for one node, with orientation matrices.
  *
  *   mbdyn_standin PATH staggered|loose|tight create|connect STEP STEPS [two]

@@ -1,7 +1,7 @@
-/* Stands in for the library preCICE in tests: the functions of its C interface that Yoke calls, between
- * two participants in two processes that meet at a UNIX socket.
+/* Replaces the library preCICE in tests: the functions of its C interface that Yoke calls, between
+ * two participants in two processes that are connected by a UNIX socket.
  *
- * It reads what it needs of preCICE's own configuration: the kind of coupling, who is first, the size
+ * It reads these items of preCICE's own configuration: the kind of coupling, the first participant, the size
  * of the time window, max-time, the dimensions and what each participant reads and writes. Vertices of
  * both meshes are the same in the same order, an implicit coupling relaxes forces by a constant factor,
  * and values between the ends of a window lie on a line, as in preCICE. Mistakes are printed as ERROR,

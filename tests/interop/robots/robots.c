@@ -512,7 +512,7 @@ static void test_refusals(void **state)
 }
 
 /* Names with line breaks and control characters (C1, U+2028) do not end the comment or the title that
- * they stand in. Latin-1 is converted if the document declares it. */
+ * contains them. Latin-1 is converted if the document declares it. */
 static void test_encoding(void **state)
 {
     (void)state;
