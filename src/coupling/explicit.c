@@ -156,7 +156,7 @@ static yk_status explicit_create(yk_system *system, const void *options, yk_sche
     /* Only Jacobi steps several subsystems at the same time. */
     yk_status status = yk_motion_history_create(system, o->extrapolation, &x->history);
     if (status == YK_OK)
-        status = yk_balance_create(system, &x->balance);
+        status = yk_balance_create(system, NULL, &x->balance);
     if (status != YK_OK || x->options.sequence != YK_SEQUENCE_JACOBI)
         return status;
     return yk_system_use_threads(system, x->options.thread_count);

@@ -455,16 +455,22 @@ int yk_system_number_velocities(const yk_system *system, int participant, int *o
     return size;
 }
 
-yk_status yk_system_step_model(yk_system *system, int participant, const int *offsets,
-                               yk_step_model *model)
+yk_status yk_system_step_model_over(yk_system *system, int participant, double offset, double h,
+                                    const int *offsets, yk_step_model *model)
 {
     yk_participant *p = &system->participants[participant];
     const yk_step_model_ops *ops = p->subsystem->ops->step_model;
     const yk_input *inputs = yk_system_inputs(system, participant);
-    p->status = ops->evaluate(p->subsystem, system->t, system->h, inputs, model);
+    p->status = ops->evaluate(p->subsystem, system->t + offset, h, inputs, model);
     if (!YK_FAILED(p->status))
         yk_participant_transform_step_model(p, offsets, model);
     return p->status;
+}
+
+yk_status yk_system_step_model(yk_system *system, int participant, const int *offsets,
+                               yk_step_model *model)
+{
+    return yk_system_step_model_over(system, participant, 0, system->h, offsets, model);
 }
 
 void yk_participant_transform_step_model(const yk_participant *p, const int *offsets,

@@ -56,6 +56,9 @@ int yk_system_number_velocities(const yk_system *system, int participant, int *o
 /* The step model of a participant, in the units of the system. */
 yk_status yk_system_step_model(yk_system *system, int participant, const int *offsets,
                                yk_step_model *model);
+/* The same for a part of the macro step that begins at `offset`, from the present state. */
+yk_status yk_system_step_model_over(yk_system *system, int participant, double offset, double h,
+                                    const int *offsets, yk_step_model *model);
 void yk_participant_transform_step_model(const yk_participant *participant, const int *offsets,
                                          yk_step_model *model);
 /* The interface model of a participant, in its own units. */

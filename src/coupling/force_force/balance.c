@@ -459,13 +459,20 @@ static yk_status create_participant(yk_balance *balance, yk_system *system, int 
     return YK_OK;
 }
 
-yk_status yk_balance_create(yk_system *system, yk_balance **made)
+static bool is_balanced(const yk_system *system, const bool *excluded, int interface)
+{
+    if (excluded && excluded[interface])
+        return false;
+    return yk_both_take_wrench(&system->interfaces[interface]);
+}
+
+yk_status yk_balance_create(yk_system *system, const bool *excluded, yk_balance **made)
 {
     /* Most systems have no balanced interfaces. */
     yk_context *context = system->context;
     int count = 0;
     for (int i = 0; i < system->interface_count; i++)
-        count += yk_both_take_wrench(&system->interfaces[i]);
+        count += is_balanced(system, excluded, i);
     if (count == 0)
         return YK_OK;
 
@@ -483,7 +490,7 @@ yk_status yk_balance_create(yk_system *system, yk_balance **made)
 
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        if (!yk_both_take_wrench(interface))
+        if (!is_balanced(system, excluded, i))
             continue;
 
         yk_balance_interface *own = &balance->interfaces[balance->count++];
@@ -539,6 +546,18 @@ yk_status yk_balance_create(yk_system *system, yk_balance **made)
 
     balance->held = balance->residual + rows;
     return YK_OK;
+}
+
+void yk_balance_copy_start(yk_balance *balance, const yk_balance *started)
+{
+    for (int i = 0; balance && i < balance->count; i++) {
+        yk_balance_interface *own = &balance->interfaces[i];
+        const yk_balance_interface *from = started->interfaces;
+        while (from->interface != own->interface)
+            from++;
+        memcpy(own->multiplier, from->multiplier, sizeof own->multiplier);
+        memcpy(own->wrench, from->wrench, sizeof own->wrench);
+    }
 }
 
 void yk_balance_destroy(yk_balance *balance, yk_system *system)

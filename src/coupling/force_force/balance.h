@@ -85,8 +85,11 @@ typedef struct yk_balance {
 /* Causality of the second side of an interface: a wrench, if the exchange asks for it and both
  * subsystems support it. */
 yk_causality yk_balance_second_side(yk_exchange exchange, const yk_port_pair *joined);
-/* Creates the balance for all interfaces whose second side receives a wrench. */
-yk_status yk_balance_create(yk_system *system, yk_balance **balance);
+/* Creates the balance for all interfaces whose second side receives a wrench, except those that are
+ * excluded. `excluded` has one entry per interface; NULL: none is. */
+yk_status yk_balance_create(yk_system *system, const bool *excluded, yk_balance **balance);
+/* Copies multipliers and wrenches from a balance that has all of its interfaces and has started. */
+void yk_balance_copy_start(yk_balance *balance, const yk_balance *started);
 void yk_balance_destroy(yk_balance *balance, yk_system *system);
 /* Part of the state image, all of it continuous. get and set return the address after their last
  * word. */

@@ -62,7 +62,9 @@ static yk_status choose_fast(yk_rim *rim, yk_system *system)
     }
 
     /* Balanced interfaces need no fast side. */
-    if (any || rim->balance)
+    for (int i = 0; i < system->interface_count; i++)
+        any = any || yk_both_take_wrench(&system->interfaces[i]);
+    if (any)
         return YK_OK;
     return yk_fail(
         system->context, YK_ERROR_ARGUMENT,
@@ -133,7 +135,7 @@ static yk_status create_model(yk_rim *rim, yk_system *system, int participant)
      * steps. */
     size_t n = (size_t)own->size;
     size_t trials = 3 * n * n + 5 * n;
-    own->start = yk_allocate(context, 8 * n + 2 * n * n + trials, sizeof *own->start);
+    own->start = yk_allocate(context, 9 * n + 2 * n * n + trials, sizeof *own->start);
     if (!own->start)
         return YK_ERROR_MEMORY;
 
@@ -149,9 +151,33 @@ static yk_status create_model(yk_rim *rim, yk_system *system, int participant)
     own->step.velocity = own->drift + n;
     own->step.displacement = own->step.velocity + n;
     own->step.mobility = own->step.displacement + n;
-    own->scratch = own->step.mobility + n * n;
+    own->initial = own->step.mobility + n * n;
+    own->scratch = own->initial + n;
 
     return YK_OK;
+}
+
+/* Balanced and shared interfaces. A consistent start finds the wrenches of both together. */
+static yk_status create_exchanges(yk_rim *rim, yk_system *system)
+{
+    yk_status status = yk_rim_shared_create(system, &rim->shared);
+    if (status != YK_OK)
+        return status;
+    if (!rim->shared)
+        return yk_balance_create(system, NULL, &rim->balance);
+
+    size_t count = (size_t)system->interface_count;
+    bool *excluded = yk_allocate(system->context, count, sizeof *excluded);
+    if (!excluded)
+        return YK_ERROR_MEMORY;
+
+    for (size_t i = 0; i < count; i++)
+        excluded[i] = rim->interfaces[i].role == YK_RIM_SHARED;
+    status = yk_balance_create(system, excluded, &rim->balance);
+    yk_free(system->context, excluded);
+    if (status != YK_OK)
+        return status;
+    return yk_balance_create(system, NULL, &rim->start);
 }
 
 yk_status yk_rim_create(yk_system *system, const void *options, yk_scheme **scheme)
@@ -171,11 +197,7 @@ yk_status yk_rim_create(yk_system *system, const void *options, yk_scheme **sche
         return YK_ERROR_MEMORY;
 
     /* Fast participants and exchanges. */
-    yk_status status = yk_balance_create(system, &rim->balance);
-    if (status != YK_OK)
-        return status;
-
-    status = choose_fast(rim, system);
+    yk_status status = choose_fast(rim, system);
     if (status != YK_OK)
         return status;
 
@@ -192,20 +214,30 @@ yk_status yk_rim_create(yk_system *system, const void *options, yk_scheme **sche
     };
 
     for (int i = 0; i < system->interface_count; i++) {
-        const yk_interface_def *def = &system->interfaces[i].def;
+        const yk_interface *interface = &system->interfaces[i];
+        const yk_interface_def *def = &interface->def;
         bool a = rim->participants[def->wrench_subsystem].fast;
         bool b = rim->participants[def->motion_subsystem].fast;
         rim->interfaces[i].role = roles[a][b];
+        if (yk_both_take_wrench(interface) && a != b)
+            rim->interfaces[i].role = YK_RIM_SHARED;
 
-        yk_rim_participant *slow = &rim->participants[def->wrench_subsystem];
+        int slow = def->wrench_subsystem;
+        if (yk_rim_slow_port(system, i, slow) < 0)
+            slow = def->motion_subsystem;
         bool extrapolated = rim->options.extrapolation != YK_EXTRAPOLATION_INTERFACE_MODEL;
-        if (rim->interfaces[i].role != YK_RIM_MODELLED || extrapolated || slow->size > 0)
+        if (yk_rim_slow_port(system, i, slow) < 0 || extrapolated ||
+            rim->participants[slow].size > 0)
             continue;
 
-        status = create_model(rim, system, def->wrench_subsystem);
+        status = create_model(rim, system, slow);
         if (status != YK_OK)
             return status;
     }
+
+    status = create_exchanges(rim, system);
+    if (status != YK_OK)
+        return status;
 
     /* Sums of fast participants over the exchanges. */
     for (int i = 0; i < system->participant_count; i++) {
@@ -227,6 +259,8 @@ void yk_rim_destroy(yk_scheme *scheme, yk_system *system)
 {
     yk_rim *rim = (yk_rim *)scheme;
     yk_balance_destroy(rim->balance, system);
+    yk_balance_destroy(rim->start, system);
+    yk_rim_shared_destroy(rim->shared, system);
 
     /* If creation failed, some members do not exist. */
     for (int i = 0; rim->participants && i < system->participant_count; i++) {
@@ -242,12 +276,29 @@ void yk_rim_destroy(yk_scheme *scheme, yk_system *system)
     yk_free(system->context, rim);
 }
 
+static void keep_initial_velocities(const yk_participant *p, yk_rim_participant *own)
+{
+    for (int port = 0; own->size > 0 && port < p->port_count; port++) {
+        const yk_motion *motion = &p->values[port].motion;
+        yk_wrench velocity = {motion->velocity, motion->angular_velocity};
+        if (own->offsets[port] >= 0)
+            yk_wrench_pack(p->ports[port].kind, &velocity, own->initial + own->offsets[port]);
+    }
+}
+
 yk_status yk_rim_start(yk_scheme *scheme, yk_system *system)
 {
     yk_rim *rim = (yk_rim *)scheme;
-    yk_status status = yk_balance_start(rim->balance, system);
+    yk_rim_shared_restart(rim->shared);
+    yk_balance *balance = rim->start ? rim->start : rim->balance;
+    yk_status status = yk_balance_start(balance, system);
     if (status != YK_OK)
         return status;
+    if (rim->start)
+        yk_balance_copy_start(rim->balance, rim->start);
+
+    for (int i = 0; i < system->participant_count; i++)
+        keep_initial_velocities(&system->participants[i], &rim->participants[i]);
 
     /* Only the wrenches of the start are kept. */
     rim->past_count = 0;
@@ -255,8 +306,17 @@ yk_status yk_rim_start(yk_scheme *scheme, yk_system *system)
         const yk_wrench *applied = &system->interfaces[i].applied;
         yk_rim_interface *own = &rim->interfaces[i];
         own->mean = *applied;
-        own->given[0] = *applied;
-        own->given[1] = *applied;
+
+        /* On the slow side of a shared interface. */
+        int second = system->interfaces[i].def.motion_subsystem;
+        int port = yk_rim_slow_port(system, i, second);
+        if (port >= 0) {
+            const yk_input *input = &system->participants[second].inputs[port];
+            own->mean = (yk_wrench){input->linear[0], input->angular[0]};
+        }
+
+        own->given[0] = own->mean;
+        own->given[1] = own->mean;
     }
 
     return YK_OK;
@@ -268,6 +328,7 @@ yk_state_layout yk_rim_layout(const yk_scheme *scheme, const yk_system *system)
 {
     size_t words = INTERFACE_WORDS * (size_t)system->interface_count;
     words += yk_balance_layout(((const yk_rim *)scheme)->balance).continuous_count;
+    words += yk_rim_shared_words(((const yk_rim *)scheme)->shared);
     return (yk_state_layout){.word_count = words + 1, .continuous_count = words};
 }
 
@@ -277,6 +338,7 @@ void yk_rim_get(const yk_scheme *scheme, const yk_system *system, double *contin
     /* Velocities and wrenches of earlier macro steps, which cannot be recomputed. */
     const yk_rim *rim = (const yk_rim *)scheme;
     continuous = yk_balance_get(rim->balance, continuous);
+    continuous = yk_rim_shared_get(rim->shared, continuous);
     for (int i = 0; i < system->interface_count; i++) {
         const yk_rim_interface *own = &rim->interfaces[i];
         memcpy(continuous, own->past, sizeof own->past);
@@ -306,6 +368,7 @@ void yk_rim_set(yk_scheme *scheme, yk_system *system, const double *continuous,
     /* In the order of yk_rim_get(). */
     yk_rim *rim = (yk_rim *)scheme;
     continuous = yk_balance_set(rim->balance, continuous);
+    continuous = yk_rim_shared_set(rim->shared, continuous);
     yk_balance_take_over(rim->balance, system);
     for (int i = 0; i < system->interface_count; i++) {
         yk_rim_interface *own = &rim->interfaces[i];

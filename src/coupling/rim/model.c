@@ -237,8 +237,11 @@ yk_wrench yk_rim_method_wrench(const yk_system *system, int number, const yk_wre
     const yk_rim *rim = yk_rim_of(system);
     const yk_interface *interface = &system->interfaces[number];
     const yk_rim_interface *own = &rim->interfaces[number];
-    const yk_rim_participant *a = &rim->participants[interface->def.wrench_subsystem];
-    if (!a->steps || own->role != YK_RIM_MODELLED)
+    int slow = interface->def.wrench_subsystem;
+    if (yk_rim_slow_port(system, number, slow) < 0)
+        slow = interface->def.motion_subsystem;
+    const yk_rim_participant *a = &rim->participants[slow];
+    if (!a->steps || yk_rim_slow_port(system, number, slow) < 0)
         return *mean;
 
     /* mean = weight[0] f + weight[1] f1 + weight[2] f2 - memory y1, solved for f. */
@@ -277,11 +280,11 @@ static yk_status compose(yk_system *system, int participant)
 
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        int wrench_side = interface->def.wrench_subsystem;
-        if (wrench_side != participant || rim->interfaces[i].role != YK_RIM_MODELLED)
+        int port = yk_rim_slow_port(system, i, participant);
+        if (port < 0)
             continue;
 
-        int first = own->offsets[interface->def.wrench_port];
+        int first = own->offsets[port];
         const yk_wrench none = {.force = {0, 0, 0}};
         yk_wrench past = yk_rim_method_wrench(system, i, &none);
         yk_wrench_pack(interface->kind, &past, offset_wrench + first);

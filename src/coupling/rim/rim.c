@@ -27,9 +27,13 @@
  * Interfaces between slow participants have a wrench on both sides if possible
  * (force_force/balance.h); these wrenches are constant over the macro step, also in the models.
  *
+ * Interfaces between a fast and a slow participant may have a wrench on both sides too: it is found at every exchange, from the
+ * reduced model of the slow participant and the step model of the fast one (shared.c). So the mechanism need not be the side
+ * whose motion the partner follows.
+ *
  * Other interfaces: between fast participants both sides exchange at every exchange, between slow
- * ones once per macro step as in the explicit scheme. If the fast side receives the wrench, the
- * wrench is constant over the macro step. */
+ * ones once per macro step as in the explicit scheme. If the fast side receives the wrench and the
+ * slow side can receive a motion only, the wrench is constant over the macro step. */
 #include "coupling/rim/rim.h"
 
 #include <math.h>
@@ -51,15 +55,44 @@ static yk_vec3 get3(const double *array)
     return yk_v3(array[0], array[1], array[2]);
 }
 
+/* Rate of a velocity of a model with its present wrenches: r + W f. */
+static double model_rate(const yk_rim_participant *own, int row)
+{
+    const yk_interface_model *model = &own->model;
+    double rate = model->free_acceleration[row];
+    for (int j = 0; j < own->size; j++)
+        rate += model->inverse_mass[row * own->size + j] * own->wrenches[j];
+    return rate;
+}
+
+/* A port of a participant after a displacement, which for rotations is a rotation about a fixed axis. */
+static yk_motion moved(const yk_participant *p, int port, const double displacement[6],
+                       const double velocity[6])
+{
+    yk_motion motion = p->before[port];
+    if (p->ports[port].kind == YK_PORT_SCALAR) {
+        motion.position.x += displacement[0];
+        motion.velocity.x = velocity[0];
+        return motion;
+    }
+
+    yk_quat rotation = yk_so3_exp(get3(displacement + 3));
+    motion.position = yk_v3_add(motion.position, get3(displacement));
+    motion.velocity = get3(velocity);
+    motion.orientation = yk_q_unit(yk_q_mul(rotation, motion.orientation));
+    motion.angular_velocity = get3(velocity + 3);
+    return motion;
+}
+
 /* Motion of the wrench side of an interface at `tau` after the start of the macro step, from its
  * model. */
-static void modelled_motion(const yk_rim *rim, const yk_system *system, int number, double tau,
-                            yk_motion *motion)
+static yk_motion modelled_motion(const yk_system *system, int number, double tau)
 {
+    const yk_rim *rim = yk_rim_of(system);
     const yk_interface *interface = &system->interfaces[number];
     const yk_rim_participant *a = &rim->participants[interface->def.wrench_subsystem];
-    const yk_motion *begin = yk_before_a(system, interface);
-    int offset = a->offsets[interface->def.wrench_port];
+    int port = interface->def.wrench_port;
+    int offset = a->offsets[port];
     const double *start = a->start + offset;
     const double *now = a->now + offset;
 
@@ -73,19 +106,35 @@ static void modelled_motion(const yk_rim *rim, const yk_system *system, int numb
             displacement[k] = a->displacement[offset + k];
     }
 
-    /* From the start, by a rotation about a fixed axis. */
-    *motion = *begin;
-    if (interface->kind == YK_PORT_SCALAR) {
-        motion->position.x += displacement[0];
-        motion->velocity.x = now[0];
-        return;
+    return moved(yk_interface_a(system, interface), port, displacement, now);
+}
+
+/* Time by which the positions of a slow participant are ahead of the integral of its velocities (s): a semi-implicit method moves
+ * with the velocity at the end of the step, which is half a step too early. A joint that held these positions to those of its
+ * partner would lag behind the velocities by as much, and damp or excite every oscillation. */
+static double lead_of(const yk_system *system, const yk_rim_participant *own)
+{
+    if (!own->steps)
+        return (own->model.theta - 0.5) * system->h;
+    return fmax(0, 0.5 - own->step.wrench_point) * system->h;
+}
+
+yk_motion yk_rim_integrated_motion(const yk_system *system, int participant, int port, double h)
+{
+    const yk_participant *p = &system->participants[participant];
+    const yk_rim_participant *own = &yk_rim_of(system)->participants[participant];
+    int offset = own->offsets[port];
+    double lead = lead_of(system, own);
+    double displacement[6] = {0};
+    double velocity[6] = {0};
+    for (int k = 0; k < yk_port_freedoms(p->ports[port].kind); k++) {
+        int i = offset + k;
+        velocity[k] = own->now[i] + h * model_rate(own, i);
+        displacement[k] = own->displacement[i] + h * velocity[k];
+        displacement[k] -= lead * (own->start[i] - own->initial[i]);
     }
 
-    yk_quat rotation = yk_so3_exp(get3(displacement + 3));
-    motion->position = yk_v3_add(begin->position, get3(displacement));
-    motion->velocity = get3(now);
-    motion->orientation = yk_q_unit(yk_q_mul(rotation, begin->orientation));
-    motion->angular_velocity = get3(now + 3);
+    return moved(p, port, displacement, velocity);
 }
 
 static void extrapolated_motion(const yk_rim *rim, const yk_system *system, int number, double tau,
@@ -125,12 +174,16 @@ static void set_fast_inputs(yk_rim *rim, yk_system *system, int participant, dou
         yk_rim_interface *own = &rim->interfaces[i];
         yk_port_kind kind = interface->kind;
 
+        /* The wrenches of shared interfaces are found afterwards, from these inputs. */
+        if (own->role == YK_RIM_SHARED)
+            continue;
+
         /* A straight line along the motion of its partner, or of the partner's model. */
         if (interface->def.motion_subsystem == participant) {
             yk_motion given = yk_value_a(system, interface)->motion;
             if (own->role == YK_RIM_MODELLED) {
                 if (rim->options.extrapolation == YK_EXTRAPOLATION_INTERFACE_MODEL)
-                    modelled_motion(rim, system, i, tau, &given);
+                    given = modelled_motion(system, i, tau);
                 else
                     extrapolated_motion(rim, system, i, tau, &given);
             }
@@ -216,6 +269,16 @@ static yk_status end_exchange(yk_rim *rim, yk_system *system, int participant, d
         const yk_interface_def *def = &interface->def;
         yk_port_kind kind = interface->kind;
         double *work = rim->interfaces[i].work;
+        if (rim->interfaces[i].role == YK_RIM_SHARED) {
+            int side = def->wrench_subsystem == participant ? 0 : 1;
+            int port = side == 0 ? def->wrench_port : def->motion_port;
+            yk_wrench wrench = yk_rim_shared_wrench(rim->shared, i, side);
+            if (side == 0 || def->motion_subsystem == participant)
+                work[side] +=
+                    yk_wrench_work(kind, &wrench, &own->from[port], &p->values[port].motion);
+            continue;
+        }
+
         if (def->wrench_subsystem == participant) {
             const yk_motion *from = &own->from[def->wrench_port];
             const yk_motion *to = &p->values[def->wrench_port].motion;
@@ -271,9 +334,33 @@ static void set_slow_motions(const yk_rim *rim, yk_system *system, int participa
     }
 }
 
+/* The wrench of a shared interface on its slow side, over the macro step. */
+static void set_shared_wrench(yk_rim *rim, yk_system *system, int number, int participant)
+{
+    yk_interface *interface = &system->interfaces[number];
+    int side = interface->def.wrench_subsystem == participant ? 0 : 1;
+    int port = yk_rim_slow_port(system, number, participant);
+    yk_wrench mean = yk_rim_shared_mean(rim->shared, number, side);
+    if (rim->options.slow_wrench != YK_SLOW_WRENCH_MEAN)
+        mean = yk_rim_shared_wrench(rim->shared, number, side);
+
+    yk_rim_interface *own = &rim->interfaces[number];
+    yk_wrench given = yk_rim_method_wrench(system, number, &mean);
+    own->given[1] = own->given[0];
+    own->given[0] = given;
+    own->mean = mean;
+    if (side == 0)
+        interface->applied = given;
+    yk_input_constant(interface->kind, &given, &system->participants[participant].inputs[port]);
+}
+
 static void set_slow_wrenches(yk_rim *rim, yk_system *system, int participant)
 {
     yk_participant *p = &system->participants[participant];
+    for (int i = 0; i < system->interface_count; i++)
+        if (rim->interfaces[i].role == YK_RIM_SHARED &&
+            yk_rim_slow_port(system, i, participant) >= 0)
+            set_shared_wrench(rim, system, i, participant);
     if (p->wrench_size == 0)
         return;
 
@@ -382,6 +469,7 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
 {
     /* Reset the sums over the exchanges. */
     const yk_wrench none = {.force = {0, 0, 0}};
+    yk_rim_shared_begin(rim->shared);
     for (int i = 0; i < system->interface_count; i++) {
         rim->interfaces[i].work[0] = 0;
         rim->interfaces[i].work[1] = 0;
@@ -405,6 +493,10 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
         for (int i = 0; i < system->participant_count; i++)
             if (rim->participants[i].fast)
                 set_fast_inputs(rim, system, i, tau);
+
+        yk_status solved = yk_rim_shared_solve(rim->shared, system, tau, h);
+        if (YK_FAILED(solved))
+            return solved;
 
         /* ... sending the requests to other processes first and waiting for them last ... */
         for (int i = 0; i < system->participant_count; i++)
@@ -437,13 +529,8 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
         /* ... and advance the models: w <- w + h (r + W f), (45). */
         for (int i = 0; i < system->participant_count; i++) {
             yk_rim_participant *own = &rim->participants[i];
-            const yk_interface_model *model = &own->model;
             for (int k = 0; k < own->size; k++) {
-                double rate = model->free_acceleration[k];
-                for (int j = 0; j < own->size; j++)
-                    rate += model->inverse_mass[k * own->size + j] * own->wrenches[j];
-
-                own->now[k] += h * rate;
+                own->now[k] += h * model_rate(own, k);
                 own->displacement[k] += h * own->now[k];
             }
         }
@@ -454,6 +541,8 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
         yk_interface *interface = &system->interfaces[i];
         if (rim->participants[interface->def.wrench_subsystem].fast)
             interface->applied = rim->interfaces[i].applied;
+        if (rim->interfaces[i].role == YK_RIM_SHARED)
+            interface->applied = yk_rim_shared_mean(rim->shared, i, 0);
     }
 
     for (int i = 0; i < system->participant_count; i++) {
@@ -514,6 +603,14 @@ static yk_status rim_step(yk_scheme *scheme, yk_system *system, yk_step_report *
         yk_rim_participant *own = &rim->participants[i];
         if (own->size == 0)
             continue;
+
+        /* Models are linear about the wrenches of the last macro step, which are part of the state. */
+        for (int k = 0; k < system->interface_count; k++) {
+            int port = yk_rim_slow_port(system, k, i);
+            if (port >= 0 && rim->interfaces[k].role == YK_RIM_SHARED)
+                yk_input_constant(system->interfaces[k].kind, &rim->interfaces[k].given[0],
+                                  &system->participants[i].inputs[port]);
+        }
 
         memset(own->displacement, 0, (size_t)own->size * sizeof *own->displacement);
         set_slow_motions(rim, system, i, -1);
@@ -617,11 +714,11 @@ static const yk_option options[] = {
     {"sequence", ROW(CHOICE, sequence), .default_text = "gauss-seidel", .choices = yk_order_words,
      .description = "whether slow subsystems receive the mean wrench of the present macro step or "
                     "of the last"},
-    [EXCHANGE_ROW] =
-        {"exchange", ROW(CHOICE, exchange), .has_derived_default = true,
-         .choices = yk_exchange_words,
-         .description =
-             "exchanged quantities of interfaces between slow subsystems; default: auto"},
+    [EXCHANGE_ROW] = {"exchange", ROW(CHOICE, exchange), .has_derived_default = true,
+                      .choices = yk_exchange_words,
+                      .description = "exchanged quantities of interfaces between slow subsystems, "
+                                     "and between slow ones and "
+                                     "named fast_subsystems; default: auto"},
     {"extrapolation", ROW(CHOICE, extrapolation), .default_text = "interface-model",
      .choices = extrapolation_words,
      .description = "motion of slow subsystems for the fast ones within a macro step"},
@@ -687,16 +784,48 @@ static void rim_display_name(const void *own, char *text, size_t capacity)
     snprintf(text, capacity, "rim with %s%s in place of the model", word, what);
 }
 
-/* Fast participants must receive motions. */
+static bool is_named_fast(const yk_rim_options *own, int subsystem)
+{
+    const yk_subsystem_list *named = &own->fast_subsystems;
+    for (int i = 0; i < named->count; i++)
+        if (named->items[i] == subsystem)
+            return true;
+    return false;
+}
+
+/* Whether both sides can receive a wrench, and report how they respond to it: the fast side by its
+ * step model, the slow side by its reduced model. */
+static bool can_share(const yk_port_pair *joined, int fast)
+{
+    for (int side = 0; side < 2; side++) {
+        const yk_subsystem *subsystem = joined->subsystem[side];
+        const yk_port *ports;
+        subsystem->ops->ports(subsystem, &ports);
+        if (!(ports[joined->port[side]].allowed_causalities & YK_CAUSALITY_WRENCH_INPUT))
+            return false;
+    }
+
+    const yk_subsystem_ops *slow = joined->subsystem[1 - fast]->ops;
+    return joined->subsystem[fast]->ops->step_model &&
+           (slow->step_model || slow->interface_model || slow->rollback);
+}
+
+/* A fast participant receives a motion, or shares the wrench with its slow partner if the exchange asks for it or if it is the
+ * first side. */
 static yk_causality rim_second_side_causality(const void *own, const yk_port_pair *joined)
 {
     const yk_rim_options *o = own;
-    for (int i = 0; i < o->fast_subsystems.count; i++)
-        if (o->fast_subsystems.items[i] == joined->subsystem_index[0] ||
-            o->fast_subsystems.items[i] == joined->subsystem_index[1])
-            return YK_CAUSALITY_MOTION_INPUT;
+    bool first = is_named_fast(o, joined->subsystem_index[0]);
+    bool second = is_named_fast(o, joined->subsystem_index[1]);
+    if (!first && !second)
+        return yk_balance_second_side(o->exchange, joined);
 
-    return yk_balance_second_side(o->exchange, joined);
+    bool wanted = o->exchange == YK_EXCHANGE_FORCE_FORCE;
+    wanted = wanted || (o->exchange == YK_EXCHANGE_AUTO && first);
+    bool modelled = o->extrapolation == YK_EXTRAPOLATION_INTERFACE_MODEL;
+    if (first != second && wanted && modelled && can_share(joined, second ? 1 : 0))
+        return YK_CAUSALITY_WRENCH_INPUT;
+    return YK_CAUSALITY_MOTION_INPUT;
 }
 
 const yk_scheme_ops *yk_scheme_rim(void)

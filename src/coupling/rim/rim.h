@@ -39,6 +39,9 @@ typedef struct yk_rim_participant {
      * integral since the start. */
     double *start, *now, *displacement;
 
+    /* Velocities at the start of the run, at which all positions belong together. */
+    double *initial;
+
     /* Wrenches on the ports, opposite to those on the partners. */
     double *wrenches;
 
@@ -50,10 +53,11 @@ enum { YK_RIM_PAST = 2 };
 
 typedef struct yk_rim_interface {
     /* Role of an interface by the speed of its sides. Modelled: the wrench side is slow and the
-     * motion side is fast, so that a reduced model is used. Fast: both sides are fast and exchange
-     * at every exchange. Slow: both sides are slow and exchange as in the explicit scheme.
-     * Reversed: the wrench side is fast and the motion side is slow. */
-    enum { YK_RIM_MODELLED, YK_RIM_FAST, YK_RIM_SLOW, YK_RIM_REVERSED } role;
+     * motion side is fast, so that a reduced model is used. Shared: one side is fast, the other slow,
+     * and both receive a wrench, which is found at every exchange from models of both (shared.c).
+     * Fast: both sides are fast and exchange at every exchange. Slow: both sides are slow and exchange
+     * as in the explicit scheme. Reversed: the wrench side is fast and the motion side is slow. */
+    enum { YK_RIM_MODELLED, YK_RIM_SHARED, YK_RIM_FAST, YK_RIM_SLOW, YK_RIM_REVERSED } role;
 
     /* Work on both sides, summed over the exchanges if the side is fast. */
     double work[2];
@@ -65,11 +69,13 @@ typedef struct yk_rim_interface {
      * extrapolation. */
     yk_vec3 past[YK_RIM_PAST], past_angular[YK_RIM_PAST];
 
-    /* Mean wrench on A in the last macro step, and the wrenches that A's method was given in the
-     * last macro steps (yk_rim_method_wrench()). */
+    /* Mean wrench on the slow side in the last macro step, and the wrenches that its method was given
+     * in the last macro steps (yk_rim_method_wrench()). */
     yk_wrench mean;
     yk_wrench given[YK_RIM_PAST];
 } yk_rim_interface;
+
+typedef struct yk_rim_shared yk_rim_shared;
 
 typedef struct yk_rim {
     yk_scheme base;
@@ -78,8 +84,11 @@ typedef struct yk_rim {
     yk_rim_interface *interfaces;
     int exchanges; /* Exchanges per macro step. */
 
-    /* Interfaces between slow participants with a wrench on both sides; NULL: there are none. */
+    /* Interfaces between slow participants with a wrench on both sides, and shared ones; NULL: there
+     * are none. `start` has both for a consistent start if there are shared ones, otherwise NULL. */
     yk_balance *balance;
+    yk_rim_shared *shared;
+    yk_balance *start;
 
     /* Number of earlier steps stored in `past`, at most YK_RIM_PAST. */
     int64_t past_count;
@@ -95,9 +104,31 @@ static inline yk_rim *yk_rim_of(const yk_system *system)
 yk_status yk_rim_find_model(yk_system *system, int participant);
 yk_status yk_rim_check_model(yk_system *system, int participant);
 
-/* The wrench that the method of a slow wrench side must be given, so that its velocity gains the
- * impulse of the mean wrench in this step. */
+/* The wrench that the method of the slow side of a modelled or shared interface must be given, so
+ * that its velocity gains the impulse of the mean wrench in this step. */
 yk_wrench yk_rim_method_wrench(const yk_system *system, int interface, const yk_wrench *mean);
+
+/* rim.c: motion of a port of a slow participant by its reduced model, h after the present time of the model, under its present
+ * wrenches. The position is the integral of the velocities. */
+yk_motion yk_rim_integrated_motion(const yk_system *system, int participant, int port, double h);
+
+/* shared.c. All functions accept NULL, which stands for no shared interfaces, except those for a single interface. */
+yk_status yk_rim_shared_create(yk_system *system, yk_rim_shared **shared);
+void yk_rim_shared_destroy(yk_rim_shared *shared, yk_system *system);
+/* Begins a run without wrenches. */
+void yk_rim_shared_restart(yk_rim_shared *shared);
+/* Begins the means of a macro step. */
+void yk_rim_shared_begin(yk_rim_shared *shared);
+/* Finds and applies the wrenches of the exchange from tau to tau + h. */
+yk_status yk_rim_shared_solve(yk_rim_shared *shared, yk_system *system, double tau, double h);
+/* Wrench on a side of a shared interface: of the last exchange, and the mean over the macro step. */
+yk_wrench yk_rim_shared_wrench(const yk_rim_shared *shared, int interface, int side);
+yk_wrench yk_rim_shared_mean(const yk_rim_shared *shared, int interface, int side);
+size_t yk_rim_shared_words(const yk_rim_shared *shared);
+double *yk_rim_shared_get(const yk_rim_shared *shared, double *words);
+const double *yk_rim_shared_set(yk_rim_shared *shared, const double *words);
+/* Port at which a fast partner acts on a slow participant through an interface; -1: none does. */
+int yk_rim_slow_port(const yk_system *system, int interface, int participant);
 
 /* create.c */
 yk_status yk_rim_create(yk_system *system, const void *options, yk_scheme **scheme);

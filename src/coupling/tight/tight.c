@@ -399,7 +399,7 @@ static yk_status tight_create(yk_system *system, const void *options, yk_scheme 
             x->last_wrench_index = interface->a_index;
     }
 
-    status = yk_balance_create(system, &x->balance);
+    status = yk_balance_create(system, NULL, &x->balance);
     if (status != YK_OK)
         return status;
     if (acceleration == YK_ACCELERATION_NONE || x->options.max_iterations == 0)
