@@ -18,6 +18,7 @@ typedef struct request {
     const char *command;
     bool quiet, verbose, json, error;
     bool no_verdict, no_remedies;
+    int seeds;              /* realizations of the random numbers; 0: the run alone */
     double error_tolerance; /* estimated error above which a run is not trustworthy */
     double pace;            /* simulated time per wall time; 0: as fast as possible */
     bool visible;           /* a progress bar is shown */
@@ -92,7 +93,8 @@ static bool show_fraction(void *user, double fraction)
     const request *q = user;
     if (q->visible) {
         show_bar(fraction);
-        fprintf(stderr, "error bars: runs with smaller steps \033[K");
+        fprintf(stderr, "error bars: %s \033[K",
+                q->seeds > 0 ? "runs with other random numbers" : "runs with smaller steps");
         fflush(stderr);
     }
     return !was_interrupted();
@@ -379,6 +381,49 @@ static bool find_journal(const char *file, char *part, size_t size)
     return length < (int)size && access(part, F_OK) == 0;
 }
 
+/* Repeats the run with other random numbers, and prints its statistics with error bars. */
+static yk_status repeat_with_seeds(const loaded *l, request *q)
+{
+    enum { ROWS_MAX = 24 };
+    yk_seed_options def = {
+        .scenario = scenario_def(q->path, &q->sets),
+        .run_count = q->seeds,
+        .progress = show_fraction,
+        .user = q,
+    };
+    yk_seed_report *report = NULL;
+    yk_status status = yk_run_seeds(l->context, &def, &report);
+    if (q->visible)
+        clear_progress();
+    if (status != YK_OK)
+        return status;
+
+    if (!report->is_random) {
+        print_err("yoke: --seeds: all %d runs are equal, since the scenario has no random numbers "
+                  "(particles, emitters or noise with a seed)\n",
+                  q->seeds);
+    } else if (!q->quiet) {
+        print_out("\n%d realizations of the random numbers, means with 95 %% confidence:\n\n",
+                  report->run_count);
+        print_styled(stdout, STYLE_DIM, "  %-34s %12s %10s %12s %10s\n", "channel", "mean", "+-",
+                     "rms", "+-");
+        for (int i = 0; i < report->statistic_count && i < ROWS_MAX; i++) {
+            const yk_seed_statistic *s = &report->statistics[i];
+            print_out("  %-34s %12.4g %10.2g %12.4g %10.2g  %s\n", s->name, s->mean.mean,
+                      s->mean.error, s->rms.mean, s->rms.error, s->unit);
+        }
+        if (report->statistic_count > ROWS_MAX)
+            print_out("  ... %d more\n", report->statistic_count - ROWS_MAX);
+        print_out("  %-34s %12.4g %10.2g %12s %10s  J\n", "dissipated energy",
+                  report->dissipated_energy.mean, report->dissipated_energy.error, "", "");
+        if (report->untrusted_count > 0)
+            print_out("  %d of these runs have a serious finding\n", report->untrusted_count);
+    }
+
+    yk_seed_report_destroy(report);
+    return YK_OK;
+}
+
 /* Runs what was loaded and asked for. */
 static int run_loaded(const loaded *l, request *q)
 {
@@ -394,6 +439,12 @@ static int run_loaded(const loaded *l, request *q)
     static yk_run_report report; /* too large for a small stack */
     q->visible = !q->quiet && isatty(STDERR_FILENO);
     yk_status status = run_and_record(l, q, &report);
+    bool complete = status == YK_OK || status == YK_NOT_CONVERGED;
+    if (complete && q->seeds > 0) {
+        yk_status repeated = repeat_with_seeds(l, q);
+        if (repeated != YK_OK)
+            status = repeated;
+    }
     if (q->json)
         write_run_json(l, &report, status, files);
     else if (!q->quiet && report.step_count > 0)
@@ -511,6 +562,9 @@ int command_run(int argc, char **argv)
          "restarted"},
         {"error-bars", OPTION_FLAG, &q.error, NULL,
          "Repeat the run with 1/2 and 1/4 of the step and add error bars (about 6 times the work)"},
+        {"seeds", OPTION_COUNT, &q.seeds, "N",
+         "Repeat the run with N realizations of its random numbers, and print means, rms and "
+         "dissipated energy with error bars"},
         {"no-verdict", OPTION_FLAG, &q.no_verdict, NULL,
          "Do not repeat the run with other steps to estimate its error, nor with remedies"},
         {"no-remedies", OPTION_FLAG, &q.no_remedies, NULL,
@@ -541,6 +595,11 @@ int command_run(int argc, char **argv)
         return options_exit(parsed);
 
     q.quiet = q.quiet || q.json;
+    if (q.seeds == 1 || q.seeds > YK_SEED_RUNS_MAX) {
+        print_err("yoke: --seeds %d: error bars need from 2 to %d realizations\n", q.seeds,
+                  YK_SEED_RUNS_MAX);
+        return EXIT_MISUSE;
+    }
     if (!(q.deadline > 0)) {
         print_err("yoke: --timeout %g: give a time above 0 s\n", q.deadline);
         return EXIT_MISUSE;

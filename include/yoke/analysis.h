@@ -217,8 +217,9 @@ typedef struct yk_error_estimate {
     char statistics_channel[160];
     double dissipation_error;
     bool by_statistics;
-    int run_count;   /* companions */
-    double cpu_time; /* s, of the companions */
+    int run_count;        /* companions */
+    double cpu_time;      /* s, of the companions, with loading them */
+    double relative_cost; /* that time, relative to the processor time of the run */
 } yk_error_estimate;
 
 /* How well a paced run followed the wall clock. */
@@ -342,6 +343,45 @@ void yk_accuracy_judge(const yk_scenario *scenario, const yk_record *record,
  * "error.NAME", and the values of the report in the summary. */
 yk_status yk_accuracy_report_write(yk_context *context, const yk_record *record,
                                    const yk_accuracy_report *report, yk_recorder *recorder);
+
+/* A number over several realizations of random numbers. */
+typedef struct yk_spread {
+    double mean;
+    double deviation; /* standard deviation of a single run */
+    double error;     /* half width of the 95 % confidence interval of the mean */
+} yk_spread;
+
+/* A component of a recorded channel. */
+typedef struct yk_seed_statistic {
+    char name[160];
+    char unit[32];
+    yk_spread mean, rms; /* over the run; the rms is that of deviations from the mean */
+} yk_seed_statistic;
+
+enum { YK_SEED_RUNS_MAX = 1000 };
+
+typedef struct yk_seed_options {
+    yk_scenario_def scenario;
+    int run_count; /* realizations, the scenario as it is included; at least 2 */
+    int jobs;      /* runs at the same time; 0: one per core */
+    bool (*progress)(void *user,
+                     double fraction); /* called at intervals; false stops; may be NULL */
+    void *user;
+} yk_seed_options;
+
+typedef struct yk_seed_report {
+    int run_count;
+    bool is_random;      /* false: all runs are equal, since the scenario has no random numbers */
+    int untrusted_count; /* runs with a serious finding of the coupling or of contacts */
+    int statistic_count;
+    yk_seed_statistic *statistics;
+    yk_spread dissipated_energy; /* J */
+} yk_seed_report;
+
+/* Repeats a scenario with other seeds of its random numbers (packings, emitters, noise), and gives
+ * error bars for statistics of the recorded channels. The caller destroys the report. */
+yk_status yk_run_seeds(yk_context *context, const yk_seed_options *def, yk_seed_report **report);
+void yk_seed_report_destroy(yk_seed_report *report);
 
 /* Checks whether the masses and loops at the interfaces of a scenario are within the limits of its
  * scheme (YK_FINDING_MASS_RATIO, YK_FINDING_ALGEBRAIC_LOOP), before a run. The system must be

@@ -140,6 +140,7 @@ struct yk_option {
     /* A finer run of the same scenario divides the value by this power of its refinement: 1 for steps, 3 for limits of the
      * error of a step, -1 for numbers of steps. 0: the value does not change. */
     int refinement_exponent;
+    bool is_seed; /* Of random numbers: other realizations of a scenario add their number to it. */
     int min_count, max_count; /* Of the items of a list; max_count 0: no limit. */
     const char *description;
     const yk_option_choice *choices;

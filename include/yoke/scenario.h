@@ -101,6 +101,9 @@ typedef struct yk_scenario_def {
      * Properties of the model, such as the period of a sampled controller, do not change. 0 or 1:
      * as written. */
     double refinement;
+    /* Another realization of the random numbers of the scenario: this number is added to all seeds.
+     * 0: as written. */
+    int realization;
     yk_cache *cache; /* NULL: nothing is cached */
     /* Additional schemes that scenarios may name; they must outlive the scenario. */
     const yk_scheme_ops *const *schemes;

@@ -73,6 +73,8 @@ static yk_status make_source(const yk_trial_def *def, yk_trial *trial, trial_sou
     source->def.override_count = count;
     if (def->refinement > 0)
         source->def.refinement = def->refinement;
+    if (def->realization != 0)
+        source->def.realization = def->realization;
     return YK_OK;
 }
 

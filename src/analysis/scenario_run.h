@@ -14,7 +14,8 @@ typedef struct yk_trial_def {
     double step;               /* s; NaN: the scenario's */
     /* as in yk_scenario_def: of the step above, and of all other steps */
     double refinement;
-    double end; /* s; NaN: the scenario's */
+    int realization; /* as in yk_scenario_def */
+    double end;      /* s; NaN: the scenario's */
     const char *const *channels;
     int channel_count;   /* 0: the channels recorded by the scenario */
     int every;           /* macro steps between samples, before refinement; 0: the scenario's */

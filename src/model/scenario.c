@@ -395,7 +395,8 @@ yk_status yk_scenario_load(yk_context *context, const yk_scenario_def *def,
 
     made->context = context;
     made->store.context = context;
-    made->resolver = (yk_resolver){.store = &made->store, .refinement = def->refinement};
+    made->resolver = (yk_resolver){
+        .store = &made->store, .refinement = def->refinement, .realization = def->realization};
 
     /* A caller without a list still gets the first error in the last message. */
     yk_diagnostics *own = NULL;

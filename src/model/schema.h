@@ -36,6 +36,7 @@ typedef struct yk_resolver {
     int parameter_capacity;
     int repeated;      /* number of nodes created by repetitions and instances */
     double refinement; /* see yk_scenario_def; 0: as written */
+    int realization;   /* likewise */
     /* Units (m, kg) of the subsystem whose keys are being resolved; 0: SI. */
     double length, mass;
     yk_status status;

@@ -127,7 +127,7 @@ static const yk_option noise_fields[] = {
     {"deviation", YK_OPTION_NUMBER, NULL, "1", OF(deviation), .range = YK_NOT_NEGATIVE,
      .description = "standard deviation"},
     {"mean", YK_OPTION_NUMBER, NULL, "0", OF(initial), .description = "mean value"},
-    {"seed", YK_OPTION_INTEGER, NULL, "1", OF(seed), .range = YK_NOT_NEGATIVE,
+    {"seed", YK_OPTION_INTEGER, NULL, "1", OF(seed), .is_seed = true, .range = YK_NOT_NEGATIVE,
      .description = "the same seed gives the same values"},
     {0}};
 

@@ -259,7 +259,8 @@ static const yk_option lattice_fields[] = {
      .description = "clearance of the lattice, in radii of the ball around the largest particle"},
     {"position_jitter", YK_OPTION_NUMBER, .default_text = "0.5", .range = YK_BETWEEN(0, 1),
      .description = "fraction of the clearance by which particles are moved at random"},
-    {"seed", YK_OPTION_INTEGER, .default_text = "1", .description = "of the random numbers"},
+    {"seed", YK_OPTION_INTEGER, .default_text = "1", .is_seed = true,
+     .description = "of the random numbers"},
     {0},
 };
 static const yk_option_section from_lattice = {"lattice", "On a lattice, with clearances.",
@@ -326,7 +327,8 @@ static const yk_option emitter_fields[] = {
      .description = "initial velocity of particles"},
     {"angular_velocity", YK_OPTION_NUMBERS, "rad/s", "[0, 0, 0]", YK_VECTOR,
      .description = "initial angular velocity of particles, global axes"},
-    {"seed", YK_OPTION_INTEGER, .default_text = "1", .description = "of the random numbers"},
+    {"seed", YK_OPTION_INTEGER, .default_text = "1", .is_seed = true,
+     .description = "of the random numbers"},
     {0},
 };
 static const yk_option_section emitter_section = {

@@ -183,6 +183,9 @@ bool yk_resolve_number(yk_resolver *r, yk_node *node, const yk_option *field)
         value = finer;
     }
 
+    if (field->is_seed)
+        value += r->realization;
+
     /* The node has its value from here on. */
     node->value = value;
     node->values = &node->value;
