@@ -202,6 +202,15 @@ static void print_cost(yk_system *system, const yk_run_report *report)
                   all.max_iterations);
     print_out("\n");
 
+    const yk_error_estimate *e = &report->estimate;
+    if (e->run_count > 0 && e->cpu_time > 0) {
+        char estimate[32];
+        format_duration(estimate, sizeof estimate, e->cpu_time);
+        print_out("estimating the error took %s of processor time (%d run%s with other steps, "
+                  "%.2g %% of the run)\n",
+                  estimate, e->run_count, plural(e->run_count), 100 * e->relative_cost);
+    }
+
     if (all.min_step < all.max_step)
         print_out("%lld macro steps of %.3g to %.3g s, %lld rejected, %lld accepted at the minimum "
                   "step\n",
@@ -582,6 +591,24 @@ static void write_interfaces_json(json_writer *json, const yk_scenario_info *inf
     json_close(json);
 }
 
+/* The estimated error, and what it cost. */
+static void write_estimate_json(json_writer *json, const yk_error_estimate *e)
+{
+    json_open_object(json, "estimate");
+    json_bool(json, "available", e->available);
+    json_text(json, "reason", *e->reason ? e->reason : NULL);
+    json_number(json, "relative_error", e->available ? e->relative_error : NAN);
+    json_text(json, "channel", *e->channel ? e->channel : NULL);
+    json_text(json, "uncovered", *e->uncovered ? e->uncovered : NULL);
+    json_number(json, "reliable_until", e->reliable_until);
+    json_number(json, "statistics_error", e->by_statistics ? e->statistics_error : NAN);
+    json_number(json, "dissipation_error", e->by_statistics ? e->dissipation_error : NAN);
+    json_integer(json, "runs", e->run_count);
+    json_number(json, "cpu_time", e->cpu_time);
+    json_number(json, "relative_cost", e->relative_cost);
+    json_close(json);
+}
+
 void write_run_json(const loaded *l, const yk_run_report *report, yk_status status,
                     const option_list *files)
 {
@@ -617,6 +644,7 @@ void write_run_json(const loaded *l, const yk_run_report *report, yk_status stat
     json_text(&json, "state_hash", report->state_hash ? hash : NULL);
     json_number(&json, "energy_error", report->spurious_energy);
     json_number(&json, "reference_energy", report->reference_energy);
+    write_estimate_json(&json, &report->estimate);
 
     yk_system_statistics all = yk_system_get_statistics(system);
     json_integer(&json, "iterations", all.iterations);

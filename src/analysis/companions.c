@@ -25,10 +25,10 @@ static const double COST_MARGIN = 1.2;
 static const double TOO_SLOW = 3;
 /* Largest factor of the steps of a companion, without and with contact, and the number of steps
  * that it must have left. */
+static const double FACTOR_LEAST = 0.0625;
 enum { FACTOR_MAX = 32, FACTOR_MAX_CONTACT = 4, COMPANION_STEPS = 24 };
-/* Difference between coarse companions, relative to the range, above which their order says
- * nothing about the run. */
-static const double FAR = 0.5;
+/* Motion between the common samples, relative to the range, whose error they may miss. */
+static const double HIDDEN = 0.25;
 
 const double yk_error_clearly_good = 0.2;
 
@@ -50,8 +50,14 @@ static yk_companion run_companion(yk_companions *c, double factor)
 
     snprintf(c->stage, sizeof c->stage, "estimating the error: %g times the steps", factor);
     yk_trial *trial = &c->trials[c->count++];
+    const char *overrides[YK_REMEDY_OVERRIDES_MAX];
+    yk_variant variant = {.overrides = overrides};
+    for (; c->changes && variant.override_count < c->changes->override_count;
+         variant.override_count++)
+        overrides[variant.override_count] = c->changes->overrides[variant.override_count];
     yk_trial_def def = {
         .scenario = c->monitor->source,
+        .variant = c->changes ? &variant : NULL,
         .step = NAN,
         .refinement = 1 / factor,
         .end = c->end,
@@ -75,8 +81,8 @@ static bool is_decided(const yk_companions *c)
 {
     const yk_error_estimate *e = c->estimate;
     double error = e->relative_error / c->monitor->tolerance;
-    return (e->regular && c->far <= FAR && error <= yk_error_clearly_good) ||
-           error <= yk_error_clearly_good * yk_error_clearly_good;
+    return e->regular && !c->unpredictable && c->far <= YK_COMPANIONS_FAR && c->hidden <= HIDDEN &&
+           error <= yk_error_clearly_good;
 }
 
 /* A short run: half and twice the steps, and a quarter if that leaves a doubt. */
@@ -100,6 +106,22 @@ static yk_status compare_with_finer(yk_companions *c)
     others[1] = run_companion(c, 0.25);
     if (others[1].trial)
         status = yk_compare_companions(c, others, 2);
+
+    /* Impacts hide the law at large steps. Only if finer runs do not approach each other either, the
+     * motion is unpredictable. */
+    double factor = 0.125;
+    while (!YK_FAILED(status) && others[1].trial && c->unpredictable && !c->estimate->regular &&
+           c->estimate->relative_error > c->monitor->tolerance && factor >= FACTOR_LEAST &&
+           COST_MARGIN * c->run_seconds / factor <= DOUBT_SECONDS) {
+        c->seconds = fmax(c->seconds, DOUBT_SECONDS);
+        yk_companion finer[2] = {run_companion(c, factor), others[1]};
+        if (!finer[0].trial)
+            break;
+
+        status = yk_compare_companions(c, finer, 2);
+        others[1] = finer[0];
+        factor /= 2;
+    }
     return status;
 }
 
@@ -120,7 +142,7 @@ static yk_status compare_with_coarser(yk_companions *c)
             status = yk_compare_companions(c, others, coarser.trial ? 2 : 1);
             if (YK_FAILED(status) || (coarser.trial && is_decided(c)))
                 return status;
-            useless = c->far > FAR;
+            useless = c->far > YK_COMPANIONS_FAR;
             coarser = others[0];
         }
 
@@ -130,7 +152,9 @@ static yk_status compare_with_coarser(yk_companions *c)
 
     /* Larger steps that say nothing, or a doubt that matters. */
     double near = c->estimate->relative_error / c->monitor->tolerance;
+    bool impacts = c->monitor->info->has_impacts; /* make runs differ anyway */
     bool doubtful = YK_FAILED(status) || (!c->estimate->regular && near > yk_error_clearly_good) ||
+                    (!impacts && (c->hidden > HIDDEN || c->far > YK_COMPANIONS_FAR)) ||
                     (near > 0.5 && near < 2);
     if (!doubtful || !(2 * COST_MARGIN * c->run_seconds <= DOUBT_SECONDS))
         return status;

@@ -21,11 +21,15 @@ typedef struct yk_companions {
     double energy;          /* J, of the motion */
     double energy_rounding; /* J */
     double dissipated;      /* J */
-    char stage[64];         /* for the progress */
+    /* Changes for all companions, which would repeat an error of the run otherwise; NULL: none. */
+    const yk_remedy *changes;
+    char stage[64]; /* for the progress */
     yk_trial trials[YK_COMPANIONS_MAX];
     int count;
     bool unpredictable; /* some recorded channel, forces included, depends on the step */
-    double far; /* largest difference of the coarser runs in the worst channel, by its range */
+    double far; /* largest difference of the compared runs in the worst channel, by its range */
+    double
+        hidden; /* largest motion that the common rows do not show, by the range of its channel */
     yk_error_estimate *estimate;
 } yk_companions;
 
@@ -34,6 +38,10 @@ typedef struct yk_companion {
     const yk_trial *trial; /* NULL: it failed or had no time */
     double factor;         /* of the steps */
 } yk_companion;
+
+/* Difference between the compared runs, relative to the range, above which their order says nothing
+ * about the run. */
+#define YK_COMPANIONS_FAR 0.15
 
 /* Below this fraction of the tolerance an error is clearly good. */
 extern const double yk_error_clearly_good;

@@ -11,6 +11,10 @@
 /* Orders of methods that are believed. */
 static const double ORDER_LEAST = 0.6;
 static const double ORDER_MOST = 4.6;
+/* Order up to which an error is extrapolated from steps that are this many times as large, or from
+ * runs that differ much: errors of higher order dominate there, and others remain near the run. */
+static const double FACTOR_FAR = 4;
+static const double ORDER_MOST_FAR = 2;
 /* Order without a third run: between 1 and 2. */
 static const double ORDER_ASSUMED = 1.5;
 /* Error relative to the difference to a finer run, if they do not fall regularly: of any order. */
@@ -35,7 +39,7 @@ typedef struct channel_judgement {
     double relative;           /* error relative to its scale */
     double factor;             /* of the distance: what the error is by it */
     double order;              /* NaN: not observed */
-    double far;                /* largest difference of the coarser runs, by the range */
+    double far;                /* largest difference of the runs, by the range */
     bool regular;
 } channel_judgement;
 
@@ -113,7 +117,7 @@ static void judge_channel(const yk_aligned *pair, const yk_aligned *a, const yk_
     judged->order = NAN;
     judged->regular = true;
     judged->factor = 1 / fabs(pow(factor, ORDER_ASSUMED) - 1);
-    judged->far = 0;
+    judged->far = judged->distance.relative_to_range;
     if (a->runs < 3 || a->rows < 2)
         return;
 
@@ -134,7 +138,8 @@ static void judge_channel(const yk_aligned *pair, const yk_aligned *a, const yk_
     yk_difference_function *difference = jumps ? yk_mean_difference : yk_largest_difference;
     double fine = difference(a, first, components, by_step[0], by_step[1]);
     double coarse = difference(a, first, components, by_step[1], by_step[2]);
-    judged->far = judged->distance.range > 0 && !jumps ? coarse / judged->distance.range : 0;
+    judged->far =
+        judged->distance.range > 0 && !jumps ? fmax(fine, coarse) / judged->distance.range : 0;
     double order =
         fine > 0 ? yk_order_of_differences(factors[0], factors[1], factors[2], coarse / fine) : NAN;
     bool too_high = factor > 1 && order > ORDER_MOST;
@@ -143,7 +148,8 @@ static void judge_channel(const yk_aligned *pair, const yk_aligned *a, const yk_
         judged->regular = true;
     if (judged->regular && isfinite(order)) {
         judged->order = order;
-        order = fmin(order, ORDER_MOST);
+        bool is_far = factor >= FACTOR_FAR || (factor > 1 && judged->far > YK_COMPANIONS_FAR);
+        order = fmin(order, is_far ? ORDER_MOST_FAR : ORDER_MOST);
         judged->factor = yk_error_by_difference(factor, order, factors, fine, coarse);
         return;
     }
@@ -243,6 +249,7 @@ yk_status yk_compare_companions(yk_companions *c, const yk_companion *others, in
     int statistics_channel = -1;
     double statistics_error = -1;
     bool has_motion = false;
+    double hidden = 0;
     c->unpredictable = false;
     e->reliable_until = INFINITY;
     for (int i = 0; !YK_FAILED(status) && i < channel_count; i++)
@@ -270,6 +277,13 @@ yk_status yk_compare_companions(yk_companions *c, const yk_companion *others, in
                 statistics_channel = i;
             }
         }
+        for (int k = 0; counts && k < header->channels[i].component_count; k++)
+            if (errors[i].range > 0)
+                hidden = fmax(hidden,
+                              yk_hidden_motion(yk_record_times(records[0]),
+                                               yk_record_column(records[0], i, k),
+                                               yk_record_row_count(records[0]), &all, first + k) /
+                                  errors[i].range);
         if (counts && !(worst >= 0 && j->relative <= judged[worst].relative)) {
             worst = i;
             worst_first = first;
@@ -304,6 +318,7 @@ yk_status yk_compare_companions(yk_companions *c, const yk_companion *others, in
         e->regular = judged[worst].regular;
         e->order = judged[worst].order;
         c->far = judged[worst].far;
+        c->hidden = hidden;
         snprintf(e->channel, sizeof e->channel, "%s", header->channels[worst].name);
         e->reliable_until =
             yk_time_of_difference(&a, worst_first, components, 0, 1,

@@ -6,7 +6,7 @@
 #include "model/scenario.h"
 
 /* Samples of the run that are compared, at most, and values in them. */
-static const double ROWS = 2000;
+static const double ROWS = 20000;
 static const double VALUES = 4e6;
 
 yk_status yk_error_monitor_open(yk_context *context, yk_scenario *scenario,

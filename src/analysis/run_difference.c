@@ -107,6 +107,25 @@ double yk_statistics_difference(const yk_aligned *a, int first, int components, 
     return largest;
 }
 
+double yk_hidden_motion(const double *times, const double *values, size_t count,
+                        const yk_aligned *a, int column)
+{
+    const double *known = a->columns[column];
+    double largest = 0;
+    size_t right = 1;
+    for (size_t row = 0; row < count && right < a->rows; row++) {
+        while (right + 1 < a->rows && a->time[right] < times[row])
+            right++;
+        double begin = a->time[right - 1];
+        double part = (times[row] - begin) / (a->time[right] - begin);
+        double line = known[right - 1] + part * (known[right] - known[right - 1]);
+        if (part >= 0 && part <= 1)
+            largest = fmax(largest, fabs(values[row] - line));
+    }
+
+    return largest;
+}
+
 double yk_time_of_difference(const yk_aligned *a, int first, int components, int i, int j,
                              double limit)
 {

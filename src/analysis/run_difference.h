@@ -20,6 +20,11 @@ double yk_mean_difference(const yk_aligned *a, int first, int components, int i,
 double yk_statistics_difference(const yk_aligned *a, int first, int components, int i, int j,
                                 bool with_rms);
 
+/* Largest difference of values of the first run at its own times from straight lines between the
+ * aligned times: motion that the aligned rows do not show. `column` is that of the values. */
+double yk_hidden_motion(const double *times, const double *values, size_t count,
+                        const yk_aligned *a, int column);
+
 /* The first time at which two runs differ by more than a limit; infinite if they never do. */
 double yk_time_of_difference(const yk_aligned *a, int first, int components, int i, int j,
                              double limit);

@@ -8,6 +8,7 @@
 #include "analysis/companions.h"
 #include "analysis/finding_rules.h"
 #include "analysis/remedies.h"
+#include "base/clock.h"
 #include "base/text.h"
 #include "model/scenario.h"
 
@@ -115,6 +116,19 @@ static void name_uncovered(const yk_scenario_info *info, yk_error_estimate *e)
     }
 }
 
+/* Iterations that end at once do so in all companions too, so these get a tighter tolerance. */
+static const yk_remedy *find_tighter_tolerance(const yk_run_report *report)
+{
+    for (int i = 0; i < report->finding_count; i++) {
+        const yk_finding *f = &report->findings[i];
+        bool loose = f->cause == YK_CAUSE_LOOSE_TOLERANCE && f->remedy_count > 0;
+        if (loose && f->remedies[0].kind == YK_REMEDY_OVERRIDES)
+            return &f->remedies[0];
+    }
+
+    return NULL;
+}
+
 void yk_error_monitor_judge(yk_error_monitor *monitor, const yk_run_options *options,
                             double run_seconds, bool moves, yk_run_report *report)
 {
@@ -144,17 +158,23 @@ void yk_error_monitor_judge(yk_error_monitor *monitor, const yk_run_options *opt
         .energy = report->max_energy,
         .energy_rounding = report->energy_rounding,
         .dissipated = report->dissipated_energy,
+        .changes = find_tighter_tolerance(report),
         .estimate = e,
     };
     yk_log(monitor->context, YK_LOG_DEBUG, "estimating the error");
     name_uncovered(monitor->info, e);
+    double begun = yk_processor_seconds();
     if (YK_FAILED(yk_companions_estimate(&c)))
         yk_companions_explain(&c, e);
     yk_companions_release(&c);
+    e->cpu_time = yk_processor_seconds() - begun;
+    e->relative_cost = run_seconds > 0 ? e->cpu_time / run_seconds : 0;
 
-    /* Every impact may send a body another way, so that no step gives the same trajectory. */
+    /* Every impact may send a body another way, so that no step gives the same trajectory. If
+     * differences fall by a law, though, the trajectory is predictable, and the step too large. */
+    bool converges = e->regular && isfinite(e->order);
     e->by_statistics = e->available && monitor->info->has_impacts && c.unpredictable;
-    if (e->by_statistics && e->relative_error > monitor->tolerance) {
+    if (e->by_statistics && !converges && e->relative_error > monitor->tolerance) {
         e->available = false;
         yk_format(e->reason, sizeof e->reason,
                   "contact: single trajectories depend on the step from t = %.4g s on",
