@@ -4,23 +4,16 @@
 Runs every scenario with three macro steps and, if it is cut in two, with several schemes, by the program itself, and compares its
 exit code and its estimated error with the true error. Needs NumPy and SciPy.
 
-usage: studies/trust/closed_forms.py [--program build/release/yoke] [--case TEXT] [--verbose]
+usage: studies/trust/closed_forms.py [--program build/release/yoke] [--case TEXT] [--verbose] [--remedies]
 """
-import argparse, json, math, os, re, subprocess, sys, tempfile
+import math
+
 import numpy as np
 from scipy.integrate import solve_ivp
 
-GOOD, WRONG = 0.05, 0.1
-STEPS = (4, 1, 0.25)
+from counting import Case, count_cases, ode
+
 SCHEMES = ("explicit", "loose", "tight", "index1", "rim")
-
-
-def ode(f, y0, pick):
-    """Reference by an ODE: pick(y) selects the columns that are recorded."""
-    def reference(t):
-        s = solve_ivp(f, (0, t[-1] + 1e-9), y0, method="DOP853", rtol=1e-11, atol=1e-12, t_eval=t)
-        return pick(s.y)
-    return reference
 
 
 def rail(name, law, f, velocity, end, step, load="0", mass=2.0, keys=""):
@@ -200,68 +193,10 @@ CASES = (
 )
 
 
-def run(program, folder, text, sets):
-    path, csv = os.path.join(folder, "case.yaml"), os.path.join(folder, "case.csv")
-    with open(path, "w") as file:
-        file.write(text)
-    if os.path.exists(csv):
-        os.remove(csv)
-    command = [program, "run", path, "-o", csv, "--no-remedies"]
-    for s in sets:
-        command += ["--set", s]
-    try:
-        done = subprocess.run(command, capture_output=True, text=True, timeout=120)
-    except subprocess.TimeoutExpired:
-        return 9, None, math.nan, "took longer than 120 s"
-    rows = np.genfromtxt(csv, delimiter=",", skip_header=1) if os.path.exists(csv) else None
-    said = re.search(r"^(OK|NOT).*$", done.stdout, re.M)
-    said = said.group(0) if said else (done.stderr.strip().splitlines() or [""])[0]
-    estimate = re.search(r"estimated error (above )?([0-9.e+-]+) %", said)
-    return done.returncode, rows, float(estimate.group(2)) / 100 if estimate else math.nan, said
-
-
-def true_error(rows, reference):
-    if rows is None or rows.ndim < 2 or not np.all(np.isfinite(rows)):
-        return math.inf
-    truth = reference(rows[:, 0])
-    spread = np.ptp(truth, axis=1)
-    return float(np.max(np.abs(rows[:, 1:].T - truth)) / np.max(spread))
-
-
-def main():
-    parser = argparse.ArgumentParser()
-    parser.add_argument("--program", default="build/release/yoke")
-    parser.add_argument("--case", default="")
-    parser.add_argument("--verbose", action="store_true")
-    asked = parser.parse_args()
-    count = dict(right=0, miss=0, alarm=0, between=0, refused=0)
-    estimated = close = scenarios = 0
-    with tempfile.TemporaryDirectory() as folder:
-        for name, text, reference, step, coupled in CASES:
-            if asked.case not in name:
-                continue
-            scenarios += 1
-            schemes = SCHEMES if coupled is True else ("explicit", "tight") if coupled else (None,)
-            for scheme in schemes:
-                for factor in STEPS:
-                    sets = [f"time.step={step * factor!r}"] + ([f"coupling={{scheme: {scheme}}}"] if scheme else [])
-                    code, rows, estimate, said = run(asked.program, folder, text, sets)
-                    error = math.nan if code in (2, 9) else true_error(rows, reference)
-                    kind = ("refused" if code in (2, 9) else "miss" if error > WRONG and code == 0 else "alarm" if error < GOOD and code != 0
-                            else "between" if GOOD <= error <= WRONG else "right")
-                    count[kind] += 1
-                    is_close = True
-                    if kind != "refused" and "slip" not in name and name not in ("bounces", "incline") and error >= 1e-3 and not math.isnan(estimate):
-                        ratio = min(estimate, 1) / min(error, 1)
-                        is_close = 1 / 3 <= ratio <= 3
-                        estimated += 1
-                        close += is_close
-                    if asked.verbose or kind in ("miss", "alarm", "refused") or not is_close:
-                        print(f"{kind if is_close else kind + ', estimate off':10s} {name} {scheme or ''} h = {step * factor:g}: error {error:.3g}; {said[:150]}",
-                              flush=True)
-    print(f"{scenarios} scenarios: {count['right']} right, {count['miss']} misses, {count['alarm']} false alarms, "
-          f"{count['between']} between, {count['refused']} refused; estimates within a factor of 3: {close} of {estimated}")
+def case_of(name, text, truth, step, coupled):
+    schemes = SCHEMES if coupled is True else ("explicit", "tight") if coupled else (None,)
+    return Case(name, text, truth, step, schemes, "slip" in name or name in ("bounces", "incline"))
 
 
 if __name__ == "__main__":
-    main()
+    count_cases(__doc__, [case_of(*case) for case in CASES])
