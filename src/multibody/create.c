@@ -516,6 +516,7 @@ void yk_multibody_destroy(yk_multibody *self)
     yk_free(context, model->channels);
     yk_free(context, model->sources);
     yk_free(context, model->part_transforms);
+    yk_free(context, model->part_rates);
     yk_free(context, model->channel_names);
     yk_multibody_release_parameters(model);
     yk_free(context, self);

@@ -504,6 +504,27 @@ static yk_multibody_options common_options(yk_context *context, const yk_merge_d
     return options;
 }
 
+/* The rate of stabilization of each part (1/s); negative: one over the step; 0: that of the whole,
+ * because the integrator of the part has no rate. */
+static yk_status take_rates(yk_multibody_model *model, const yk_merge_def *merge)
+{
+    size_t count = (size_t)merge->part_count;
+    model->part_rates = yk_allocate(model->context, count, sizeof *model->part_rates);
+    if (!model->part_rates)
+        return YK_ERROR_MEMORY;
+
+    for (int i = 0; i < merge->part_count; i++) {
+        const yk_multibody_options *own = &def_of(merge->parts[i])->options;
+        bool stabilized = own->integrator == YK_MULTIBODY_CHEBYSHEV ||
+                          (own->integrator == YK_MULTIBODY_GENERALIZED_ALPHA &&
+                           own->formulation == YK_MULTIBODY_FORMULATION_STABILIZED_ODE);
+        if (stabilized)
+            model->part_rates[i] = own->stabilization_rate > 0 ? own->stabilization_rate : -1;
+    }
+
+    return YK_OK;
+}
+
 yk_status yk_multibody_merge(const yk_merge_def *merge, yk_subsystem **merged)
 {
     *merged = NULL;
@@ -557,6 +578,10 @@ yk_status yk_multibody_merge(const yk_merge_def *merge, yk_subsystem **merged)
     }
     if (status == YK_OK)
         status = yk_multibody_order_channels(&whole->model, merge);
+
+    /* Parts that are relaxed keep rates of their own. */
+    if (status == YK_OK && merge->separate_parts)
+        status = take_rates(&whole->model, merge);
 
     /* Its ports return the wrenches of the joints between the parts: for a, which is the second
      * body of the joints, and the opposite for b. */

@@ -152,6 +152,8 @@ typedef struct yk_multibody_model {
     int parameter_count;
     /* merged models whose parts have units or axes of their own; otherwise NULL */
     yk_transform *part_transforms;
+    /* merged models whose parts are relaxed: rate of stabilization of each part (merge.c) */
+    double *part_rates;
 
     /* Set by the start. */
     node_model *nodes;    /* of all frames */

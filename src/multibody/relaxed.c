@@ -304,19 +304,30 @@ static yk_status difference(yk_multibody *self, part_model *part)
     return status;
 }
 
-static void set_time(const yk_multibody_model *model, yk_multibody_workspace *work, double t,
-                     double h)
+/* The rate at which a part closes the gaps of the constraints, beta of equation (31): its own, or
+ * that of the whole. */
+static double stabilisation_of(const yk_multibody_model *model, int part, double h)
+{
+    double own = model->part_rates ? model->part_rates[part] : 0;
+    if (own != 0)
+        return own > 0 ? own : 1 / h;
+    return yk_generalized_alpha_stabilisation(model, h);
+}
+
+static void set_time(const yk_multibody_model *model, yk_multibody_workspace *work, int part,
+                     double t, double h)
 {
     work->t = t;
     work->h = h;
     work->damping = yk_multibody_damping_at(model, t);
-    work->stabilisation = yk_generalized_alpha_stabilisation(model, h);
+    work->stabilisation = stabilisation_of(model, part, h);
 }
 
 /* Recomputes the Jacobian of the image after a rollback. The placement of the factors of the rates
  * remains in the image. */
-static yk_status restore_jacobian(yk_multibody *self, part_model *part, part_state *kept)
+static yk_status restore_jacobian(yk_multibody *self, int index, part_state *kept)
 {
+    part_model *part = &self->relaxation->part[index];
     const yk_multibody_model *model = &self->model;
     yk_multibody_state *state = &self->state;
     yk_multibody_workspace *work = &self->work;
@@ -332,9 +343,9 @@ static yk_status restore_jacobian(yk_multibody *self, part_model *part, part_sta
     /* Finite differences at the placement of the image, then restore the trial. */
     memcpy(spare, state->reference, bytes);
     yk_multibody_swap_placement(model, work, frames, coordinates);
-    set_time(model, work, kept->t, kept->h);
+    set_time(model, work, index, kept->t, kept->h);
     yk_status status = difference(self, part);
-    set_time(model, work, t, h);
+    set_time(model, work, index, t, h);
     yk_multibody_swap_placement(model, work, frames, coordinates);
     memcpy(state->reference, spare, bytes);
 
@@ -384,7 +395,7 @@ static yk_status solve_part(yk_multibody *self, int index, double *change)
             part->match = true;
             yk_multibody_keep_placement(model, work, frames_of(kept), coordinates_of(model, kept));
         } else if (!part->match) {
-            status = restore_jacobian(self, part, kept);
+            status = restore_jacobian(self, index, kept);
         }
 
         if (status == YK_OK)
@@ -488,7 +499,7 @@ yk_status yk_multibody_relax(yk_multibody *self, int index, double t, double h, 
     yk_multibody_input_frames(model, work);
 
     /* The part continues from its last relaxation. */
-    work->stabilisation = yk_generalized_alpha_stabilisation(model, h);
+    work->stabilisation = stabilisation_of(model, index, h);
     for (int i = 0; i < part->count; i++)
         part->acceleration[i] = *acceleration_of(model, work, part->unknown[i]);
     status = solve_part(self, index, change);
