@@ -426,6 +426,23 @@ typedef struct yk_merge_ops {
                                   yk_subsystem **made);
 } yk_merge_ops;
 
+/* A mechanism of rigid bodies as plain data, which only the solvers of the library exchange. */
+typedef struct yk_rigid_parts yk_rigid_parts;
+
+/* Description of a mechanism for a solver of another kind. */
+typedef struct yk_rigid_parts_ops {
+    size_t size;
+    /* YK_ERROR_CAPABILITY: the subsystem has other parts than rigid bodies, and the last message of the context names them. */
+    yk_status (*describe)(const yk_subsystem *self, yk_rigid_parts *parts);
+} yk_rigid_parts_ops;
+
+/* Merging with mechanisms of other kinds of solvers. */
+typedef struct yk_rigid_merge_ops {
+    size_t size;
+    /* As yk_merge_ops.merge, of parts of which at least one is of this kind and the others can be described. */
+    yk_status (*merge)(const yk_merge_def *def, yk_subsystem **merged);
+} yk_rigid_merge_ops;
+
 /* Relaxed coupling (Zhou et al. 2022, section 4): the parts of a merged subsystem move one by one, each by its own equations
  * with the present coordinates of the others. A subsystem with this group passes the group on to merged subsystems. */
 typedef struct yk_relaxed_ops {
@@ -645,6 +662,8 @@ typedef struct yk_subsystem_ops {
     const yk_time_window_ops *time_windows;
     const yk_body_ops *bodies;
     const yk_parameter_ops *parameters;
+    const yk_rigid_parts_ops *rigid_parts;
+    const yk_rigid_merge_ops *rigid_merge;
 } yk_subsystem_ops;
 
 /* Implementations have this as their first member. */

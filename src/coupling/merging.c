@@ -2,7 +2,7 @@
  * the remaining system.
  *
  * Subsystems that interfaces connect, directly or through others, form a group and are merged by
- * their own kind of solver. The ports and channels of the merged subsystem are those of its parts
+ * their own kind of solver, or by a kind that accepts the others. The ports and channels of the merged subsystem are those of its parts
  * in order. A subsystem without interfaces, such as a controller, is not changed. The remaining
  * system has no interfaces, only wires, and is created like any other system. */
 #include "coupling/merging.h"
@@ -27,8 +27,37 @@ static yk_status refuse(const yk_system *system, yk_status status, const char *w
                    yk_scheme_name_with(YK_SCHEME_IS_FORCE_FORCE));
 }
 
-/* Checks that every interface connects two existing ports of subsystems of one kind that supports
- * merging, and every wire two existing subsystems. */
+/* Whether the solver of the first kind can hold subsystems of the second. */
+static bool accepts(const yk_subsystem_ops *first, const yk_subsystem_ops *second)
+{
+    return first == second || (first->rigid_merge && second->rigid_parts);
+}
+
+typedef yk_status (*merge_function)(const yk_merge_def *def, yk_subsystem **merged);
+
+/* The operation that merges a group: of a kind that accepts the kinds of all parts. NULL: none. */
+static merge_function merge_of(const yk_group *group)
+{
+    bool alike = true;
+    for (int i = 0; i < group->part_count; i++)
+        alike = alike && group->objects[i]->ops == group->objects[0]->ops;
+    if (alike)
+        return group->objects[0]->ops->merge->merge;
+
+    for (int i = 0; i < group->part_count; i++) {
+        const yk_subsystem_ops *ops = group->objects[i]->ops;
+        bool all = ops->rigid_merge != NULL;
+        for (int k = 0; k < group->part_count; k++)
+            all = all && accepts(ops, group->objects[k]->ops);
+        if (all)
+            return ops->rigid_merge->merge;
+    }
+
+    return NULL;
+}
+
+/* Checks that every interface connects two existing ports of subsystems whose kinds can be merged,
+ * and every wire two existing subsystems. */
 static yk_status check_joined(const yk_system *system, const yk_system_description *def)
 {
     for (int i = 0; i < def->interface_count; i++) {
@@ -59,7 +88,7 @@ static yk_status check_joined(const yk_system *system, const yk_system_descripti
         const yk_subsystem_ops *first = def->subsystems[subsystem[0]]->ops;
         const yk_subsystem_ops *second = def->subsystems[subsystem[1]]->ops;
         char why[512];
-        if (first != second) {
+        if (!accepts(first, second) && !accepts(second, first)) {
             snprintf(why, sizeof why,
                      "interface '%s' joins '%s' (%s) and '%s' (%s), and subsystems of different "
                      "kinds cannot be merged to one: model both in one solver",
@@ -367,8 +396,18 @@ yk_status yk_merging_create(yk_system *system, const yk_system_description *def)
         if (status != YK_OK)
             return status;
 
+        /* A chain of interfaces may connect kinds of which none accepts all. */
+        merge_function merge = merge_of(group);
+        if (!merge) {
+            char why[256];
+            snprintf(why, sizeof why,
+                     "interfaces connect '%s', and no solver can hold all of these kinds",
+                     group->name);
+            return refuse(system, YK_ERROR_CAPABILITY, why);
+        }
+
         /* The kind of solver may refuse. It knows the reason, but not a scheme that works. */
-        status = group->objects[0]->ops->merge->merge(&group->merge, &group->merged);
+        status = merge(&group->merge, &group->merged);
         if (status == YK_ERROR_ARGUMENT || status == YK_ERROR_CAPABILITY) {
             char why[512];
             snprintf(why, sizeof why, "%s", yk_last_message(context));
@@ -462,7 +501,7 @@ static yk_subsystem *copy_of(const yk_system *system, int participant, int copy)
 yk_status yk_merging_make_copies(yk_system *system, int participant)
 {
     yk_group *group = &system->merging->groups[participant];
-    const yk_merge_ops *ops = group->objects[0]->ops->merge;
+    merge_function merge = merge_of(group);
     size_t count = (size_t)group->part_count;
     group->copies = yk_allocate(system->context, count, sizeof *group->copies);
     if (!group->copies)
@@ -474,7 +513,7 @@ yk_status yk_merging_make_copies(yk_system *system, int participant)
         yk_status status = YK_OK;
         group->copies[i] = group->elsewhere[i];
         if (!group->copies[i])
-            status = ops->merge(&group->merge, &group->copies[i]);
+            status = merge(&group->merge, &group->copies[i]);
         if (status != YK_OK)
             return status;
 

@@ -114,8 +114,10 @@ const yk_scheme_ops *yk_scheme_monolithic(void)
     static const yk_scheme_ops ops = {
         .size = sizeof ops,
         .name = "monolithic",
-        .description = "subsystems that interfaces connect are merged, with the joints as "
-                       "constraints: the reference; for interfaces between subsystems of one kind",
+        .description =
+            "subsystems that interfaces connect are merged, with the joints as "
+            "constraints: the reference; for interfaces between subsystems of one kind, or "
+            "between rigid multibody and nonsmooth subsystems",
         .options_size = sizeof(yk_monolithic_options),
         .options = options,
         .variants = variants,

@@ -596,6 +596,8 @@ static const struct {
     GROUP(time_windows, yk_time_window_ops, repeatable_window),
     GROUP(bodies, yk_body_ops, count),
     GROUP(parameters, yk_parameter_ops, list),
+    GROUP(rigid_parts, yk_rigid_parts_ops, describe),
+    GROUP(rigid_merge, yk_rigid_merge_ops, merge),
 };
 
 static yk_status check_size(yk_context *context, const char *name, const char *table, size_t size,

@@ -103,6 +103,9 @@ void yk_multibody_watch_reset(yk_multibody *multibody);
 yk_status yk_multibody_watch(yk_multibody *multibody, yk_status status);
 yk_status yk_multibody_watch_start(yk_multibody *multibody, yk_status status);
 
+/* rigid_parts.c: of the contract. */
+yk_status yk_multibody_describe_rigid(const yk_subsystem *self, yk_rigid_parts *parts);
+
 /* access.c */
 extern const yk_body_ops yk_multibody_body_ops;
 extern const yk_parameter_ops yk_multibody_parameter_ops;

@@ -550,6 +550,8 @@ static const yk_step_model_ops step_model_ops = {.size = sizeof(yk_step_model_op
 static const yk_merge_ops merging_ops = {.size = sizeof(yk_merge_ops),
                                          .merge = yk_multibody_merge,
                                          .create_free_mass = yk_multibody_free_mass};
+static const yk_rigid_parts_ops rigid_parts_ops = {.size = sizeof(yk_rigid_parts_ops),
+                                                   .describe = yk_multibody_describe_rigid};
 static const yk_relaxed_ops parts_ops = {.size = sizeof(yk_relaxed_ops),
                                          .relax_part = subsystem_relax,
                                          .part_state_size = part_words,
@@ -582,6 +584,7 @@ static const yk_subsystem_ops operations = {.size = sizeof(yk_subsystem_ops),
                                             .bodies = &yk_multibody_body_ops,
                                             .parameters = &yk_multibody_parameter_ops,
                                             .merge = &merging_ops,
+                                            .rigid_parts = &rigid_parts_ops,
                                             .move_port = move_port,
                                             .sensitivity = &sensitivity_ops,
                                             .interface_model = &interface_model_ops,

@@ -1,6 +1,6 @@
 /* Merges several worlds: bodies, shapes, joints, forces and ports one after another, with joints in
  * place of coupled ports. Solids of different worlds do not touch each other, as in the coupled
- * case. */
+ * case. Mechanisms of rigid bodies of other solvers become worlds first (adopt.c). */
 #include <string.h>
 
 #include "base/text.h"
@@ -46,17 +46,24 @@ static totals totals_before(const yk_merge_def *merge, int part)
 
 /* Checks --------------------------------------------------------------------------------------- */
 
+/* Impacts change velocities at once, so that no part has differential equations of its own. */
+static yk_status refuse_separate_parts(yk_context *context)
+{
+    return yk_fail(context, YK_ERROR_CAPABILITY,
+                   "nonsmooth subsystems cannot be relaxed part by part");
+}
+
 static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
 {
     if (merge->separate_parts)
-        return yk_fail(context, YK_ERROR_CAPABILITY,
-                       "nonsmooth subsystems cannot be relaxed part by part");
+        return refuse_separate_parts(context);
     if (merge->transforms)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "nonsmooth subsystems are merged as they are, and these have different "
                        "units or frames: give all the same");
 
-    /* A common step needs the same gravity and the same sleeping options. */
+    /* A common step needs the same gravity and the same sleeping options. Adopted worlds have those
+     * of the others. */
     const yk_nonsmooth_def *first = &model_at(merge, 0)->def;
     for (int i = 0; i < merge->part_count; i++) {
         const yk_world_model *model = model_at(merge, i);
@@ -91,11 +98,17 @@ static yk_status check_worlds(yk_context *context, const yk_merge_def *merge)
         const yk_merge_joint *joint = &merge->joints[i];
         const yk_world_model *a = model_at(merge, joint->part_a),
                              *b = model_at(merge, joint->part_b);
-        if ((size_t)joint->port_a >= a->port_count || (size_t)joint->port_b >= b->port_count)
+        if ((size_t)joint->port_a >= a->port_count + a->signal_count ||
+            (size_t)joint->port_b >= b->port_count + b->signal_count)
+            return yk_fail(context, YK_ERROR_ARGUMENT,
+                           "a joint between parts names a port that is not there");
+
+        int number_a = a->port_numbers[joint->port_a], number_b = b->port_numbers[joint->port_b];
+        if (number_a < 0 || number_b < 0)
             return yk_fail(context, YK_ERROR_CAPABILITY,
                            "signal ports cannot be merged: only markers can be joined");
 
-        const yk_port_model *port_a = &a->ports[joint->port_a], *port_b = &b->ports[joint->port_b];
+        const yk_port_model *port_a = &a->ports[number_a], *port_b = &b->ports[number_b];
         if (port_a->line || port_b->line)
             return yk_fail(
                 context, YK_ERROR_CAPABILITY,
@@ -139,7 +152,9 @@ static yk_status take_memory(yk_world_model *whole, const totals *sum, int world
         {&whole->emitters, sum->emitters, sizeof *whole->emitters, NULL},
         {&whole->sinks, sum->sinks, sizeof *whole->sinks, NULL},
         {&whole->world_bodies, worlds, sizeof *whole->world_bodies, NULL},
+        {&whole->origins, sum->bodies, sizeof *whole->origins, NULL},
         {&whole->world_joints, worlds, sizeof *whole->world_joints, NULL},
+        {&whole->world_forces, worlds, sizeof *whole->world_forces, NULL},
         {&whole->driven_lengths, 3 * (size_t)joint_count, sizeof *whole->driven_lengths, NULL},
     };
 
@@ -186,6 +201,8 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         if (world->bodies[i].tensor >= 0)
             whole->bodies[to].tensor += (int32_t)at->tensors;
         whole->names[to] = copied_name(whole, world->names[i], &status);
+        if (world->origins)
+            whole->origins[to] = world->origins[i];
     }
 
     for (size_t i = 0; i < world->tensor_count; i++)
@@ -270,12 +287,14 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
             .far_body = shifted(port->far_body, at),
             .far_marker = port->far_marker,
             .world = number,
+            .place = port->place,
         };
     }
 
     for (size_t i = 0; i < world->signal_count; i++) {
         char *name = copied_name(whole, world->signals[i].name, &status);
-        whole->signals[whole->signal_count++] = (yk_signal_model){.name = name, .world = number};
+        whole->signals[whole->signal_count++] =
+            (yk_signal_model){.name = name, .world = number, .place = world->signals[i].place};
     }
 
     if (status != YK_OK)
@@ -331,8 +350,10 @@ static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_m
 {
     yk_world_model *whole = &world->model;
     totals at_a = totals_before(merge, joint->part_a), at_b = totals_before(merge, joint->part_b);
-    yk_port_model *a = &whole->ports[at_a.ports + (size_t)joint->port_a];
-    yk_port_model *b = &whole->ports[at_b.ports + (size_t)joint->port_b];
+    int number_a = model_at(merge, joint->part_a)->port_numbers[joint->port_a];
+    int number_b = model_at(merge, joint->part_b)->port_numbers[joint->port_b];
+    yk_port_model *a = &whole->ports[at_a.ports + (size_t)number_a];
+    yk_port_model *b = &whole->ports[at_b.ports + (size_t)number_b];
 
     /* Joints of this solver that together constrain and prescribe these motions. */
     unsigned driven = 0;
@@ -384,9 +405,11 @@ static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_m
     return YK_OK;
 }
 
-yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
+/* Merges worlds. `origins` are the parts as they were given; those of another kind name their
+ * channels. */
+static yk_status merge_worlds(const yk_merge_def *merge, yk_subsystem *const *origins,
+                              yk_subsystem **merged)
 {
-    *merged = NULL;
     yk_context *context = model_at(merge, 0)->context;
     yk_status status = check_worlds(context, merge);
     if (status != YK_OK)
@@ -424,6 +447,7 @@ yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
         totals at = totals_before(merge, i);
         whole->world_bodies[i] = at.bodies;
         whole->world_joints[i] = at.joints;
+        whole->world_forces[i] = at.forces;
         status = copy_world(world, model, &at, i);
     }
 
@@ -432,13 +456,14 @@ yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
         /* End of the ranges of the last world. */
         whole->world_bodies[merge->part_count] = sum.bodies;
         whole->world_joints[merge->part_count] = sum.joints;
+        whole->world_forces[merge->part_count] = sum.forces;
         status = yk_world_list_ports(whole);
     }
 
     for (int i = 0; i < merge->joint_count && status == YK_OK; i++)
         status = join(world, merge, &merge->joints[i]);
     if (status == YK_OK)
-        status = yk_world_name_channels(world); /* before channels are searched by name */
+        status = yk_world_name_merged_channels(world, origins); /* before they are searched */
 
     if (status != YK_OK) {
         yk_nonsmooth_destroy(world);
@@ -447,4 +472,63 @@ yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
 
     *merged = yk_nonsmooth_subsystem(world);
     return YK_OK;
+}
+
+/* Makes worlds of the parts of other kinds, with gravity and options of the first world. */
+static yk_status adopt_others(const yk_merge_def *merge, int first, yk_subsystem **worlds)
+{
+    yk_context *context = model_at(merge, first)->context;
+    if (merge->separate_parts)
+        return refuse_separate_parts(context);
+
+    for (int i = 0; i < merge->part_count; i++) {
+        if (merge->parts[i]->ops == yk_nonsmooth_ops())
+            continue;
+
+        yk_nonsmooth *world;
+        yk_status status =
+            yk_nonsmooth_adopt(context, &model_at(merge, first)->def, merge->parts[i], &world);
+        if (status != YK_OK)
+            return status;
+        worlds[i] = yk_nonsmooth_subsystem(world);
+    }
+
+    return YK_OK;
+}
+
+yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged)
+{
+    *merged = NULL;
+    bool alike = true;
+    for (int i = 0; i < merge->part_count; i++)
+        alike = alike && merge->parts[i]->ops == yk_nonsmooth_ops();
+    if (alike)
+        return merge_worlds(merge, merge->parts, merged);
+
+    /* Adopted worlds exist only until their elements are copied. The first part of this kind has the
+     * context. */
+    size_t count = (size_t)merge->part_count;
+    int own = 0;
+    while (own < merge->part_count - 1 && merge->parts[own]->ops != yk_nonsmooth_ops())
+        own++;
+    yk_context *context = model_at(merge, own)->context;
+    yk_subsystem **worlds = yk_allocate(context, count, sizeof *worlds);
+    yk_subsystem **parts = yk_allocate(context, count, sizeof *parts);
+    yk_status status = YK_ERROR_MEMORY;
+    if (worlds && parts)
+        status = adopt_others(merge, own, worlds);
+
+    yk_merge_def all = *merge;
+    all.parts = parts;
+    for (int i = 0; i < merge->part_count && status == YK_OK; i++)
+        parts[i] = worlds[i] ? worlds[i] : merge->parts[i];
+    if (status == YK_OK)
+        status = merge_worlds(&all, merge->parts, merged);
+
+    for (size_t i = 0; worlds && i < count; i++)
+        if (worlds[i])
+            worlds[i]->ops->destroy(worlds[i]);
+    yk_free(context, parts);
+    yk_free(context, worlds);
+    return status;
 }

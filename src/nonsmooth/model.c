@@ -67,13 +67,13 @@ void yk_world_model_destroy(yk_world_model *model)
         yk_free(context, model->sinks[i].name);
 
     void *blocks[] = {
-        model->initial,        model->bodies,        model->names,        model->slot_of,
-        model->body_of,        model->tensors,       model->parts,        model->geometries,
-        model->points,         model->materials,     model->pair_laws,    model->joints,
-        model->forces,         model->ports,         model->signals,      model->port_list,
-        model->port_numbers,   model->prescriptions, model->world_bodies, model->world_joints,
-        model->driven_lengths, model->surface_pairs, model->emitters,     model->sinks,
-        model->leaves,         model->exclusions,
+        model->initial,      model->bodies,        model->names,          model->slot_of,
+        model->body_of,      model->tensors,       model->parts,          model->geometries,
+        model->points,       model->materials,     model->pair_laws,      model->joints,
+        model->forces,       model->ports,         model->signals,        model->port_list,
+        model->port_numbers, model->prescriptions, model->world_bodies,   model->world_joints,
+        model->world_forces, model->origins,       model->driven_lengths, model->surface_pairs,
+        model->emitters,     model->sinks,         model->leaves,         model->exclusions,
     };
     for (size_t i = 0; i < sizeof blocks / sizeof *blocks; i++)
         yk_free(context, blocks[i]);
@@ -753,16 +753,19 @@ yk_status yk_world_list_ports(yk_world_model *model)
     if (!list || !numbers)
         return YK_ERROR_MEMORY;
 
-    /* Of each world its ports, then its signals. */
+    /* Of each world its ports, then its signals, unless they have places of their own. */
     int at = 0;
     for (int world = 0; world == 0 || world < model->world_count; world++) {
+        int first = at;
         for (size_t i = 0; i < model->port_count; i++) {
             const yk_port_model *port = &model->ports[i];
             if (port->world != world)
                 continue;
 
-            numbers[at] = (int)i;
-            list[at++] = (yk_port){
+            int place = port->place > 0 ? first + port->place - 1 : at;
+            at++;
+            numbers[place] = (int)i;
+            list[place] = (yk_port){
                 .name = port->name,
                 .kind = port->line ? YK_PORT_SCALAR : YK_PORT_MARKER,
                 .allowed_causalities = YK_CAUSALITY_WRENCH_INPUT | YK_CAUSALITY_MOTION_INPUT,
@@ -775,11 +778,13 @@ yk_status yk_world_list_ports(yk_world_model *model)
                 continue;
 
             /* Signals are marked by the complement of their index. */
-            numbers[at] = ~(int)i;
-            signal->index = at;
-            list[at++] = (yk_port){.name = signal->name,
-                                   .kind = YK_PORT_SIGNAL,
-                                   .allowed_causalities = YK_CAUSALITY_SIGNAL_INPUT};
+            int place = signal->place > 0 ? first + signal->place - 1 : at;
+            at++;
+            numbers[place] = ~(int)i;
+            signal->index = place;
+            list[place] = (yk_port){.name = signal->name,
+                                    .kind = YK_PORT_SIGNAL,
+                                    .allowed_causalities = YK_CAUSALITY_SIGNAL_INPUT};
         }
     }
 

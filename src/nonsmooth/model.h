@@ -92,6 +92,7 @@ typedef struct yk_port_model {
     /* Merged models: original world of the port, joints that merging created at it, and the side of
      * them that belongs to the port. */
     int world, merged, merged_count, merged_side;
+    int place; /* adopted models: place in the list of ports of its world, from 1; 0: in order */
 } yk_port_model;
 
 /* A signal: a number that arrives by a wire. */
@@ -100,6 +101,7 @@ typedef struct yk_signal_model {
     bool connected;
     int index; /* in the list of ports */
     int world; /* merged models: original world */
+    int place; /* as that of a port */
 } yk_signal_model;
 
 typedef struct yk_prescription {
@@ -205,9 +207,13 @@ typedef struct yk_world_model {
     /* entry of the list: index of the port, or complement of the index of the signal */
     int *port_numbers;
 
-    /* Merged models: first body and joint of each world, and the end of the last. 0: not merged. */
+    /* Merged models: first body, joint and force of each world, and the end of the last. 0: not
+     * merged. */
     int world_count;
-    size_t *world_bodies, *world_joints;
+    size_t *world_bodies, *world_joints, *world_forces;
+    /* Adopted models: origin of the frame of each body, from its center of mass, in the user's order
+     * (m). NULL: frames have their origin there. */
+    yk_vec3 *origins;
     yk_driven_length *driven_lengths;
     int driven_count;
 

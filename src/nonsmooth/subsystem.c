@@ -415,6 +415,8 @@ const yk_subsystem_ops *yk_nonsmooth_ops(void)
         .size = sizeof(yk_interface_model_ops), .evaluate = interface_model};
     static const yk_merge_ops merging_ops = {
         .size = sizeof(yk_merge_ops), .merge = yk_nonsmooth_merge, .create_free_mass = free_mass};
+    static const yk_rigid_merge_ops rigid_merging_ops = {.size = sizeof(yk_rigid_merge_ops),
+                                                         .merge = yk_nonsmooth_merge};
     static const yk_energy_ops energy_ops = {.size = sizeof(yk_energy_ops), .read = energy};
     static const yk_channel_ops channels_ops = {
         .size = sizeof(yk_channel_ops), .list = get_channels, .read = read_channel};
@@ -444,6 +446,7 @@ const yk_subsystem_ops *yk_nonsmooth_ops(void)
                                          .scene = &scene_ops,
                                          .bodies = &yk_nonsmooth_body_ops,
                                          .parameters = &yk_nonsmooth_parameter_ops,
+                                         .rigid_merge = &rigid_merging_ops,
                                          .interface_model = &interface_model_ops,
                                          .move_port = move_port,
                                          .merge = &merging_ops};

@@ -1,4 +1,7 @@
 /* Data for recording and display: channels, and the scene. */
+#include <assert.h>
+#include <string.h>
+
 #include "base/text.h"
 #include "nonsmooth/solids/solid.h"
 #include "nonsmooth/world.h"
@@ -26,11 +29,17 @@ typedef enum channel_kind {
     CHANNEL_REMOVED,
     CHANNEL_REMOVED_MASS,
     CHANNEL_PARTICLES,
+    CHANNEL_ENERGY,
+    CHANNEL_ZERO,
+    CHANNEL_ELONGATION,
+    CHANNEL_ELONGATION_RATE,
     CHANNEL_POSITION,
     CHANNEL_ORIENTATION,
     CHANNEL_VELOCITY,
     CHANNEL_ANGULAR_VELOCITY,
     CHANNEL_CONTACT_FORCE,
+    CHANNEL_ACCELERATION,
+    CHANNEL_ANGULAR_ACCELERATION,
     CHANNEL_FORCE,
     CHANNEL_TORQUE,
     CHANNEL_JOINT_FORCE,
@@ -101,6 +110,26 @@ static const channel_row joint_channels[] = {
     {CHANNEL_JOINT_DISPLACEMENT_RATE, "velocity", "m/s", 1},
 };
 
+/* Channels of adopted models that other worlds do not have. Accelerations are means over the last
+ * step. */
+static const channel_row adopted_body_channels[] = {
+    {CHANNEL_ACCELERATION, "acceleration", "m/s^2", 3},
+    {CHANNEL_ANGULAR_ACCELERATION, "angular_acceleration", "rad/s^2", 3},
+};
+
+static const channel_row adopted_force_channels[] = {
+    {CHANNEL_ELONGATION, "elongation", "m", 1},
+    {CHANNEL_ELONGATION_RATE, "elongation_rate", "m/s", 1},
+    {CHANNEL_ELONGATION, "angle", "rad", 1},
+    {CHANNEL_ELONGATION_RATE, "angular_velocity", "rad/s", 1},
+};
+
+/* Energies are those of the whole; rigid bodies store no strain energy. */
+static const channel_row adopted_channels[] = {
+    {CHANNEL_ENERGY, "energy", "J", 4},
+    {CHANNEL_ZERO, "strain_energy", "J", 1},
+};
+
 enum {
     FLOW_CHANNELS = sizeof flow_channels / sizeof *flow_channels,
     EMITTER_CHANNELS = sizeof emitter_channels / sizeof *emitter_channels,
@@ -129,20 +158,19 @@ static yk_status add_channel(yk_nonsmooth *self, const channel_row *row, size_t 
     return YK_OK;
 }
 
-/* Bodies and joints of one world of a merged model, or all of them. */
+/* Bodies, joints and forces of one world of a merged model, or all of them. */
 typedef struct extent {
-    size_t body, body_end, joint, joint_end;
+    size_t body, body_end, joint, joint_end, force, force_end;
 } extent;
 
 static extent extent_of(const yk_world_model *model, int world)
 {
     if (model->world_count == 0)
-        return (extent){0, model->body_count, 0, model->joint_count};
+        return (extent){0, model->body_count, 0, model->joint_count, 0, model->force_count};
     return (extent){
-        model->world_bodies[world],
-        model->world_bodies[world + 1],
-        model->world_joints[world],
-        model->world_joints[world + 1],
+        model->world_bodies[world], model->world_bodies[world + 1],
+        model->world_joints[world], model->world_joints[world + 1],
+        model->world_forces[world], model->world_forces[world + 1],
     };
 }
 
@@ -210,8 +238,80 @@ static yk_status name_world_channels(yk_nonsmooth *self, int world)
     return status;
 }
 
-/* Named once, when the model is complete. */
+/* The row whose name follows the last dot of a channel's name; NULL: none. */
+static const channel_row *row_of(const channel_row *rows, size_t count, const char *name,
+                                 int components)
+{
+    for (size_t i = 0; i < count; i++)
+        if (strcmp(rows[i].name, name) == 0 && rows[i].components == components)
+            return &rows[i];
+    return NULL;
+}
+
+static bool is_owner(const char *owner, const char *name, size_t length)
+{
+    return owner && strlen(owner) == length && strncmp(owner, name, length) == 0;
+}
+
+/* The channels of a part of another kind, which have the names, units and order of their kind. */
+static yk_status name_adopted_channels(yk_nonsmooth *self, int world, const yk_subsystem *part)
+{
+    const yk_world_model *model = &self->model;
+    const yk_channel *channels = NULL;
+    int count = part->ops->channels ? part->ops->channels->list(part, &channels) : 0;
+    extent e = extent_of(model, world);
+
+    for (int c = 0; c < count; c++) {
+        const char *name = channels[c].name;
+        int components = channels[c].component_count;
+        const char *dot = strrchr(name, '.');
+        const char *own = dot ? dot + 1 : name;
+        size_t length = dot ? (size_t)(dot - name) : 0;
+
+        /* A body, a joint or a force of this name, or the whole. */
+        const channel_row *row = NULL;
+        size_t index = 0;
+        for (size_t i = e.body; i < e.body_end && dot && !row; i++) {
+            if (!is_owner(model->names[i], name, length))
+                continue;
+            index = i;
+            row = row_of(body_channels, BODY_CHANNELS, own, components);
+            if (!row)
+                row = row_of(adopted_body_channels, 2, own, components);
+        }
+        for (size_t i = e.joint; i < e.joint_end && dot && !row; i++) {
+            if (!is_owner(model->joints[i].name, name, length))
+                continue;
+            index = i;
+            row = row_of(joint_channels, JOINT_CHANNELS, own, components);
+        }
+        for (size_t i = e.force; i < e.force_end && dot && !row; i++) {
+            if (!is_owner(model->forces[i].name, name, length))
+                continue;
+            index = i;
+            row = row_of(adopted_force_channels, 4, own, components);
+        }
+        if (!row && !dot)
+            row = row_of(adopted_channels, 2, own, components);
+
+        /* Every channel of rigid bodies has its row. */
+        assert(row);
+        channel_row named = {row ? row->kind : CHANNEL_ZERO, name, channels[c].unit, components};
+        yk_status status = add_channel(self, &named, index, "");
+        if (status != YK_OK)
+            return status;
+    }
+
+    return YK_OK;
+}
+
 yk_status yk_world_name_channels(yk_nonsmooth *self)
+{
+    return yk_world_name_merged_channels(self, NULL);
+}
+
+/* Named once, when the model is complete. */
+yk_status yk_world_name_merged_channels(yk_nonsmooth *self, yk_subsystem *const *parts)
 {
     const yk_world_model *model = &self->model;
     if (self->channels)
@@ -226,6 +326,11 @@ yk_status yk_world_name_channels(yk_nonsmooth *self)
         (WORLD_CHANNELS + 2) * worlds + BODY_CHANNELS * named + JOINT_CHANNELS * model->joint_count;
     most += FLOW_CHANNELS * worlds + EMITTER_CHANNELS * model->emitter_count +
             SINK_CHANNELS * model->sink_count;
+    for (size_t i = 0; i < worlds && parts; i++) {
+        const yk_channel *list = NULL;
+        if (parts[i]->ops != yk_nonsmooth_ops() && parts[i]->ops->channels)
+            most += (size_t)parts[i]->ops->channels->list(parts[i], &list);
+    }
 
     self->channels = yk_allocate(self->context, most, sizeof *self->channels);
     self->channel_sources = yk_allocate(self->context, most, sizeof *self->channel_sources);
@@ -234,8 +339,11 @@ yk_status yk_world_name_channels(yk_nonsmooth *self)
 
     /* Worlds of a merged model are named one after another, each as if it were alone. */
     yk_status status = YK_OK;
-    for (size_t i = 0; i < worlds && status == YK_OK; i++)
-        status = name_world_channels(self, (int)i);
+    for (size_t i = 0; i < worlds && status == YK_OK; i++) {
+        bool adopted = parts && parts[i]->ops != yk_nonsmooth_ops();
+        status = adopted ? name_adopted_channels(self, (int)i, parts[i])
+                         : name_world_channels(self, (int)i);
+    }
     return status;
 }
 
@@ -301,7 +409,13 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
     /* State of a body, or distance of the markers of a joint. */
     yk_body_state body = {.position = {0, 0, 0}};
     yk_joint_reading joint = {0};
-    if (kind >= CHANNEL_JOINT_ANGLE) {
+    double stretch[2] = {0, 0};
+    if (kind == CHANNEL_ELONGATION || kind == CHANNEL_ELONGATION_RATE) {
+        const yk_force_model *force = &model->forces[index];
+        yk_frame a = yk_world_frame(state, force->slot_a);
+        yk_frame b = yk_world_frame(state, force->slot_b);
+        yk_force_stretch(&force->law, &a, &b, &stretch[0], &stretch[1]);
+    } else if (kind >= CHANNEL_JOINT_ANGLE) {
         const yk_joint_model *source = &model->joints[index];
         yk_frame a = yk_world_frame(state, source->slot_a);
         yk_frame b = yk_world_frame(state, source->slot_b);
@@ -309,6 +423,11 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
     } else if (kind >= CHANNEL_POSITION && kind < CHANNEL_JOINT_FORCE) {
         body = state->bodies[model->slot_of[index]];
     }
+
+    /* From the center of mass to the origin of the frame of an adopted body. */
+    yk_vec3 arm = {0, 0, 0};
+    if (model->origins && kind >= CHANNEL_POSITION && kind < CHANNEL_JOINT_FORCE)
+        arm = yk_q_rotate(body.orientation, model->origins[index]);
 
     double mass;
     bool exhausted;
@@ -346,16 +465,45 @@ void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *val
     case CHANNEL_REMOVED: values[0] = (double)state->sinks[index].count; break;
     case CHANNEL_REMOVED_MASS: values[0] = state->sinks[index].mass; break;
     case CHANNEL_PARTICLES: write_particles(self, (int)index, values); break;
-    case CHANNEL_POSITION: write_vector(values, body.position); break;
+    case CHANNEL_POSITION: write_vector(values, yk_v3_add(body.position, arm)); break;
     case CHANNEL_ORIENTATION:
         values[0] = body.orientation.w;
         write_vector(values + 1, yk_v3(body.orientation.x, body.orientation.y, body.orientation.z));
         break;
-    case CHANNEL_VELOCITY: write_vector(values, body.velocity); break;
+    case CHANNEL_VELOCITY:
+        write_vector(values, yk_v3_add(body.velocity, yk_v3_cross(body.angular_velocity, arm)));
+        break;
     case CHANNEL_ANGULAR_VELOCITY: write_vector(values, body.angular_velocity); break;
     case CHANNEL_CONTACT_FORCE:
         write_vector(values, yk_world_contact_force(self, model->slot_of[index]));
         break;
+    case CHANNEL_ENERGY: {
+        yk_energy energy;
+        yk_nonsmooth_energy(self, &energy);
+        values[0] = energy.kinetic;
+        values[1] = energy.potential;
+        values[2] = energy.dissipated;
+        values[3] = energy.work;
+        break;
+    }
+    case CHANNEL_ZERO: values[0] = 0; break;
+    case CHANNEL_ELONGATION: values[0] = stretch[0]; break;
+    case CHANNEL_ELONGATION_RATE: values[0] = stretch[1]; break;
+    case CHANNEL_ACCELERATION:
+    case CHANNEL_ANGULAR_ACCELERATION: {
+        /* The change over the last step. */
+        yk_vec3 w = body.angular_velocity;
+        yk_vec3 linear = {0, 0, 0}, angular = {0, 0, 0};
+        if (self->step.before && state->run.step > 0) {
+            const yk_twist *before = &self->step.before[model->slot_of[index]];
+            linear = yk_v3_scale(1 / state->run.step, yk_v3_sub(body.velocity, before->linear));
+            angular = yk_v3_scale(1 / state->run.step, yk_v3_sub(w, before->angular));
+        }
+        linear = yk_v3_add(linear, yk_v3_cross(angular, arm));
+        linear = yk_v3_add(linear, yk_v3_cross(w, yk_v3_cross(w, arm)));
+        write_vector(values, kind == CHANNEL_ACCELERATION ? linear : angular);
+        break;
+    }
     case CHANNEL_FORCE: write_vector(values, yk_nonsmooth_reaction(self, (int)index).force); break;
     case CHANNEL_TORQUE:
         write_vector(values, yk_nonsmooth_reaction(self, (int)index).torque);
@@ -489,6 +637,9 @@ void yk_world_scene_poses(const yk_nonsmooth *self, yk_scene_pose *list)
         }
 
         list[i] = (yk_scene_pose){.position = body->position, .orientation = body->orientation};
+        if (model->origins)
+            list[i].position =
+                yk_v3_add(body->position, yk_q_rotate(body->orientation, model->origins[i]));
 
         /* The image in the first period is shown if it can move there. */
         if (model->frozen && (size_t)model->slot_of[i] < model->dynamic_count)

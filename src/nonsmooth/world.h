@@ -15,6 +15,7 @@
  *                joint_rows.c         joints and partly prescribed ports as rows; line ports
  *                energy.c             stored, dissipated and supplied energy
  *                sleep.c              islands at rest, their contacts, and events that wake them
+ *                adopt.c              mechanisms of other solvers as worlds
  *                emitter.c            particles that enter and leave
  *                interface.c          response of the ports to wrenches
  *                world.c              creation, start, access between steps
@@ -156,6 +157,11 @@ yk_status yk_world_set_state(yk_nonsmooth *self, const double *image);
 const yk_subsystem_ops *yk_nonsmooth_ops(void);
 yk_status yk_nonsmooth_merge(const yk_merge_def *merge, yk_subsystem **merged);
 
+/* adopt.c: a world with the rigid bodies of a subsystem of another kind, in its numbering, with the
+ * options and the gravity of `like`. */
+yk_status yk_nonsmooth_adopt(yk_context *context, const yk_nonsmooth_def *like,
+                             const yk_subsystem *part, yk_nonsmooth **made);
+
 /* step.c */
 yk_status yk_world_step(yk_nonsmooth *self, double t, double h, const yk_input *inputs);
 /* Contacts of the present configuration; wakes islands that are touched. */
@@ -261,6 +267,8 @@ void yk_world_release_pushes(yk_nonsmooth *self);
 
 /* view.c */
 yk_status yk_world_name_channels(yk_nonsmooth *self);
+/* The same of a merged model: a part of another kind keeps the channels of its kind. */
+yk_status yk_world_name_merged_channels(yk_nonsmooth *self, yk_subsystem *const *parts);
 void yk_world_release_channels(yk_nonsmooth *self);
 void yk_world_read_channel(const yk_nonsmooth *self, size_t channel, double *values);
 /* Whether a channel belongs to the contact problem instead of the motion. */

@@ -351,6 +351,210 @@ static void worlds_with_contact_are_merged(void **state)
     close_run(&b);
 }
 
+/* The same with the plate in the multibody solver, whose bodies become bodies of the contact solver. */
+static const char multibody_and_world[] =
+    "time: {end: 0.3, step: 5e-4}\n"
+    "subsystems:\n"
+    "  outside:\n"
+    "    solver: multibody\n"
+    "    gravity: [0, 0, -9.81]\n"
+    "    bodies:\n"
+    "      plate: {mass: 0.4, inertia: [1e-3, 1e-3, 1e-3], position: [0, 0, 0.15]}\n" HANGER
+    "    ports: {bottom: {body: plate, offset: [0, 0, -0.1]}}\n"
+    "  inside:\n"
+    "    solver: nonsmooth\n"
+    "    gravity: [0, 0, -9.81]\n"
+    "    contact: {tolerance: 1e-10, max_iterations: 2000}\n"
+    "    materials: {steel: {friction: 0.3, restitution: 0.2}}\n"
+    "    bodies:\n" BOX "    ports: {top: {body: box, offset: [0, 0, 0.05]}}\n" CONTROL
+    "interfaces: {weld: {between: [outside.bottom, inside.top], joint: fixed}}\n"
+    "wires: {pull: {from: command.pull, to: outside.pull}}\n"
+    "coupling: {scheme: monolithic}\n"
+    "record: {channels: [inside.box.position, inside.one.position, inside.two.position, "
+    "inside.three.position, outside.rail.displacement, weld.force]}\n";
+
+static void a_mechanism_joins_a_world(void **state)
+{
+    (void)state;
+    run a = open_text("one", one_world, NULL), b = open_text("two", multibody_and_world, NULL);
+    assert_int_equal(a.info->values_per_sample, b.info->values_per_sample);
+    for (int k = 1; k <= 6; k++) {
+        run_to(&a, 0.05 * k);
+        run_to(&b, 0.05 * k);
+        for (int i = 0; i < a.info->values_per_sample; i++)
+            assert_near(a.sample[i], b.sample[i], 1e-5);
+    }
+    close_run(&a);
+    close_run(&b);
+}
+
+/* A double pendulum with bodies off their origins, a spring, a constant load and another gravity in
+ * the upper part: the lower link in the contact solver. All channels of the upper part approach those of
+ * the multibody solver at a fine step, with the order of the contact solver. */
+#define UPPER_PART                                                                               \
+    "subsystems:\n"                                                                              \
+    "  upper:\n"                                                                                 \
+    "    solver: multibody\n"                                                                    \
+    "    gravity: [0, -9.81, 0]\n"                                                               \
+    "    bodies:\n"                                                                              \
+    "      bar: {mass: 1, inertia: [0.01, 0.1, 0.1], center_of_mass: [0.1, 0.02, 0], position: " \
+    "[0.4, 0, 0]}\n"                                                                             \
+    "    joints: {pin: {type: revolute, between: [ground, bar], at: [0, 0, 0], axis: [0, 0, "    \
+    "1]}}\n"                                                                                     \
+    "    forces:\n"                                                                              \
+    "      spring: {type: spring, between: [ground, bar], markers: [{offset: [0.5, 1, 0]}, "     \
+    "{offset: [0.2, 0, 0]}], stiffness: 20, damping: 0.5, free_length: 0.5}\n"                   \
+    "      wind: {type: force, body: bar, vector: [0.7, 0.2, 0], factor: 1 + t}\n"               \
+    "    ports: {end: {body: bar, offset: [0.6, 0, 0]}}\n"
+#define LOWER_PART                                                                         \
+    "    gravity: [0, -9, 0]\n"                                                            \
+    "    bodies: {bar: {mass: 0.6, inertia: [0.01, 0.05, 0.05], position: [1.5, 0, 0]}}\n" \
+    "    ports: {start: {body: bar, offset: [-0.5, 0, 0]}}\n"
+#define PENDULUM_END                                                                           \
+    "interfaces: {hinge: {between: [upper.end, lower.start], joint: revolute}}\n"              \
+    "coupling: {scheme: monolithic}\n"                                                         \
+    "record: {channels: [upper.bar.position, upper.bar.orientation, upper.bar.velocity, "      \
+    "upper.bar.angular_velocity, upper.bar.acceleration, upper.bar.angular_acceleration, "     \
+    "upper.pin.force, upper.pin.angle, upper.pin.angular_velocity, upper.spring.elongation, "  \
+    "upper.spring.elongation_rate, upper.strain_energy, upper.end.position, upper.end.force, " \
+    "lower.start.velocity]}\n"
+
+static void channels_of_the_mechanism_remain(void **state)
+{
+    (void)state;
+    /* One gravity in a multibody model: the lower bar gets the difference as a force. */
+    static const char alike[] =
+        "time: {end: 0.5, step: 2e-4}\n" UPPER_PART "  lower:\n"
+        "    solver: multibody\n"
+        "    gravity: [0, -9.81, 0]\n"
+        "    bodies: {bar: {mass: 0.6, inertia: [0.01, 0.05, 0.05], position: [1.5, 0, 0]}}\n"
+        "    forces: {lift: {type: force, body: bar, vector: [0, 0.486, 0]}}\n"
+        "    ports: {start: {body: bar, offset: [-0.5, 0, 0]}}\n" PENDULUM_END;
+    static const char mixed[] = "time: {end: 0.5, step: 1e-3}\n" UPPER_PART "  lower:\n"
+                                "    solver: nonsmooth\n" LOWER_PART PENDULUM_END;
+    run exact = open_text("alike", alike, NULL);
+    run_to(&exact, 0.5);
+    double error[2] = {0, 0};
+    for (int k = 0; k < 2; k++) {
+        char step_set[40];
+        snprintf(step_set, sizeof step_set, "time.step=%g", 1e-3 / (1 << k));
+        const char *const set[] = {step_set, NULL};
+        run r = open_text("mixed", mixed, set);
+        assert_int_equal(r.info->values_per_sample, exact.info->values_per_sample);
+        run_to(&r, 0.5);
+        for (int i = 0; i < r.info->values_per_sample; i++) {
+            double difference = fabs(r.sample[i] - exact.sample[i]);
+            if (!(difference < 0.05))
+                print_error("value %d: %g, exact %g\n", i, r.sample[i], exact.sample[i]);
+            assert_true(difference < 0.05);
+            error[k] = fmax(error[k], difference);
+        }
+        close_run(&r);
+    }
+    close_run(&exact);
+    assert_in_range((int)(error[0] / error[1] * 100), 180, 220);
+}
+
+/* A load of 3 kg in the multibody solver on a sled of 2 kg that slides on the ground of the contact
+ * solver, friction 0.25: they stop after v^2 / (2 mu g), and the weld carries 3 mu g. The load is a
+ * point without inertia. */
+static void friction_stops_both(void **state)
+{
+    (void)state;
+    static const char text[] =
+        "time: {end: 0.5, step: 1e-4}\n"
+        "subsystems:\n"
+        "  load:\n"
+        "    solver: multibody\n"
+        "    gravity: [0, 0, -9.81]\n"
+        "    bodies: {mass: {mass: 3, position: [0, 0, 0.1], velocity: [1, 0, 0]}}\n"
+        "    ports: {mass: {body: mass}}\n"
+        "  floor:\n"
+        "    solver: nonsmooth\n"
+        "    gravity: [0, 0, -9.81]\n"
+        "    materials: {wood: {friction: 0.25}}\n"
+        "    contact: {tolerance: 1e-9, max_iterations: 2000}\n"
+        "    ground_shapes: [{type: plane, material: wood}]\n"
+        "    bodies: {sled: {mass: 2, inertia: [0.1, 0.1, 0.1], position: [0, 0, 0.1], velocity: "
+        "[1, 0, 0], shapes: [{type: box, size: [1, 1, 0.2], material: wood}]}}\n"
+        "    ports: {top: {body: sled}}\n"
+        "interfaces: {weld: {between: [load.mass, floor.top], joint: fixed}}\n"
+        "coupling: {scheme: monolithic}\n"
+        "record: {channels: [load.mass.position.x, load.mass.velocity.x, floor.sled.position.x, "
+        "weld.force.x]}\n";
+    const double mu_g = 0.25 * 9.81;
+    run r = open_text("sled", text, NULL);
+    run_to(&r, 0.2);
+    assert_near(r.sample[1], 1 - 0.2 * mu_g, 1e-4);
+    assert_near(fabs(r.sample[3]), 3 * mu_g, 1e-3);
+    run_to(&r, 0.5);
+    assert_near(r.sample[0], 1 / (2 * mu_g), 1e-4);
+    assert_near(r.sample[2], 1 / (2 * mu_g), 1e-4);
+    assert_near(r.sample[1], 0, 1e-6);
+    close_run(&r);
+}
+
+/* What only one of the solvers has cannot be merged, and the message names it. */
+static void other_parts_are_refused(void **state)
+{
+    (void)state;
+    static const char *const cases[][2] = {
+        {"cantilever-damper/scenario.yaml", "beams"},
+        {"crank-damper/scenario.yaml", "beams"},
+        {"manipulator/scenario.yaml", "hydraulic"},
+    };
+    for (int k = 0; k < 3; k++) {
+        char path[512];
+        snprintf(path, sizeof path, "%s/models/%s", YOKE_SOURCE_DIR, cases[k][0]);
+        const char *const set[] = {"coupling={scheme: monolithic}", NULL};
+        yk_context *context = yk_context_create(NULL);
+        yk_scenario *scenario = load_scenario(context, path, NULL, set);
+        yk_system *system = NULL;
+        assert_true(YK_FAILED(yk_scenario_system(scenario, &system)));
+        if (!strstr(yk_last_message(context), cases[k][1]))
+            print_error("%s\n", yk_last_message(context));
+        assert_non_null(strstr(yk_last_message(context), cases[k][1]));
+        yk_scenario_destroy(scenario);
+        yk_context_destroy(context);
+    }
+}
+
+/* Each part closes gaps at a rate of its own, and the scheme stays of second order. */
+static void parts_have_their_own_rates(void **state)
+{
+    (void)state;
+    const char *const fine[] = {"coupling.scheme=monolithic", "time.step=1e-4", NULL};
+    run exact = open_text("pendulum", in_metres, fine);
+    run_to(&exact, 0.5);
+    double error[2] = {0, 0}, value[2];
+    for (int rates = 0; rates < 2; rates++) {
+        for (int k = 0; k < 2; k++) {
+            char step_set[40], lower[160];
+            snprintf(step_set, sizeof step_set, "time.step=%g", 2e-3 / (1 << k));
+            snprintf(lower, sizeof lower,
+                     "subsystems.lower.integrator={type: generalized-alpha, formulation: "
+                     "stabilized-ode, stabilization_rate: %d}",
+                     rates ? 100 : 30);
+            const char *const set[] = {
+                "coupling={scheme: relaxed, relative_tolerance: 1e-11, max_sweeps: 100}", step_set,
+                "subsystems.upper.integrator={type: generalized-alpha, formulation: "
+                "stabilized-ode, stabilization_rate: 30}",
+                lower, NULL};
+            run r = open_text("pendulum", in_metres, set);
+            run_to(&r, 0.5);
+            error[k] = 0;
+            for (int i = 0; i < 6; i++)
+                error[k] = fmax(error[k], fabs(r.sample[i] - exact.sample[i]));
+            value[rates] = r.sample[0];
+            close_run(&r);
+        }
+        assert_true(error[1] < 1e-4);
+        assert_in_range((int)(error[0] / error[1] * 100), 330, 470);
+    }
+    close_run(&exact);
+    assert_true(value[0] != value[1]);
+}
+
 /* The relaxed scheme chooses what it needs itself, and is of second order: against the merged
  * model at a fine step. */
 static void relaxed_needs_no_preparation(void **state)
@@ -493,6 +697,11 @@ int main(void)
                                        cmocka_unit_test(channels_show_the_parts),
                                        cmocka_unit_test(wires_find_their_part),
                                        cmocka_unit_test(wires_find_their_force),
-                                       cmocka_unit_test(gaps_of_all_interfaces_are_told)};
+                                       cmocka_unit_test(gaps_of_all_interfaces_are_told),
+                                       cmocka_unit_test(a_mechanism_joins_a_world),
+                                       cmocka_unit_test(channels_of_the_mechanism_remain),
+                                       cmocka_unit_test(friction_stops_both),
+                                       cmocka_unit_test(other_parts_are_refused),
+                                       cmocka_unit_test(parts_have_their_own_rates)};
     return cmocka_run_group_tests(tests, NULL, NULL);
 }
