@@ -354,6 +354,8 @@ typedef struct yk_step_model {
      * y = wrench_weights[0] f + wrench_weights[1] f1 + wrench_weights[2] f2 - memory_factor y1, where y1 belongs to the last
      * step. Methods without a memory have the weights 1, 0, 0 and the factor 0. */
     double wrench_weights[3], memory_factor;
+    /* Set by the caller: the mobility of an earlier step is accurate enough. A subsystem may then leave it as it is. */
+    bool omit_mobility;
 } yk_step_model;
 
 /* Capabilities ---------------------------------------------------------------------------------

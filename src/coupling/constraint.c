@@ -346,6 +346,72 @@ static void vary(const yk_row *row, const jet *u, const jet *w, int side, const 
     }
 }
 
+/* Gradients on position and velocity level with respect to one side. With u and w, the factors of the
+ * row, and R, the vector from B's own origin to the driven origin, a row changes by
+ *
+ *   T . dx + P . dtheta       T = u or -u      P = u x w + u x R     or   w x u
+ *
+ * for displacements dx and rotations dtheta of the side; its rate by T and P for the rates of both,
+ * and by T' . dx + (P' + P x omega) . dtheta, because the change of omega is dtheta' - omega x
+ * dtheta. */
+static void differentiate_row(const yk_row *row, const yk_constraint_kinematics *p, int side,
+                              const jet *u, const jet *w,
+                              double out[YK_LEVELS][YK_JOINT_ROWS_MAX][YK_MARKER_COORDINATES],
+                              int number)
+{
+    yk_vec3 translation[2] = {{0, 0, 0}, {0, 0, 0}};
+    yk_vec3 rotation[2] = {{0, 0, 0}, {0, 0, 0}};
+    bool displaced = row->kind != YK_ROW_AXES;
+    for (int level = 0; displaced && level < 2; level++) {
+        /* Both factors of a distance are the displacement. */
+        double factor = row->kind == YK_ROW_DISTANCE ? 2 : 1;
+        translation[level] = yk_v3_scale(side == 0 ? factor : -factor, u->at[level]);
+    }
+
+    /* Axes that rotate with the side. */
+    const jet *turned = NULL;
+    const jet *other = NULL;
+    if (side == 1 && (row->kind == YK_ROW_AXES || row->kind == YK_ROW_IN_PLANE)) {
+        turned = u;
+        other = w;
+    } else if (side == 0 && row->kind == YK_ROW_AXES) {
+        turned = w;
+        other = u;
+    }
+    if (turned) {
+        rotation[0] = yk_v3_cross(turned->at[0], other->at[0]);
+        rotation[1] = yk_v3_add(yk_v3_cross(turned->at[1], other->at[0]),
+                                yk_v3_cross(turned->at[0], other->at[1]));
+    }
+
+    /* The driven origin moves with B. */
+    if (side == 1 && displaced) {
+        const yk_vec3 *reach = p->reach;
+        yk_vec3 forward = yk_v3_neg(translation[0]);
+        yk_vec3 rate = yk_v3_neg(translation[1]);
+        yk_vec3 moved = yk_v3_cross(forward, reach[0]);
+        yk_vec3 moving = yk_v3_add(yk_v3_cross(forward, reach[1]), yk_v3_cross(rate, reach[0]));
+        rotation[0] = yk_v3_add(rotation[0], moved);
+        rotation[1] = yk_v3_add(rotation[1], moving);
+    }
+
+    yk_vec3 omega = side == 0 ? p->a.angular_velocity : p->spin[0];
+    yk_vec3 turn = yk_v3_add(rotation[1], yk_v3_cross(rotation[0], omega));
+    const yk_vec3 columns[4] = {translation[1], turn, translation[0], rotation[0]};
+    for (int i = 0; i < 2; i++) {
+        double *position = out[0][number] + 3 * i;
+        position[0] = columns[2 + i].x;
+        position[1] = columns[2 + i].y;
+        position[2] = columns[2 + i].z;
+    }
+    for (int i = 0; i < 4; i++) {
+        double *velocity = out[1][number] + 3 * i;
+        velocity[0] = columns[i].x;
+        velocity[1] = columns[i].y;
+        velocity[2] = columns[i].z;
+    }
+}
+
 void yk_constraint_differentiate(const yk_constraint *constraint,
                                  const yk_constraint_kinematics *kinematics,
                                  yk_constraint_gradient *gradient)
@@ -382,6 +448,14 @@ void yk_constraint_differentiate_levels(const yk_constraint *constraint,
     for (int i = 0; i < constraint->row_count; i++) {
         u[i] = left_of(constraint, &constraint->row[i], kinematics);
         w[i] = right_of(&constraint->row[i], kinematics);
+    }
+
+    if (levels <= 2) {
+        for (int side = 0; side < 2; side++)
+            for (int i = 0; i < constraint->row_count; i++)
+                differentiate_row(&constraint->row[i], kinematics, side, &u[i], &w[i],
+                                  gradient->by[side], i);
+        return;
     }
 
     /* For every coordinate of both sides. */

@@ -136,6 +136,7 @@ static void explicit_handle_event(yk_scheme *scheme, yk_system *system)
 {
     (void)system;
     yk_motion_history_restart(((explicit_scheme *)scheme)->history);
+    yk_balance_restart(((explicit_scheme *)scheme)->balance);
 }
 
 /* Life ----------------------------------------------------------------------------------------- */
@@ -193,7 +194,7 @@ static void explicit_state_get(const yk_scheme *scheme, const yk_system *system,
 {
     (void)system;
     const explicit_scheme *x = (const explicit_scheme *)scheme;
-    continuous = yk_balance_get(x->balance, continuous);
+    yk_balance_get(x->balance, &continuous, &opaque);
     yk_motion_history_get(x->history, continuous, opaque);
 }
 
@@ -201,7 +202,7 @@ static void explicit_state_set(yk_scheme *scheme, yk_system *system, const doubl
                                const double *opaque)
 {
     explicit_scheme *x = (explicit_scheme *)scheme;
-    continuous = yk_balance_set(x->balance, continuous);
+    yk_balance_set(x->balance, &continuous, &opaque);
     yk_motion_history_set(x->history, continuous, opaque);
     yk_balance_take_over(x->balance, system);
 }
@@ -211,7 +212,9 @@ static bool explicit_is_valid_state(const yk_scheme *scheme, const yk_system *sy
 {
     (void)system;
     (void)continuous;
-    return yk_motion_history_is_valid(((const explicit_scheme *)scheme)->history, opaque);
+    const explicit_scheme *x = (const explicit_scheme *)scheme;
+    return yk_balance_is_valid(x->balance, &opaque) &&
+           yk_motion_history_is_valid(x->history, opaque);
 }
 
 /* The scheme ----------------------------------------------------------------------------------- */

@@ -75,6 +75,8 @@ struct yk_jacobian {
     bool fresh, redundant;
     bool expects_redundancy;
     bool factored;
+    /* The matrix comes from a state image, and the factors do not belong to it. */
+    bool outdated;
 };
 
 /* Numbers of unknowns -------------------------------------------------------------------------- */
@@ -411,53 +413,63 @@ static void differentiate(yk_jacobian *j, const yk_jacobian_interface *interface
     }
 
     /* A constraint: the weighted sum over its levels, in units of the step. */
-    for (int e = 0; e < j->parameters; e++) {
-        for (int row = 0; row < interface->rows; row++) {
-            for (int k = 0; k < interface->coordinates; k++) {
-                double sum = 0;
-                for (int level = 0; level < YK_LEVELS; level++) {
-                    double weight = weights[e][level] / yk_level_size(level, h);
-                    sum += weight * gradient->by[side][level][row][k];
-                }
+    double size[YK_MARKER_COORDINATES];
+    for (int k = 0; k < interface->coordinates; k++)
+        size[k] = yk_level_size(yk_level_of(interface, k), h);
 
-                *out++ = sum * yk_level_size(yk_level_of(interface, k), h);
-            }
+    for (int e = 0; e < j->parameters; e++) {
+        double weight[YK_LEVELS];
+        for (int level = 0; level < YK_LEVELS; level++)
+            weight[level] = weights[e][level] / yk_level_size(level, h);
+
+        for (int row = 0; row < interface->rows; row++, out += interface->coordinates) {
+            const double *position = gradient->by[side][0][row];
+            const double *velocity = gradient->by[side][1][row];
+            const double *acceleration = gradient->by[side][2][row];
+            for (int k = 0; k < interface->coordinates; k++)
+                out[k] = (weight[0] * position[k] + weight[1] * velocity[k] +
+                          weight[2] * acceleration[k]) *
+                         size[k];
         }
     }
 }
 
-/* Conditions of one connection times the response to another. Returns the address after the last
- * slot. */
-static const int *add_block(yk_jacobian *j, const yk_port_response *r, const yk_connection *from,
-                            const yk_connection *by, const int *slots)
+/* Conditions of one connection times the response to all connections of its subsystem. Returns the
+ * address after the last slot. */
+static const int *add_blocks(yk_jacobian *j, const yk_port_response *r, const yk_connection *from,
+                             const int *slots)
 {
     /* Both matrices are dense, but most conditions depend on one level only. */
-    int coordinates = yk_jacobian_coordinates(&j->interfaces[from->interface], from->side);
-
-    /* The entries of a row are consecutive in the slots. */
     double *values = yk_sparse_values(j->matrix);
-    int first;
+    const yk_jacobian_interface *interface = &j->interfaces[from->interface];
+    int coordinates = yk_jacobian_coordinates(interface, from->side);
     int height = yk_jacobian_interface_size(j, from->interface);
-    int width = yk_jacobian_columns(j, by->interface, by->side, &first);
+    int columns = r->columns;
+    double *sum = r->change;
 
     for (int row = 0; row < height; row++) {
         const double *gradient = j->condition_gradient + row * coordinates;
-        double sum[YK_JOINT_ROWS_MAX * YK_LEVELS] = {0};
-
+        memset(sum, 0, (size_t)columns * sizeof *sum);
         for (int k = 0; k < coordinates; k++) {
             if (gradient[k] == 0)
                 continue;
 
-            const double *response = r->matrix + (from->row + k) * r->columns + by->column;
-            for (int column = 0; column < width; column++)
+            const double *response = r->matrix + (from->row + k) * columns;
+            for (int column = 0; column < columns; column++)
                 sum[column] += gradient[k] * response[column];
         }
 
-        for (int column = 0; column < width; column++)
-            values[*slots++] += sum[column];
+        /* The slots are ordered by connection, then by row. */
+        for (int i = 0; i < r->connection_count; i++) {
+            int first = r->connections[i].column;
+            int last = i + 1 < r->connection_count ? r->connections[i + 1].column : columns;
+            const int *slot = slots + first * height + row * (last - first);
+            for (int column = first; column < last; column++)
+                values[*slot++] += sum[column];
+        }
     }
 
-    return slots;
+    return slots + height * columns;
 }
 
 static double inverse_or_one(double size)
@@ -529,17 +541,21 @@ static void bound_conditions(yk_jacobian *j, const yk_port_response *r, const yk
     for (int i = 0; i < interface->rows * j->parameters; i++) {
         const double *by = j->condition_gradient + i * interface->coordinates;
         bool force = is_force(gradient, c->side, i % interface->rows);
-        for (int k = 0; k < interface->coordinates; k++) {
-            double response = mobility.translation;
-            double noise = c->noise.translation;
-            if (k % 6 >= 3) {
-                response = force ? mixed : mobility.rotation;
-                noise = c->noise.rotation;
+        double turn = force ? mixed : mobility.rotation;
+        double bound = j->bound[interface->first + i];
+        double noise = j->noise[interface->first + i];
+        for (int k = 0; k < interface->coordinates; k += 6) {
+            for (int n = k; n < k + 3; n++) {
+                bound += fabs(by[n]) * mobility.translation;
+                noise += fabs(by[n]) * c->noise.translation;
             }
-
-            j->bound[interface->first + i] += fabs(by[k]) * response;
-            j->noise[interface->first + i] += fabs(by[k]) * noise;
+            for (int n = k + 3; n < k + 6; n++) {
+                bound += fabs(by[n]) * turn;
+                noise += fabs(by[n]) * c->noise.rotation;
+            }
         }
+        j->bound[interface->first + i] = bound;
+        j->noise[interface->first + i] = noise;
     }
 }
 
@@ -558,7 +574,8 @@ static bool scale_matrix(yk_jacobian *j)
 
     memset(row_scale, 0, (size_t)j->size * sizeof *row_scale);
     for (int k = 0; k < starts[j->size]; k++)
-        row_scale[rows[k]] = fmax(row_scale[rows[k]], fabs(values[k]));
+        if (fabs(values[k]) > row_scale[rows[k]])
+            row_scale[rows[k]] = fabs(values[k]);
 
     for (int i = 0; i < j->size; i++) {
         immobile = immobile || row_scale[i] < fmax(ROUNDING * j->bound[i], j->noise[i]);
@@ -569,7 +586,8 @@ static bool scale_matrix(yk_jacobian *j)
         double largest = 0;
         for (int k = starts[column]; k < starts[column + 1]; k++) {
             values[k] *= row_scale[rows[k]];
-            largest = fmax(largest, fabs(values[k]));
+            if (fabs(values[k]) > largest)
+                largest = fabs(values[k]);
         }
 
         j->column_scale[column] = inverse_or_one(largest);
@@ -774,16 +792,23 @@ static bool has_dependent_pivot(const yk_jacobian *j)
     return spread < DEPENDENT_PIVOT && yk_sparse_rcond(j->matrix) < SINGULAR;
 }
 
-static yk_status factor(yk_jacobian *j)
+/* Factors the scaled matrix, with the pivots of the first factors. */
+static yk_status factor_scaled(yk_jacobian *j)
 {
-    bool immobile = scale_matrix(j);
-
     yk_status status;
     if (j->factored)
         status = yk_sparse_refactor(j->matrix, NULL);
     else
         status = yk_sparse_factor(j->matrix, NULL);
     j->factored = status == YK_OK;
+    j->outdated = false;
+    return status;
+}
+
+static yk_status factor(yk_jacobian *j)
+{
+    bool immobile = scale_matrix(j);
+    yk_status status = factor_scaled(j);
 
     /* Check for redundancy if responses are new. Responses that were only improved by corrections
      * keep the result of the last check. */
@@ -830,8 +855,7 @@ yk_status yk_jacobian_assemble(yk_jacobian *jacobian,
             if (own)
                 bound_conditions(j, r, c, own);
 
-            for (int by = 0; by < r->connection_count; by++)
-                slots = add_block(j, r, c, &r->connections[by], slots);
+            slots = add_blocks(j, r, c, slots);
         }
     }
 
@@ -977,4 +1001,47 @@ bool yk_jacobian_is_valid(const yk_jacobian *jacobian, const double *words)
     for (int i = 0; i < jacobian->size; i++)
         valid = valid && yk_is_restored_word(words[1 + i], CONDITION_IMMOBILE);
     return valid;
+}
+
+/* The matrix of the last assembly --------------------------------------------------------------- */
+
+size_t yk_jacobian_matrix_words(const yk_jacobian *jacobian)
+{
+    return yk_sparse_nonzeros(jacobian->matrix) + 2 * (size_t)jacobian->size;
+}
+
+void yk_jacobian_get_matrix(const yk_jacobian *jacobian, double *words)
+{
+    /* The scaled matrix, and the scales of rows and columns, which are one block. */
+    size_t count = yk_sparse_nonzeros(jacobian->matrix);
+    memcpy(words, yk_sparse_values(jacobian->matrix), count * sizeof *words);
+    memcpy(words + count, jacobian->row_scale, 2 * (size_t)jacobian->size * sizeof *words);
+}
+
+void yk_jacobian_set_matrix(yk_jacobian *jacobian, const double *words)
+{
+    size_t count = yk_sparse_nonzeros(jacobian->matrix);
+    double *values = yk_sparse_values(jacobian->matrix);
+    if (memcmp(values, words, count * sizeof *words) != 0) {
+        memcpy(values, words, count * sizeof *words);
+        jacobian->outdated = true;
+    }
+    memcpy(jacobian->row_scale, words + count, 2 * (size_t)jacobian->size * sizeof *words);
+    jacobian->redundant = false;
+}
+
+yk_status yk_jacobian_restore(yk_jacobian *jacobian)
+{
+    return jacobian->outdated ? factor_scaled(jacobian) : YK_OK;
+}
+
+double yk_jacobian_condition_size(const yk_jacobian *jacobian, const double *conditions)
+{
+    double largest = 0;
+    for (int i = 0; i < jacobian->size; i++) {
+        double size = fabs(jacobian->row_scale[i] * conditions[i]);
+        if (!(size <= largest))
+            largest = size;
+    }
+    return largest;
 }

@@ -168,6 +168,16 @@ yk_status yk_jacobian_assemble(yk_jacobian *jacobian,
  * constraints get wrenches of least norm. `held` is overwritten; NULL: that part is kept. */
 void yk_jacobian_solve(const yk_jacobian *jacobian, double *x, double *held);
 
+/* The matrix of the last assembly as part of a state image, for callers that keep its factors over
+ * steps; not if conditions are redundant. set marks the factors as outdated if the words differ;
+ * yk_jacobian_restore() then computes them again. */
+size_t yk_jacobian_matrix_words(const yk_jacobian *jacobian);
+void yk_jacobian_get_matrix(const yk_jacobian *jacobian, double *words);
+void yk_jacobian_set_matrix(yk_jacobian *jacobian, const double *words);
+yk_status yk_jacobian_restore(yk_jacobian *jacobian);
+/* Largest component of conditions in the scale of the rows of the last assembly. */
+double yk_jacobian_condition_size(const yk_jacobian *jacobian, const double *conditions);
+
 /* Returns whether conditions were redundant when the responses were new. */
 bool yk_jacobian_is_redundant(const yk_jacobian *jacobian);
 

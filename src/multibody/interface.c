@@ -28,6 +28,13 @@ struct interface_solver {
     port_row *rows;
     int row_count;
     double *right;
+
+    /* The frames that carry the ports. If they have fewer velocities than the ports, columns follow
+     * from the response of the frames: slots[2 i + side] is the place of a row's frame in
+     * `frames`, `response` the matrix of their velocities, `carried` a row of it. */
+    int *frames, frame_count;
+    int *slots;
+    double *response, *carried;
     yk_port_value *begin; /* of every port, at the start of the step */
     /* factored before: the pivots are kept, which makes later factorizations cheaper */
     bool pivoted;
@@ -149,9 +156,53 @@ void yk_multibody_release_interface(yk_multibody *self)
     yk_sparse_destroy(made->matrix);
     yk_free(context, made->rows);
     yk_free(context, made->right);
+    yk_free(context, made->frames);
+    yk_free(context, made->slots);
+    yk_free(context, made->response);
     yk_free(context, made->begin);
     yk_free(context, made);
     self->interface = NULL;
+}
+
+enum { FRAME_VELOCITIES = 6 };
+
+/* Lists the frames of the ports. `response` stays NULL if they have more velocities than the ports. */
+static yk_status list_frames(const yk_multibody_model *model, const yk_multibody_workspace *work,
+                             struct interface_solver *made)
+{
+    yk_context *context = model->context;
+    int n = made->row_count;
+    int *place = yk_allocate(context, (size_t)model->frame_count, sizeof *place);
+    made->frames = yk_allocate(context, 2 * (size_t)n, sizeof *made->frames);
+    made->slots = yk_allocate(context, 2 * (size_t)n, sizeof *made->slots);
+    if (!place || !made->frames || !made->slots) {
+        yk_free(context, place);
+        return YK_ERROR_MEMORY;
+    }
+
+    /* place[frame]: 1 + its place. */
+    yk_multibody_port_rows(model, work, made->rows);
+    for (int i = 0; i < 2 * n; i++) {
+        int frame = made->rows[i / 2].frame[i % 2];
+        made->slots[i] = -1;
+        if (frame < 0)
+            continue;
+        if (place[frame] == 0) {
+            made->frames[made->frame_count] = frame;
+            place[frame] = ++made->frame_count;
+        }
+        made->slots[i] = place[frame] - 1;
+    }
+
+    yk_free(context, place);
+    size_t size = FRAME_VELOCITIES * (size_t)made->frame_count;
+    if (size >= (size_t)n)
+        return YK_OK;
+    made->response = yk_allocate(context, size * (size + 1), sizeof *made->response);
+    if (!made->response)
+        return YK_ERROR_MEMORY;
+    made->carried = made->response + size * size;
+    return YK_OK;
 }
 
 /* Allocate at the first call, and check the size of the caller's arrays. */
@@ -184,6 +235,8 @@ static yk_status prepare_interface(yk_multibody *self, int size)
             status = yk_sparse_create(context, model->unknown_count, entries, count, entry_index,
                                       &made->matrix);
         }
+        if (status == YK_OK)
+            status = list_frames(model, &self->work, made);
 
         yk_free(context, entries);
         yk_free(context, entry_index);
@@ -255,6 +308,93 @@ static void read_rates(yk_multibody *self, double *rate)
     }
 }
 
+/* Response of the velocities of the frames to unit wrenches on the frames, row-major. */
+static void read_frame_response(yk_multibody *self, double equation, double scale)
+{
+    const yk_multibody_model *model = &self->model;
+    const yk_multibody_workspace *work = &self->work;
+    struct interface_solver *interface = self->interface;
+    double *right = interface->right;
+    int size = FRAME_VELOCITIES * interface->frame_count;
+
+    for (int j = 0; j < size; j++) {
+        int k = j % FRAME_VELOCITIES;
+        yk_vec3 axis = yk_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
+        yk_wrench wrench = {.force = {0, 0, 0}};
+        if (k < 3)
+            wrench.force = axis;
+        else
+            wrench.torque = axis;
+
+        memset(right, 0, (size_t)model->unknown_count * sizeof *right);
+        yk_multibody_push_frame(model, work, interface->frames[j / FRAME_VELOCITIES],
+                                equation / model->mass_scale, &wrench, right);
+        solve_interface(model, interface, right);
+
+        double *out = interface->response + j;
+        for (int i = 0; i < interface->frame_count; i++) {
+            yk_vec3 linear, angular;
+            yk_multibody_pull_frame(model, work, interface->frames[i], right, &linear, &angular);
+            const double moved[FRAME_VELOCITIES] = {linear.x,  linear.y,  linear.z,
+                                                    angular.x, angular.y, angular.z};
+            for (int r = 0; r < FRAME_VELOCITIES; r++, out += size)
+                *out = scale * moved[r];
+        }
+    }
+}
+
+/* Coefficients of a row with respect to the velocities of one of its frames. */
+static void row_coefficients(const port_row *row, int side, double of[FRAME_VELOCITIES])
+{
+    of[0] = row->linear[side].x;
+    of[1] = row->linear[side].y;
+    of[2] = row->linear[side].z;
+    of[3] = row->angular[side].x;
+    of[4] = row->angular[side].y;
+    of[5] = row->angular[side].z;
+}
+
+/* The same as read_columns() from the response of the frames. */
+static void expand_columns(yk_multibody *self, double *matrix)
+{
+    struct interface_solver *interface = self->interface;
+    int n = interface->row_count;
+    int size = FRAME_VELOCITIES * interface->frame_count;
+    double *carried = interface->carried;
+
+    for (int i = 0; i < n; i++) {
+        memset(carried, 0, (size_t)size * sizeof *carried);
+        for (int side = 0; side < 2; side++) {
+            int slot = interface->slots[2 * i + side];
+            if (slot < 0)
+                continue;
+
+            double of[FRAME_VELOCITIES];
+            row_coefficients(&interface->rows[i], side, of);
+            const double *response = interface->response + slot * FRAME_VELOCITIES * size;
+            for (int k = 0; k < FRAME_VELOCITIES; k++, response += size)
+                for (int c = 0; of[k] != 0 && c < size; c++)
+                    carried[c] += of[k] * response[c];
+        }
+
+        for (int j = 0; j < n; j++) {
+            double sum = 0;
+            for (int side = 0; side < 2; side++) {
+                int slot = interface->slots[2 * j + side];
+                if (slot < 0)
+                    continue;
+
+                double by[FRAME_VELOCITIES];
+                row_coefficients(&interface->rows[j], side, by);
+                const double *from = carried + slot * FRAME_VELOCITIES;
+                for (int k = 0; k < FRAME_VELOCITIES; k++)
+                    sum += from[k] * by[k];
+            }
+            matrix[i * n + j] = sum;
+        }
+    }
+}
+
 /* Response of each port velocity to a unit wrench along every other: column j of the matrix.
  * Equations of the nodes are multiplied by `equation`, responses by `scale`. */
 static void read_columns(yk_multibody *self, double equation, double scale, double *matrix)
@@ -263,6 +403,12 @@ static void read_columns(yk_multibody *self, double equation, double scale, doub
     const yk_multibody_workspace *work = &self->work;
 
     struct interface_solver *interface = self->interface;
+    if (interface->response) {
+        read_frame_response(self, equation, scale);
+        expand_columns(self, matrix);
+        return;
+    }
+
     double *right = interface->right;
     int n = interface->row_count;
     for (int j = 0; j < n; j++) {
@@ -385,9 +531,11 @@ static yk_status model_by_newton(yk_multibody *self, double t, double h, yk_step
     /* Columns: the equations of nodes are multiplied by c^2 (multibody.h); the ratio of velocities
      * to positions is a constant. */
     method->characterise(model, work, out);
-    double rate = 1 / (out->theta * h);
-    yk_multibody_port_rows(model, work, self->interface->rows);
-    read_columns(self, work->c * work->c, rate, out->mobility);
+    if (!out->omit_mobility) {
+        double rate = 1 / (out->theta * h);
+        yk_multibody_port_rows(model, work, self->interface->rows);
+        read_columns(self, work->c * work->c, rate, out->mobility);
+    }
 
     /* The step itself, with the wrenches of the inputs. */
     solve_interface(model, self->interface, work->right);
@@ -441,7 +589,8 @@ static yk_status model_by_rates(yk_multibody *self, double h, yk_step_model *out
         }
     }
 
-    read_columns(self, 1, h, out->mobility);
+    if (!out->omit_mobility)
+        read_columns(self, 1, h, out->mobility);
 
     /* Many implicit internal steps use a wrench half an internal step later than the middle. */
     out->theta = 0.5;

@@ -616,6 +616,20 @@ static void models_of_the_step_predict_it(void **state)
     ops->rollback->get(b.subsystem, after);
     assert_memory_equal(before, after, words * sizeof *before);
     assert_memory_equal(shown[0], shown[1], sizeof shown[0]);
+
+    /* The prediction is the same if the caller does not need the mobility. */
+    double short_velocity[WRENCHES], short_displacement[WRENCHES];
+    double unused[WRENCHES * WRENCHES];
+    yk_step_model prediction = {.row_count = size,
+                                .velocity = short_velocity,
+                                .displacement = short_displacement,
+                                .mobility = unused,
+                                .omit_mobility = true};
+    assert_int_equal(ops->step_model->evaluate(b.subsystem, t, h, b.inputs, &prediction), YK_OK);
+    assert_memory_equal(velocity, short_velocity, (size_t)size * sizeof *velocity);
+    assert_memory_equal(displacement, short_displacement, (size_t)size * sizeof *displacement);
+    assert_true(prediction.theta == model.theta && prediction.wrench_point == model.wrench_point);
+
     assert_true(model.theta >= 0.4 && model.theta <= 1 + 1e-12 && model.wrench_point >= 0 &&
                 model.wrench_point <= 1);
 

@@ -4,6 +4,7 @@
 #include <string.h>
 
 #include "base/clock.h"
+#include "base/restored.h"
 #include "coupling/participant.h"
 #include "coupling/slip.h"
 #include "coupling/step_frame.h"
@@ -229,30 +230,43 @@ static const yk_constraint_gradient *gradient_of(void *user, int interface)
     return &balance->interfaces[interface].gradient;
 }
 
-/* Evaluates the conditions at the predicted motions into the residual, and their derivatives. */
-static yk_status linearise(yk_balance *balance, yk_system *system)
+void yk_balance_conditions(const yk_balance_interface *own, double h,
+                           const yk_constraint_kinematics *kinematics, double *conditions)
 {
-    double h = system->h;
-    double *residual = balance->residual;
+    double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
+    yk_constraint_value(&own->constraint, kinematics, g);
+    for (int row = 0; row < own->constraint.row_count; row++)
+        conditions[row] = CONDITION[0][0] * g[0][row] / (h * h) + CONDITION[0][1] * g[1][row] / h;
+}
 
-    /* g / h^2 + g' / h at the end of the step, and its gradient. */
+/* Evaluates the conditions at the predicted motions into the residual; `differentiate`: also their
+ * gradients. */
+static void evaluate_conditions(yk_balance *balance, const yk_system *system, bool differentiate)
+{
+    double *residual = balance->residual;
     for (int i = 0; i < balance->count; i++) {
         yk_balance_interface *own = &balance->interfaces[i];
         const yk_interface *interface = &system->interfaces[own->interface];
         yk_motion a = end_of(balance, system, interface, 0);
         yk_motion b = end_of(balance, system, interface, 1);
         yk_constraint_kinematics kinematics;
-        double g[YK_LEVELS][YK_JOINT_ROWS_MAX];
-        yk_constraint_kinematics_at(&own->constraint, system->t + h, &a, &b, &kinematics);
+        yk_constraint_kinematics_at(&own->constraint, system->t + system->h, &a, &b, &kinematics);
         yk_slip_at_end(system, own->interface, &own->constraint, &kinematics);
-        yk_constraint_value(&own->constraint, &kinematics, g);
-        yk_constraint_differentiate_levels(&own->constraint, &kinematics, LEVELS, &own->gradient);
-
-        for (int row = 0; row < own->constraint.row_count; row++)
-            *residual++ = CONDITION[0][0] * g[0][row] / (h * h) + CONDITION[0][1] * g[1][row] / h;
+        yk_balance_conditions(own, system->h, &kinematics, residual);
+        if (differentiate)
+            yk_constraint_differentiate_levels(&own->constraint, &kinematics, LEVELS,
+                                               &own->gradient);
+        residual += own->constraint.row_count;
     }
+}
 
-    /* With respect to all multipliers. */
+/* Computes new factors from the responses and gradients, or uses those of an earlier step. */
+static yk_status prepare_factors(yk_balance *balance, yk_system *system, bool compute)
+{
+    if (!compute)
+        return yk_jacobian_restore(balance->jacobian);
+
+    double h = system->h;
     yk_jacobian_renew(balance->jacobian);
     yk_status status =
         yk_jacobian_assemble(balance->jacobian, gradient_of, balance, CONDITION, CONDITION, h);
@@ -285,12 +299,14 @@ static yk_motion carried_on(yk_port_kind kind, const yk_motion *from, double h)
 }
 
 /* The step model of a participant: its own, or one derived from its interface model. Errors are
- * stored in the participant's status. */
-static void ask_for_step_model(yk_balance *balance, yk_system *system, int participant)
+ * stored in the participant's status. Without `mobility` the subsystem may leave the mobility out. */
+static void ask_for_step_model(yk_balance *balance, yk_system *system, int participant,
+                               bool mobility)
 {
     yk_participant *m = &system->participants[participant];
     yk_balance_participant *own = &balance->participants[participant];
     own->model.substep_count = m->substeps;
+    own->model.omit_mobility = !mobility;
     if (m->subsystem->ops->step_model) {
         yk_system_step_model(system, participant, own->offsets, &own->model);
         return;
@@ -308,8 +324,41 @@ void yk_balance_take_over(yk_balance *balance, yk_system *system)
 
     for (int i = 0; i < system->participant_count; i++)
         if (balance->participants[i].size > 0)
-            ask_for_step_model(balance, system, i);
+            ask_for_step_model(balance, system, i, false);
     balance->asked = true;
+}
+
+/* Requests the step models for the present inputs from all subsystems, and the responses if
+ * `mobility` is set. Requests to other processes are sent first and waited for last. */
+static yk_status ask_for_step_models(yk_balance *balance, yk_system *system, bool mobility)
+{
+    for (int i = 0; i < system->participant_count; i++) {
+        yk_balance_participant *own = &balance->participants[i];
+        own->model.substep_count = system->participants[i].substeps;
+        own->model.omit_mobility = !mobility;
+        if (own->size > 0)
+            yk_system_post_step_model(system, i, &own->model);
+    }
+
+    for (int n = 0; n < 2 * system->participant_count; n++) {
+        int i = n % system->participant_count;
+        bool elsewhere = system->participants[i].subsystem->ops->remote;
+        bool last = n >= system->participant_count;
+        if (balance->participants[i].size == 0 || elsewhere != last)
+            continue;
+
+        double begin = yk_clock_seconds();
+        ask_for_step_model(balance, system, i, mobility);
+        yk_system_count_model(system, i, begin);
+        if (YK_FAILED(system->participants[i].status))
+            return yk_system_report_failure(system, i);
+
+        if (mobility)
+            fill_response(balance, system->h, i);
+    }
+
+    balance->asked = true;
+    return YK_OK;
 }
 
 yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_input_weights *weights,
@@ -326,6 +375,8 @@ yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_inpu
         yk_motion_history_predict(history, system, i, &end);
         yk_system_prescribe_weighted(system, i, weights, &end);
     }
+
+    yk_balance_measure_factors(balance, system);
 
     /* Directions of the wrenches at the time at which the earlier side evaluates them, and
      * extrapolation to the later side. Then set the inputs from the multipliers of the last step. */
@@ -346,37 +397,24 @@ yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_inpu
         yk_balance_apply(system, own);
     }
 
-    /* Request the step models for these inputs from all subsystems. Requests to other processes are
-     * sent first and waited for last. */
-    for (int i = 0; i < system->participant_count; i++) {
-        yk_balance_participant *own = &balance->participants[i];
-        own->model.substep_count = system->participants[i].substeps;
-        if (own->size > 0)
-            yk_system_post_step_model(system, i, &own->model);
-    }
-
-    for (int n = 0; n < 2 * system->participant_count; n++) {
-        int i = n % system->participant_count;
-        bool elsewhere = system->participants[i].subsystem->ops->remote;
-        bool last = n >= system->participant_count;
-        if (balance->participants[i].size == 0 || elsewhere != last)
-            continue;
-
-        double begin = yk_clock_seconds();
-        ask_for_step_model(balance, system, i);
-        yk_system_count_model(system, i, begin);
-        if (YK_FAILED(system->participants[i].status))
-            return yk_system_report_failure(system, i);
-
-        fill_response(balance, system->h, i);
-    }
-
-    balance->asked = true;
-
-    /* Evaluate the joints at the end of the step, and their derivatives. */
-    yk_status status = linearise(balance, system);
+    /* Predict the step, with the responses to wrenches if the factors are renewed. */
+    bool compute = yk_balance_needs_factors(balance, system->h);
+    yk_status status = ask_for_step_models(balance, system, compute);
     if (status != YK_OK)
         return status;
+    evaluate_conditions(balance, system, compute);
+    if (!compute && yk_balance_has_jump(balance, balance->residual)) {
+        compute = true;
+        status = ask_for_step_models(balance, system, compute);
+        if (status != YK_OK)
+            return status;
+        evaluate_conditions(balance, system, compute);
+    }
+
+    status = prepare_factors(balance, system, compute);
+    if (status != YK_OK)
+        return status;
+    double conditions = yk_jacobian_condition_size(balance->jacobian, balance->residual);
 
     /* Apply the multipliers that satisfy the joints. */
     double *held = balance->held;
@@ -397,6 +435,7 @@ yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_inpu
             own->wrench[side] = wrench_of(own, side);
     }
 
+    yk_balance_age_factors(balance, system, conditions, compute);
     return YK_OK;
 }
 
@@ -550,6 +589,7 @@ yk_status yk_balance_create(yk_system *system, const bool *excluded, yk_balance 
 
 void yk_balance_copy_start(yk_balance *balance, const yk_balance *started)
 {
+    yk_balance_restart(balance);
     for (int i = 0; balance && i < balance->count; i++) {
         yk_balance_interface *own = &balance->interfaces[i];
         const yk_balance_interface *from = started->interfaces;
@@ -580,17 +620,24 @@ void yk_balance_destroy(yk_balance *balance, yk_system *system)
 
 /* State ---------------------------------------------------------------------------------------- */
 
+enum { KEPT_WORDS = sizeof(yk_kept_factors) / sizeof(double) };
+
 yk_state_layout yk_balance_layout(const yk_balance *balance)
 {
-    /* Multipliers and wrenches, from which the next step extrapolates. */
+    if (!balance)
+        return (yk_state_layout){.word_count = 0};
+
+    /* Multipliers and wrenches, from which the next step extrapolates; then the kept factors. */
     size_t words = 0;
-    for (int i = 0; balance && i < balance->count; i++)
+    for (int i = 0; i < balance->count; i++)
         words += (size_t)balance->interfaces[i].constraint.row_count + 2 * WRENCH_WORDS;
-    return (yk_state_layout){.word_count = words, .continuous_count = words};
+    size_t opaque = KEPT_WORDS + yk_jacobian_matrix_words(balance->jacobian);
+    return (yk_state_layout){.word_count = words + opaque, .continuous_count = words};
 }
 
-double *yk_balance_get(const yk_balance *balance, double *words)
+void yk_balance_get(const yk_balance *balance, double **continuous, double **opaque)
 {
+    double *words = *continuous;
     for (int i = 0; balance && i < balance->count; i++) {
         /* Multipliers, then the wrenches of both sides. */
         const yk_balance_interface *own = &balance->interfaces[i];
@@ -600,11 +647,24 @@ double *yk_balance_get(const yk_balance *balance, double *words)
         words += rows + 2 * WRENCH_WORDS;
     }
 
-    return words;
+    *continuous = words;
+    if (!balance)
+        return;
+
+    /* A matrix that will not be used again is not stored. */
+    size_t count = yk_jacobian_matrix_words(balance->jacobian);
+    memcpy(*opaque, &balance->kept, sizeof balance->kept);
+    *opaque += KEPT_WORDS;
+    if (balance->kept.valid != 0)
+        yk_jacobian_get_matrix(balance->jacobian, *opaque);
+    else
+        memset(*opaque, 0, count * sizeof **opaque);
+    *opaque += count;
 }
 
-const double *yk_balance_set(yk_balance *balance, const double *words)
+void yk_balance_set(yk_balance *balance, const double **continuous, const double **opaque)
 {
+    const double *words = *continuous;
     for (int i = 0; balance && i < balance->count; i++) {
         /* In the order of yk_balance_get(). */
         yk_balance_interface *own = &balance->interfaces[i];
@@ -614,5 +674,30 @@ const double *yk_balance_set(yk_balance *balance, const double *words)
         words += rows + 2 * WRENCH_WORDS;
     }
 
-    return words;
+    *continuous = words;
+    if (!balance)
+        return;
+
+    memcpy(&balance->kept, *opaque, sizeof balance->kept);
+    *opaque += KEPT_WORDS;
+    if (balance->kept.valid != 0)
+        yk_jacobian_set_matrix(balance->jacobian, *opaque);
+    *opaque += yk_jacobian_matrix_words(balance->jacobian);
+}
+
+bool yk_balance_is_valid(const yk_balance *balance, const double **opaque)
+{
+    if (!balance)
+        return true;
+
+    yk_kept_factors kept;
+    memcpy(&kept, *opaque, sizeof kept);
+    const double *matrix = *opaque + KEPT_WORDS;
+    size_t count = yk_jacobian_matrix_words(balance->jacobian);
+    *opaque = matrix + count;
+    for (size_t i = 0; i < count; i++)
+        if (!isfinite(matrix[i]))
+            return false;
+    return yk_is_restored_word(kept.valid, 1) && yk_is_restored_word(kept.age, YK_RESTORED_MOST) &&
+           yk_is_restored_word(kept.unmeasured, YK_RESTORED_MOST) && isfinite(kept.h);
 }

@@ -21,6 +21,9 @@
  * The remaining g after the step is of higher order and is removed by the next step. Each subsystem
  * is called once; all of them may run at the same time.
  *
+ * The factors of the matrix are kept over steps as long as they contract the conditions well
+ * (kept_factors.c); in such a step the subsystems only predict w0 and x0.
+ *
  * Methods evaluate a constant wrench at different points of the step (`sample`). The wrench on the
  * side that evaluates it later is extrapolated to that point along its last change. Otherwise the
  * sides would act on each other with a delay, which adds energy to every oscillation. */
@@ -65,14 +68,27 @@ typedef struct yk_balance_interface {
     yk_wrench wrench[2];
 } yk_balance_interface;
 
+/* State of the factors that are kept over steps (kept_factors.c). All members are part of the state
+ * image, as opaque words. */
+typedef struct yk_kept_factors {
+    double valid;      /* 0: the next step needs new factors; 1: there are factors to reuse. */
+    double age;        /* Number of steps since the factors were computed. */
+    double h;          /* Size of the step of the factors (s). */
+    double conditions; /* Conditions before the correction of the last step, scaled by rows. */
+    double rounding;   /* Rounding errors of these conditions, in the same scale. */
+    double growth;     /* Growth of the contraction rate per step of age, as last measured. */
+    double unmeasured; /* Number of steps since then. */
+} yk_kept_factors;
+
 typedef struct yk_balance {
     yk_balance_participant *participants;
     int count;
     yk_balance_interface *interfaces;
     double *residual, *held;
 
-    /* Derivatives of all conditions with respect to all multipliers. */
+    /* Derivatives of all conditions with respect to all multipliers, whose factors are reused. */
     yk_jacobian *jacobian;
+    yk_kept_factors kept;
 
     /* The step models have been requested before, so that it is known at which point each side
      * evaluates its wrench. */
@@ -91,11 +107,14 @@ yk_status yk_balance_create(yk_system *system, const bool *excluded, yk_balance 
 /* Copies multipliers and wrenches from a balance that has all of its interfaces and has started. */
 void yk_balance_copy_start(yk_balance *balance, const yk_balance *started);
 void yk_balance_destroy(yk_balance *balance, yk_system *system);
-/* Part of the state image, all of it continuous. get and set return the address after their last
- * word. */
+/* Part of the state image. get and set move both addresses behind their last words. */
 yk_state_layout yk_balance_layout(const yk_balance *balance);
-double *yk_balance_get(const yk_balance *balance, double *words);
-const double *yk_balance_set(yk_balance *balance, const double *words);
+void yk_balance_get(const yk_balance *balance, double **continuous, double **opaque);
+void yk_balance_set(yk_balance *balance, const double **continuous, const double **opaque);
+/* Whether opaque words of unknown origin can be set; moves the address behind them. */
+bool yk_balance_is_valid(const yk_balance *balance, const double **opaque);
+/* After a discontinuity: the next step computes new factors. */
+void yk_balance_restart(yk_balance *balance);
 
 /* start.c: finds wrenches with which the accelerations of both sides agree, together with those of
  * all other interfaces. */
@@ -111,6 +130,18 @@ void yk_balance_take_over(yk_balance *balance, yk_system *system);
 /* Wrenches of unit multipliers at a time, for the given motions of both sides. */
 void yk_balance_directions(yk_balance_interface *own, double t, const yk_motion *a,
                            const yk_motion *b);
+/* kept_factors.c. Measures how far the last step contracted the conditions, from the present motions
+ * at the end of that step. */
+void yk_balance_measure_factors(yk_balance *balance, const yk_system *system);
+/* Whether a step of size h needs new factors, before its conditions are known, and when they are. */
+bool yk_balance_needs_factors(const yk_balance *balance, double h);
+bool yk_balance_has_jump(const yk_balance *balance, const double *conditions);
+/* After a step of size h was solved with factors that were computed in this step or earlier. */
+void yk_balance_age_factors(yk_balance *balance, const yk_system *system, double conditions,
+                            bool computed);
+/* The conditions g / h^2 + g' / h of one interface. */
+void yk_balance_conditions(const yk_balance_interface *own, double h,
+                           const yk_constraint_kinematics *kinematics, double *conditions);
 /* Sets the wrenches of the multipliers, extrapolated, as inputs of both sides. */
 void yk_balance_apply(yk_system *system, yk_balance_interface *own);
 

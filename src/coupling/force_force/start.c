@@ -189,6 +189,7 @@ yk_status yk_balance_start(yk_balance *balance, yk_system *system)
     if (!balance)
         return yk_system_initialize_wrenches(system);
 
+    yk_balance_restart(balance);
     /* The iteration starts with zero wrenches. */
     for (int i = 0; i < balance->count; i++) {
         yk_balance_interface *own = &balance->interfaces[i];

@@ -327,9 +327,11 @@ yk_status yk_rim_start(yk_scheme *scheme, yk_system *system)
 yk_state_layout yk_rim_layout(const yk_scheme *scheme, const yk_system *system)
 {
     size_t words = INTERFACE_WORDS * (size_t)system->interface_count;
-    words += yk_balance_layout(((const yk_rim *)scheme)->balance).continuous_count;
-    words += yk_rim_shared_words(((const yk_rim *)scheme)->shared);
-    return (yk_state_layout){.word_count = words + 1, .continuous_count = words};
+    const yk_rim *rim = (const yk_rim *)scheme;
+    yk_state_layout balance = yk_balance_layout(rim->balance);
+    words += yk_rim_shared_words(rim->shared);
+    return (yk_state_layout){.word_count = words + balance.word_count + 1,
+                             .continuous_count = words + balance.continuous_count};
 }
 
 void yk_rim_get(const yk_scheme *scheme, const yk_system *system, double *continuous,
@@ -337,7 +339,7 @@ void yk_rim_get(const yk_scheme *scheme, const yk_system *system, double *contin
 {
     /* Velocities and wrenches of earlier macro steps, which cannot be recomputed. */
     const yk_rim *rim = (const yk_rim *)scheme;
-    continuous = yk_balance_get(rim->balance, continuous);
+    yk_balance_get(rim->balance, &continuous, &opaque);
     continuous = yk_rim_shared_get(rim->shared, continuous);
     for (int i = 0; i < system->interface_count; i++) {
         const yk_rim_interface *own = &rim->interfaces[i];
@@ -354,9 +356,11 @@ void yk_rim_get(const yk_scheme *scheme, const yk_system *system, double *contin
 bool yk_rim_is_valid(const yk_scheme *scheme, const yk_system *system, const double *continuous,
                      const double *opaque)
 {
-    (void)scheme;
     (void)system;
     (void)continuous;
+    if (!yk_balance_is_valid(((const yk_rim *)scheme)->balance, &opaque))
+        return false;
+
     int64_t past_count;
     memcpy(&past_count, opaque, sizeof past_count);
     return past_count >= 0 && past_count <= YK_RIM_PAST;
@@ -367,7 +371,7 @@ void yk_rim_set(yk_scheme *scheme, yk_system *system, const double *continuous,
 {
     /* In the order of yk_rim_get(). */
     yk_rim *rim = (yk_rim *)scheme;
-    continuous = yk_balance_set(rim->balance, continuous);
+    yk_balance_set(rim->balance, &continuous, &opaque);
     continuous = yk_rim_shared_set(rim->shared, continuous);
     yk_balance_take_over(rim->balance, system);
     for (int i = 0; i < system->interface_count; i++) {

@@ -475,7 +475,7 @@ static void tight_state_get(const yk_scheme *scheme, const yk_system *system, do
 {
     (void)system;
     const yk_tight *x = (const yk_tight *)scheme;
-    continuous = yk_balance_get(x->balance, continuous);
+    yk_balance_get(x->balance, &continuous, &opaque);
     yk_motion_history_get(x->history, continuous, opaque);
     opaque += count_opaque(x->history);
     /* The accelerators' data of earlier steps cannot be recomputed. */
@@ -498,7 +498,7 @@ static void tight_state_set(yk_scheme *scheme, yk_system *system, const double *
     yk_tight *x = (yk_tight *)scheme;
 
     /* In the order of state_get. */
-    continuous = yk_balance_set(x->balance, continuous);
+    yk_balance_set(x->balance, &continuous, &opaque);
     yk_motion_history_set(x->history, continuous, opaque);
     opaque += count_opaque(x->history);
     yk_balance_take_over(x->balance, system);
@@ -521,7 +521,8 @@ static bool tight_is_valid_state(const yk_scheme *scheme, const yk_system *syste
     (void)system;
     (void)continuous;
     const yk_tight *x = (const yk_tight *)scheme;
-    if (!yk_motion_history_is_valid(x->history, opaque))
+    if (!yk_balance_is_valid(x->balance, &opaque) ||
+        !yk_motion_history_is_valid(x->history, opaque))
         return false;
 
     opaque += count_opaque(x->history);
@@ -546,6 +547,7 @@ static void tight_handle_event(yk_scheme *scheme, yk_system *system)
 {
     (void)system;
     yk_motion_history_restart(((yk_tight *)scheme)->history);
+    yk_balance_restart(((yk_tight *)scheme)->balance);
 }
 
 /* The schemes ---------------------------------------------------------------------------------- */
