@@ -805,6 +805,100 @@ typedef struct yk_advice_report {
 yk_status yk_advise(yk_context *context, const yk_advice_options *def, yk_diagnostics *diagnostics,
                     yk_advice_report *advice);
 
+/* Linear models -------------------------------------------------------------------------------- */
+
+/* The coupled system, linearized about a state:
+ *
+ *   x' = A x + B u,   y = C x + D u
+ *
+ * with the deviations x of states, u of inputs and y of outputs from their values at that state.
+ *
+ * The model is identified from the running system, so it covers all solvers, FMUs and plug-ins that
+ * can return to an earlier state. Contacts keep the state that they have. Small
+ * deviations are followed over some macro steps, until they are motions that the system itself can
+ * make. As many independent positions, velocities and other channels as these motions have degrees
+ * of freedom become the states. The step from one of their values to the next gives A by the
+ * bilinear transformation. This is repeated with half the step, and extrapolated to a step of zero;
+ * the change is the error. */
+typedef struct yk_linearize_options {
+    double time;           /* s, of the state; NaN: the start */
+    bool find_equilibrium; /* search for a state of rest near it first, with constant loads */
+    /* Linearize with the scheme of the scenario, whose coupling errors are then part of the model.
+     * Otherwise the subsystems are merged, or coupled as tightly as possible. */
+    bool keep_scheme;
+    /* A component of a wrench on a body, "arm.crank.force.x" or "arm.crank.torque.z" (global axes,
+     * at the origin of the body); an input of the system; or "parameters.NAME". */
+    const char *const *inputs;
+    int input_count;
+    /* Channels, with or without a component ("arm.tip.position.x"). None: the recorded channels. */
+    const char *const *outputs;
+    int output_count;
+    int mode_count;   /* number of the slowest modes whose error decides; 0: all */
+    double tolerance; /* relative error of these modes for which no smaller step is tried */
+    int max_halvings; /* of the step, 2 to 12 */
+    /* Receives the next stage as text; may be NULL. */
+    void (*progress)(void *user, const char *what);
+    void *user;
+} yk_linearize_options;
+
+/* The start, the 6 slowest modes, tolerance 1e-6, at most 6 halvings. */
+yk_linearize_options yk_linearize_options_default(void);
+
+/* A name and unit of a state, input or output. */
+typedef struct yk_linear_variable {
+    char name[160];
+    char unit[24]; /* "1" for pure numbers */
+    double value;  /* at the state of linearization */
+} yk_linear_variable;
+
+typedef struct yk_linear_mode {
+    double real, imaginary; /* eigenvalue of A (1/s), imaginary part >= 0 */
+    double error;           /* of its modulus (1/s), estimated */
+    double frequency;       /* Hz: imaginary part / 2 pi */
+    double damping;         /* -real / modulus: 1 and above: no oscillation */
+    bool is_free;           /* the modulus is zero within its error: a motion without resistance */
+    /* The mode is too fast for the smallest step, or has no physical meaning: error above 10 %. */
+    bool is_uncertain;
+    /* eigenvector, as deviations of the states; the imaginary part is zero for real modes */
+    const double *shape_real, *shape_imaginary;
+} yk_linear_mode;
+
+typedef struct yk_linear_model {
+    yk_context *context;
+    double time;     /* s, of the state */
+    double step;     /* s, the smallest that was used */
+    int order;       /* of the error in the step, by which the matrices were extrapolated */
+    char scheme[64]; /* that coupled the subsystems */
+    /* The states determine all motions. False: a subsystem has states that no channel shows, or the
+     * motion is not smooth. */
+    bool is_complete;
+    int state_count, input_count, output_count;
+    yk_linear_variable *states, *inputs, *outputs;
+    double *a, *b, *c, *d; /* row-major */
+    int mode_count;
+    yk_linear_mode *modes; /* by ascending modulus; a pair of complex modes counts once */
+    double *shapes;        /* memory of the modes */
+    int64_t step_count;    /* number of macro steps that were needed */
+} yk_linear_model;
+
+/* YK_ERROR_CAPABILITY: a subsystem cannot return to an earlier state. YK_ERROR_ARGUMENT: unknown
+ * input or output, or too many states. The diagnostics may be NULL. */
+yk_status yk_linearize(yk_context *context, const yk_scenario_def *scenario,
+                       yk_diagnostics *diagnostics, const yk_linearize_options *options,
+                       yk_linear_model **model);
+void yk_linear_model_destroy(yk_linear_model *model);
+
+/* The transfer functions from all inputs to all outputs at one frequency (Hz):
+ * C (2 pi i f - A)^-1 B + D, row-major by output and input. YK_ERROR_SINGULAR: an undamped mode has
+ * this frequency. */
+yk_status yk_linear_model_response(const yk_linear_model *model, double frequency, double *real,
+                                   double *imaginary);
+
+/* Writes the model. The ending of the name selects the format:
+ * .mat  MATLAB file (version 5) with A, B, C, D, names and units
+ * .csv  one table [A B; C D] with the names of its rows and columns */
+yk_status yk_linear_model_write(const yk_linear_model *model, const char *path);
+
 /* Freedoms ------------------------------------------------------------------------------------- */
 
 /* Motions that interfaces prescribe to a subsystem. */
