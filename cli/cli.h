@@ -50,6 +50,8 @@ int command_compare(int argc, char **argv);
 int command_stability(int argc, char **argv);
 int command_convergence(int argc, char **argv);
 int command_modes(int argc, char **argv);
+int command_linearize(int argc, char **argv);
+int command_frequency_response(int argc, char **argv);
 int command_flexible(int argc, char **argv);
 int command_sweep(int argc, char **argv);
 int command_contact(int argc, char **argv);

@@ -41,6 +41,9 @@ static const command_row commands[] = {
      command_convergence},
     {"sweep", "Run a scenario for many parameter values and tabulate results", command_sweep},
     {"modes", "Compute eigenfrequencies, damping and mode shapes", command_modes},
+    {"linearize", "Linearize a coupled system and write its matrices", command_linearize},
+    {"frequency-response", "Compute transfer functions of a coupled system",
+     command_frequency_response},
 
     {.summary = "Models"},
     {"import", "Convert a URDF, MJCF, MBDyn or SSP model to a scenario", command_import},

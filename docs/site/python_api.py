@@ -13,7 +13,7 @@ SECTIONS = {
     "Running simulations": ["Simulation", "State", "Body", "rollout"],
     "Models": ["System", "multibody.Model", "nonsmooth.World"],
     "Solvers in Python": ["Subsystem", "Port", "Input", "Output", "serve"],
-    "Analyses": ["check", "stability", "convergence", "advise", "sweep", "error_bars", "modes", "compare"],
+    "Analyses": ["check", "stability", "convergence", "advise", "sweep", "error_bars", "modes", "linearize", "compare"],
     "Other programs": ["fmu_info"],
     "Errors": ["Error", "ScenarioError", "Diagnostic", "RunError", "ClosedError", "BusyError"],
 }
