@@ -19,7 +19,7 @@ from . import _libraries  # noqa: F401  (before everything that loads the extens
 from . import multibody, nonsmooth
 from ._core import text as _text
 from ._native import lib as _lib
-from .analysis import advise, check, compare, convergence, error_bars, modes, stability, sweep
+from .analysis import advise, check, compare, convergence, error_bars, linearize, modes, stability, sweep
 from .build import System
 from .errors import ClosedError, Diagnostic, Error, RunError, ScenarioError
 from .library import models

@@ -775,6 +775,186 @@ def modes(scenario: ScenarioLike, count: int = 12) -> Modes:
     return Modes(found)
 
 
+# Linear models
+
+
+@dataclass(frozen=True)
+class LinearMode:
+    """A mode of a linear model.
+
+    Attributes:
+        eigenvalue: Eigenvalue of A (1/s, complex), with an imaginary part that is not negative.
+        error: Estimated error of the eigenvalue (1/s).
+        frequency: Frequency (Hz).
+        damping: Damping ratio.
+        free: Whether the motion has no resistance.
+        uncertain: Whether the error is above 10 %.
+        shape: Complex deviations of the states.
+    """
+
+    eigenvalue: complex
+    error: float
+    frequency: float
+    damping: float
+    free: bool
+    uncertain: bool
+    shape: Mapping[str, complex] = field(repr=False)
+
+
+@dataclass(frozen=True)
+class FrequencyResponse:
+    """Transfer functions over the frequency.
+
+    Attributes:
+        frequencies: Frequencies (Hz).
+        values: Complex values by frequency, output and input.
+        outputs: Names of the outputs.
+        inputs: Names of the inputs.
+    """
+
+    frequencies: Array
+    values: npt.NDArray[np.complex128] = field(repr=False)
+    outputs: tuple[str, ...]
+    inputs: tuple[str, ...]
+
+    def plot(self, axes: Any = None) -> Any:
+        """Plots the amplitudes over the frequency. Needs matplotlib. Returns the axes."""
+        axes = _axes(axes)
+        for i, output in enumerate(self.outputs):
+            for k, given in enumerate(self.inputs):
+                axes.loglog(self.frequencies, np.abs(self.values[:, i, k]), label=f"{output} / {given}")
+        axes.set_xlabel("frequency [Hz]")
+        axes.set_ylabel("amplitude")
+        axes.legend()
+        return axes
+
+
+@dataclass(frozen=True)
+class LinearModel:
+    """The coupled system about a state: x' = A x + B u, y = C x + D u.
+
+    Attributes:
+        a: Matrix A.
+        b: Matrix B.
+        c: Matrix C.
+        d: Matrix D.
+        states: Names of the states.
+        inputs: Names of the inputs.
+        outputs: Names of the outputs.
+        time: Time of the state (s).
+        complete: Whether the states determine all motions.
+        modes: Modes by ascending modulus.
+    """
+
+    a: Array = field(repr=False)
+    b: Array = field(repr=False)
+    c: Array = field(repr=False)
+    d: Array = field(repr=False)
+    states: tuple[str, ...]
+    inputs: tuple[str, ...]
+    outputs: tuple[str, ...]
+    time: float
+    complete: bool
+    modes: tuple[LinearMode, ...] = field(repr=False)
+
+    def __repr__(self) -> str:
+        rows = [("mode", "frequency Hz", "damping ratio", "growth 1/s", "error 1/s")]
+        rows += [
+            (str(i), "free" if m.free else f"{m.frequency:.6g}", f"{m.damping:.4g}", f"{m.eigenvalue.real:.5g}", f"{m.error:.2g}")
+            for i, m in enumerate(self.modes, 1)
+        ]
+        return f"{len(self.states)} states, {len(self.inputs)} inputs, {len(self.outputs)} outputs at t = {self.time:g} s\n" + _table(rows)
+
+    def frequency_response(self, frequencies: Sequence[float] | Array) -> FrequencyResponse:
+        """The transfer functions from all inputs to all outputs.
+
+        Args:
+            frequencies: Frequencies (Hz).
+        """
+        points = np.asarray(frequencies, dtype=float)
+        identity = np.eye(len(self.states))
+        values = np.array([self.c @ np.linalg.solve(2j * np.pi * f * identity - self.a, self.b) + self.d for f in points])
+        return FrequencyResponse(points, values, self.outputs, self.inputs)
+
+    def plot(self, axes: Any = None) -> Any:
+        """Plots the eigenvalues of A. Needs matplotlib. Returns the axes."""
+        axes = _axes(axes)
+        values = np.array([value for mode in self.modes for value in (mode.eigenvalue, mode.eigenvalue.conjugate())])
+        axes.plot(values.real, values.imag, "x")
+        axes.set_xlabel("real part [1/s]")
+        axes.set_ylabel("imaginary part [rad/s]")
+        return axes
+
+
+def linearize(
+    scenario: ScenarioLike,
+    inputs: Sequence[str] = (),
+    outputs: Sequence[str] = (),
+    *,
+    time: float | None = None,
+    equilibrium: bool = False,
+    keep_scheme: bool = False,
+) -> LinearModel:
+    """Linear model of the coupled system about a state, with its modes.
+
+    Args:
+        scenario: A scenario, or what :func:`yoke.load` takes.
+        inputs: Components of wrenches on bodies (``"arm.crank.force.x"``) or parameters (``"parameters.goal"``).
+        outputs: Channels; by default those that the scenario records.
+        time: Time of the state (s); by default soon after the start.
+        equilibrium: Look for a state of rest first.
+        keep_scheme: Use the coupling scheme of the scenario, with its errors, instead of the most accurate one.
+    """
+    work = _Work(_scenario(scenario), None)
+    options = ffi.new("yk_linearize_options *", lib.yk_linearize_options_default())
+    options.time = math.nan if time is None else time
+    options.find_equilibrium = equilibrium
+    options.keep_scheme = keep_scheme
+    texts = [[ffi.new("char[]", encode(name)) for name in names] for names in (inputs, outputs)]
+    arrays = [ffi.new("const char *[]", own) for own in texts]
+    options.inputs, options.input_count = arrays[0], len(texts[0])
+    options.outputs, options.output_count = arrays[1], len(texts[1])
+    pointer = ffi.new("yk_linear_model **")
+    work.run(lib.yk_linearize, work.definition.pointer, work.diagnostics.pointer, options, pointer)
+    model = pointer[0]
+    try:
+        n, m, p = model.state_count, model.input_count, model.output_count
+
+        def matrix(values: Any, rows: int, columns: int) -> Array:
+            return np.array([values[i] for i in range(rows * columns)], dtype=float).reshape(rows, columns)
+
+        def names(variables: Any, count: int) -> tuple[str, ...]:
+            return tuple(text(variables[i].name) for i in range(count))
+
+        states = names(model.states, n)
+        modes_found = tuple(
+            LinearMode(
+                complex(mode.real, mode.imaginary),
+                mode.error,
+                mode.frequency,
+                mode.damping,
+                mode.is_free,
+                mode.is_uncertain,
+                {state: complex(mode.shape_real[k], mode.shape_imaginary[k]) for k, state in enumerate(states)},
+            )
+            for mode in (model.modes[i] for i in range(model.mode_count))
+        )
+        return LinearModel(
+            matrix(model.a, n, n),
+            matrix(model.b, n, m),
+            matrix(model.c, p, n),
+            matrix(model.d, p, m),
+            states,
+            names(model.inputs, m),
+            names(model.outputs, p),
+            model.time,
+            model.is_complete,
+            modes_found,
+        )
+    finally:
+        lib.yk_linear_model_destroy(model)
+
+
 # Comparisons
 
 
@@ -867,4 +1047,4 @@ def compare(a: Results, b: Results, tolerance: float = 0.0) -> Comparison:
     return Comparison(differences, missing, tolerance)
 
 
-__all__ = ["advise", "check", "compare", "convergence", "error_bars", "modes", "stability", "sweep"]
+__all__ = ["advise", "check", "compare", "convergence", "error_bars", "linearize", "modes", "stability", "sweep"]

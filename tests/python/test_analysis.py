@@ -1,5 +1,7 @@
 """Analyses return data."""
 
+import math
+
 import numpy as np
 import pytest
 
@@ -73,6 +75,37 @@ def test_error_bars():
     assert "left.mass.position" in bars.channels and 0 < bars.error < 0.1
     assert not any("error" in name for name in bars.results)
     assert len(channel.plot().collections) == 1
+
+
+def test_linear_models(tmp_path):
+    """Two masses of 1 kg, rigidly coupled, on one spring: closed form of the frequency response."""
+    scenario = yoke.load("two-mass-oscillator")
+    model = yoke.linearize(scenario, inputs=["parameters.stiffness"], outputs=["left.mass.position"])
+    assert model.a.shape == (2, 2) and model.b.shape == (2, 1) and model.c.shape == (1, 2) and model.d.shape == (1, 1)
+    assert model.complete and model.outputs == ("left.mass.position",)
+    assert model.modes[0].frequency == pytest.approx(50 / (2 * math.pi), rel=1e-6)
+    assert "7.95775" in repr(model)
+    with pytest.raises(yoke.Error, match="unknown input 'left.mass.force'"):
+        yoke.linearize(scenario, inputs=["left.mass.force"])
+
+    text = """
+time: {end: 1, step: 1e-3}
+subsystems:
+  a:
+    solver: multibody
+    gravity: [0, 0, 0]
+    bodies: {mass: {mass: 2}}
+    joints: {guide: {type: prismatic, between: [ground, mass], at: [0, 0, 0], axis: [1, 0, 0]}}
+    forces: {spring: {type: joint-spring, joint: guide, stiffness: 800, damping: 4}}
+record: {channels: [a.mass.position]}
+"""
+    file = tmp_path / "mass.yaml"
+    file.write_text(text)
+    model = yoke.linearize(file, inputs=["a.mass.force.x"], outputs=["a.mass.position.x"])
+    frequencies = np.array([0.5, 3, 10])
+    response = model.frequency_response(frequencies)
+    s = 2j * np.pi * frequencies
+    assert response.values[:, 0, 0] == pytest.approx(1 / (2 * s**2 + 4 * s + 800), rel=1e-5)
 
 
 def test_modes():
