@@ -12,7 +12,8 @@ typedef struct loop {
     yk_system *system;
     yk_snapshot *snapshot;
     yk_channel_id velocity;
-    int input, proportional;
+    yk_input_id input;
+    yk_parameter_id proportional;
 } loop;
 
 static yk_subsystem *make_control(bench *run)
@@ -47,8 +48,9 @@ static bool open_loop(bench *run, loop *l)
     yk_subsystem *control = make_control(run);
     yk_system_add_owned_subsystem(builder, "left", make_mass(run, 1, 5000));
     yk_system_add_owned_subsystem(builder, "right", make_mass(run, 0.02, 0));
-    int id = yk_system_add_owned_subsystem(builder, "control", control);
-    yk_system_connect_ports(builder, "joint", 0, 0, 1, 0);
+    yk_subsystem_id id = yk_system_add_owned_subsystem(builder, "control", control);
+    yk_system_connect_ports(builder, "joint", (yk_subsystem_id){0}, (yk_port_id){0},
+                            (yk_subsystem_id){1}, (yk_port_id){0});
     yk_system_add_input(builder, "measured", id, yk_subsystem_find_port(control, "loop.measured"),
                         0);
     bool good = bench_check(run, yk_system_create(builder, &l->system)) &&
@@ -60,7 +62,8 @@ static bool open_loop(bench *run, loop *l)
     l->velocity = yk_system_find_channel(l->system, "left.mass.velocity");
     l->input = yk_system_find_input(l->system, "measured");
     l->proportional = yk_system_find_parameter(l->system, id, "loop.proportional");
-    return yk_channel_is_valid(l->velocity) && l->input >= 0 && l->proportional >= 0;
+    return yk_channel_is_valid(l->velocity) && yk_input_is_valid(l->input) &&
+           yk_parameter_is_valid(l->proportional);
 }
 
 static void close_loop(loop *l)
@@ -100,7 +103,7 @@ static void read_and_set(loop *l)
 
 static void set_parameter(loop *l)
 {
-    yk_system_set_parameter(l->system, 2, l->proportional, 2);
+    yk_system_set_parameter(l->system, (yk_subsystem_id){2}, l->proportional, 2);
 }
 
 static void save_and_restore(loop *l)

@@ -26,6 +26,7 @@
 #include <stddef.h>
 
 #include "yoke/base.h"
+#include "yoke/ids.h"
 
 typedef struct bench bench;
 

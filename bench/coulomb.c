@@ -57,11 +57,11 @@ static void add_solid(bench *run, yk_nonsmooth *world, yk_solid_kind kind, yk_ve
         body.inertia = yk_m3_diagonal(across, across, 0.5 * body.mass * x * x);
     }
     yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
-    shape.body = yk_world_add_body(world, &body);
+    shape.body = (yk_body_id){yk_world_add_body(world, &body)};
     shape.kind = kind;
     shape.size = size;
     shape.material.friction = mu;
-    if (bench_added(run, shape.body))
+    if (bench_added(run, shape.body.index))
         bench_added(run, yk_world_add_shape(world, &shape));
 }
 

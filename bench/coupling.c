@@ -21,7 +21,7 @@ static bool open_pair(bench *run, const yk_scheme_def *scheme, pair *p)
     left.stiffness = 5000, left.rho_inf = 0.56, left.velocity = right.velocity = 0.1;
     right.integrator = YK_OSCILLATOR_SEMI_IMPLICIT;
     yk_interface_def joint = {
-        .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
+        .name = "joint", .motion_subsystem = {1}, .constrained_axes = YK_AXIS_X};
     yk_system_description def = {.subsystems = p->masses,
                                  .names = names,
                                  .subsystem_count = 2,
@@ -116,7 +116,8 @@ static void monolithic(bench *run)
 static void sample_pair(const pair *p, double *row)
 {
     for (int i = 0; i < 2; i++) {
-        const yk_port_value *value = yk_system_port_value(p->system, i, 0);
+        const yk_port_value *value =
+            yk_system_port_value(p->system, (yk_subsystem_id){i}, (yk_port_id){0});
         *row++ = value->motion.position.x;
         *row++ = value->motion.velocity.x;
         *row++ = value->wrench.force.x;

@@ -119,7 +119,7 @@ static void coupled(bench *run)
     static const char *const names[] = {"mass", "spring"};
     yk_subsystem *parts[2] = {NULL, NULL};
     yk_interface_def joint = {
-        .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
+        .name = "joint", .motion_subsystem = {1}, .constrained_axes = YK_AXIS_X};
     yk_explicit_options options = yk_explicit_options_default();
     options.exchange = YK_EXCHANGE_FORCE_MOTION;
     yk_system_description def = {.subsystems = parts,

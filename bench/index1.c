@@ -42,7 +42,7 @@ static void step_chain(bench *run, int links, int threads)
         seconds += yk_clock_seconds(), cpu += thread_seconds();
         own = fmin(own, 1e9 * cpu / (STEPS * links));
         for (int i = 0; i < links; i++)
-            inside += yk_system_subsystem_statistics(s.system, i).wall_time;
+            inside += yk_system_subsystem_statistics(s.system, (yk_subsystem_id){i}).wall_time;
         if (inside / seconds > fraction)
             fraction = inside / seconds;
         if (!good)

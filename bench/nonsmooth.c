@@ -114,7 +114,7 @@ static yk_nonsmooth *make_damper(bench *run, double tolerance, int sweeps, int *
     body.fixed = true;
     *can = yk_world_add_body(world, &body);
     yk_nonsmooth_shape_def cavity = yk_nonsmooth_shape_default();
-    cavity.body = *can;
+    cavity.body = (yk_body_id){*can};
     cavity.kind = bed.cavity;
     cavity.size = bed.size;
     cavity.material = lead;
@@ -529,8 +529,8 @@ static void add_brick(bench *run, yk_nonsmooth *world, double x, double length, 
     body.inertia = yk_m3_scale(mass / 3, yk_m3_diagonal(yy + zz, xx + zz, xx + yy));
 
     yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
-    shape.body = yk_world_add_body(world, &body);
-    bench_added(run, shape.body);
+    shape.body = (yk_body_id){yk_world_add_body(world, &body)};
+    bench_added(run, shape.body.index);
     shape.kind = YK_SOLID_BOX;
     shape.size = half;
     shape.material = (yk_material){.friction = 0.6};
@@ -676,8 +676,8 @@ static void run_rubble(bench *run, int sweeps)
         body.mass = mass;
         body.inertia = yk_m3_scale(mass / 3, yk_m3_diagonal(yy + zz, xx + zz, xx + yy));
         yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
-        shape.body = yk_world_add_body(world, &body);
-        bench_added(run, shape.body);
+        shape.body = (yk_body_id){yk_world_add_body(world, &body)};
+        bench_added(run, shape.body.index);
         shape.kind = YK_SOLID_BOX;
         shape.size = half;
         shape.material = (yk_material){.friction = 0.6};

@@ -40,10 +40,10 @@ static void run_model(bench *run, const char *model, const char *step, double en
             bench_fail(run, "%s", yk_last_message(bench_context(run)));
     }
     if (good) {
-        yk_subsystem_statistics mechanism =
-            yk_system_subsystem_statistics(s.system, find_subsystem(&s, "mechanism"));
-        yk_subsystem_statistics oil =
-            yk_system_subsystem_statistics(s.system, find_subsystem(&s, "hydraulics"));
+        yk_subsystem_statistics mechanism = yk_system_subsystem_statistics(
+            s.system, (yk_subsystem_id){find_subsystem(&s, "mechanism")});
+        yk_subsystem_statistics oil = yk_system_subsystem_statistics(
+            s.system, (yk_subsystem_id){find_subsystem(&s, "hydraulics")});
         double steps = (double)yk_system_step_count(s.system);
         bench_note(run, "mechanism us", 1e6 * mechanism.wall_time / steps);
         bench_note(run, "model us", 1e6 * mechanism.model_wall_time / steps);

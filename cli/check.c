@@ -141,13 +141,14 @@ int command_check(int argc, char **argv)
     for (int i = 0; starts && i < info->subsystem_count; i++) {
         bool prescribed = false;
         for (int k = 0; k < info->interface_count; k++) {
-            bool moves_it = info->interfaces[k].motion_subsystem == i;
-            if (moves_it && yk_system_is_motion_prescribed(system, k))
+            bool moves_it = info->interfaces[k].motion_subsystem.index == i;
+            if (moves_it && yk_system_is_motion_prescribed(system, (yk_interface_id){k}))
                 prescribed = true;
         }
 
         yk_prescribed_dofs freedoms;
-        if (!prescribed || yk_scenario_prescribed_dofs(l.context, &def, i, &freedoms) != YK_OK)
+        if (!prescribed ||
+            yk_scenario_prescribed_dofs(l.context, &def, (yk_subsystem_id){i}, &freedoms) != YK_OK)
             continue;
 
         if (freedoms.prescribed_count > freedoms.independent_count)

@@ -484,7 +484,8 @@ static int command_export_problem(int argc, char **argv)
     for (int i = 0; !YK_FAILED(status) && i < info->subsystem_count; i++) {
         int part;
         yk_transform transform;
-        const yk_subsystem *shown = yk_system_visible_subsystem(system, i, &part, &transform);
+        const yk_subsystem *shown =
+            yk_system_visible_subsystem(system, (yk_subsystem_id){i}, &part, &transform);
         if (strcmp(shown->ops->kind, "nonsmooth") != 0)
             continue;
         if (name && strcmp(info->subsystem_names[i], name) != 0)

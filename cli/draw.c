@@ -255,12 +255,12 @@ static bool collect(const yk_scenario_info *info, collection *c)
             const yk_interface_def *interface = NULL;
             for (int k = 0; k < info->interface_count && !interface; k++) {
                 const yk_interface_def *one = &info->interfaces[k];
-                if ((one->wrench_subsystem == i && one->wrench_port == port) ||
-                    (one->motion_subsystem == i && one->motion_port == port))
+                if ((one->wrench_subsystem.index == i && one->wrench_port.index == port) ||
+                    (one->motion_subsystem.index == i && one->motion_port.index == port))
                     interface = one;
             }
 
-            if (interface && interface->wrench_subsystem != i)
+            if (interface && interface->wrench_subsystem.index != i)
                 continue;
 
             /* Names of interfaces are unique; those of ports belong to their subsystem. */
@@ -288,14 +288,14 @@ static bool collect(const yk_scenario_info *info, collection *c)
         const yk_interface_def *one = &info->interfaces[i];
         const char *name = one->name ? one->name : "";
         c->links[d->link_count++] =
-            (drawing_link){one->wrench_subsystem, one->motion_subsystem, false, name};
+            (drawing_link){one->wrench_subsystem.index, one->motion_subsystem.index, false, name};
     }
 
     for (int i = 0; i < info->wire_count; i++) {
         const yk_wire_def *wire = &info->wires[i];
         const char *name = wire->name ? wire->name : "";
         c->links[d->link_count++] =
-            (drawing_link){wire->source_subsystem, wire->target_subsystem, true, name};
+            (drawing_link){wire->source_subsystem.index, wire->target_subsystem.index, true, name};
     }
 
     /* The collection owns the data of the drawing. */
@@ -318,7 +318,8 @@ static bool collect_frame(const yk_system *system, const yk_scenario_info *info,
         /* A merged subsystem has the shapes of several. */
         int part;
         yk_transform transform;
-        const yk_subsystem *shown = yk_system_visible_subsystem(system, i, &part, &transform);
+        const yk_subsystem *shown =
+            yk_system_visible_subsystem(system, (yk_subsystem_id){i}, &part, &transform);
         if (shown && shown->ops->scene && !add_shapes(c, i, shown, part, &transform))
             return false;
     }

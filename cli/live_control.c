@@ -16,7 +16,8 @@ enum { PAUSE_INTERVAL = 50000000 };
 typedef struct live_parameter {
     char *name; /* "left.stiffness" */
     const yk_parameter *limits;
-    int subsystem, index;
+    yk_subsystem_id subsystem;
+    yk_parameter_id id;
     double value;     /* present value */
     double requested; /* value for the next macro step; NaN: no request */
 } live_parameter;
@@ -73,8 +74,7 @@ static void apply_request(live_control *control, yk_system *system, live_paramet
 {
     double value = parameter->requested;
     parameter->requested = NAN;
-    yk_status status =
-        yk_system_set_parameter(system, parameter->subsystem, parameter->index, value);
+    yk_status status = yk_system_set_parameter(system, parameter->subsystem, parameter->id, value);
     if (status != YK_OK) {
         snprintf(control->refusal, sizeof control->refusal, "%s was not changed: %s",
                  parameter->name, yk_status_name(status));
@@ -119,15 +119,17 @@ static yk_status list_parameters(live_control *control, const yk_scenario_info *
 {
     size_t capacity = 0;
     for (int i = 0; i < info->subsystem_count; i++)
-        capacity += (size_t)yk_system_parameter_count(system, i);
+        capacity += (size_t)yk_system_parameter_count(system, (yk_subsystem_id){i});
 
     control->parameters = yk_allocate(control->context, capacity + 1, sizeof *control->parameters);
     if (!control->parameters)
         return YK_ERROR_MEMORY;
 
     for (int i = 0; i < info->subsystem_count; i++) {
-        for (int k = 0; k < yk_system_parameter_count(system, i); k++) {
-            const yk_parameter *limits = yk_system_parameter_at(system, i, k);
+        yk_subsystem_id subsystem = {i};
+        for (int k = 0; k < yk_system_parameter_count(system, subsystem); k++) {
+            yk_parameter_id id = {k};
+            const yk_parameter *limits = yk_system_parameter_at(system, subsystem, id);
             yk_text name = {0};
             yk_text_add(control->context, &name, "%s.%s", info->subsystem_names[i], limits->name);
             if (name.failed)
@@ -136,9 +138,9 @@ static yk_status list_parameters(live_control *control, const yk_scenario_info *
             control->parameters[control->parameter_count++] = (live_parameter){
                 .name = name.data,
                 .limits = limits,
-                .subsystem = i,
-                .index = k,
-                .value = yk_system_parameter_value(system, i, k),
+                .subsystem = subsystem,
+                .id = id,
+                .value = yk_system_parameter_value(system, subsystem, id),
                 .requested = NAN,
             };
         }

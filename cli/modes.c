@@ -76,7 +76,7 @@ static yk_status make_figure(yk_context *context, const yk_multibody *model, fig
         const yk_multibody_beam_def *beam = &def->beams[i];
         stick_point points[3];
         for (int k = 0; k < 3; k++)
-            points[k] = point_on(model, beam->nodes[k], beam->offsets[k]);
+            points[k] = point_on(model, beam->nodes[k].index, beam->offsets[k]);
         add_line(f, points[0], points[1]);
         add_line(f, points[1], points[2]);
     }
@@ -98,8 +98,8 @@ static yk_status make_figure(yk_context *context, const yk_multibody *model, fig
     for (int i = 0; i < def->joint_count; i++) {
         const yk_joint_def *joint = &def->joints[i];
         for (int side = 0; side < 2; side++) {
-            int node = joint->bodies[side];
-            if (node == YK_GROUND)
+            int node = joint->bodies[side].index;
+            if (node == YK_GROUND_INDEX)
                 continue;
 
             add_line(f, point_on(model, node, none),
@@ -112,8 +112,8 @@ static yk_status make_figure(yk_context *context, const yk_multibody *model, fig
         if (!yk_force_kind_acts_on_both(force->kind))
             continue;
 
-        add_line(f, point_on(model, force->bodies[0], force->markers[0].offset),
-                 point_on(model, force->bodies[1], force->markers[1].offset));
+        add_line(f, point_on(model, force->bodies[0].index, force->markers[0].offset),
+                 point_on(model, force->bodies[1].index, force->markers[1].offset));
     }
 
     /* The box around it. */
@@ -134,7 +134,7 @@ static yk_status make_figure(yk_context *context, const yk_multibody *model, fig
 
 static yk_vec3 displacement(const yk_modes *modes, int mode, const stick_point *point)
 {
-    if (point->node == YK_GROUND)
+    if (point->node == YK_GROUND_INDEX)
         return yk_v3(0, 0, 0);
 
     const double *shape = yk_modes_shape(modes, mode, point->node, false);
@@ -144,7 +144,7 @@ static yk_vec3 displacement(const yk_modes *modes, int mode, const stick_point *
 
 static double rotation_about(const yk_modes *modes, int mode, const stick_point *point, int axis)
 {
-    if (point->node == YK_GROUND)
+    if (point->node == YK_GROUND_INDEX)
         return 0;
 
     return yk_modes_shape(modes, mode, point->node, false)[3 + axis];

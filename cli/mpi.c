@@ -425,7 +425,7 @@ bool ranks_measure(const loaded *l)
      * which reports it. */
     double seconds[SUBSYSTEMS_MAX];
     for (int i = 0; i < place_count; i++) {
-        yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
+        yk_subsystem_statistics s = yk_system_subsystem_statistics(system, (yk_subsystem_id){i});
         seconds[i] = s.wall_time + s.model_wall_time;
     }
 

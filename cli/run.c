@@ -268,7 +268,7 @@ static yk_status estimate_error(const loaded *l, request *q, const yk_record *re
     const yk_scenario_info *info = yk_scenario_get_info(l->scenario);
     for (int i = 0; i < info->subsystem_count; i++) {
         double residual;
-        if (yk_run_max_contact_residual(l->scenario, i, &residual))
+        if (yk_run_max_contact_residual(l->scenario, (yk_subsystem_id){i}, &residual))
             print_out("  contacts of '%s': max residual %.3g m/s\n", info->subsystem_names[i],
                       residual);
     }

@@ -71,7 +71,7 @@ static void print_verdict(const yk_scenario_info *info, const yk_stability_repor
     case YK_VERDICT_UNSTABLE_COUPLING: {
         int interface = -1;
         if (r->mode_count > 0)
-            interface = r->modes[r->critical_mode].interface;
+            interface = r->modes[r->critical_mode].interface.index;
         print_styled(stdout, STYLE_ALARM, "UNSTABLE COUPLING");
         if (interface >= 0)
             print_out(" at interface '%s'", info->interfaces[interface].name);
@@ -81,7 +81,7 @@ static void print_verdict(const yk_scenario_info *info, const yk_stability_repor
 
     case YK_VERDICT_UNSTABLE_SOLVER:
         print_styled(stdout, STYLE_ALARM, "UNSTABLE SOLVER");
-        print_out(" of subsystem '%s'\n", info->subsystem_names[r->unstable_subsystem]);
+        print_out(" of subsystem '%s'\n", info->subsystem_names[r->unstable_subsystem.index]);
         break;
 
     case YK_VERDICT_COUPLING_BREAKDOWN:
@@ -190,13 +190,13 @@ static void print_numbers(const yk_scenario_info *info, const yk_stability_repor
 static void print_mode(const yk_scenario_info *info, const yk_stability_mode *m, const char *title)
 {
     print_out("  %-17s %.5g Hz, growth %.9g per step", title, m->frequency, m->growth);
-    if (m->interface >= 0)
-        print_out(", interface '%s'", info->interfaces[m->interface].name);
+    if (m->interface.index >= 0)
+        print_out(", interface '%s'", info->interfaces[m->interface.index].name);
     if (*m->moving_bodies)
         print_out(", mostly %s", m->moving_bodies);
-    if (m->subsystem >= 0)
+    if (m->subsystem.index >= 0)
         print_out(" (%.0f %% of the kinetic energy in '%s')", 100 * m->kinetic_fraction,
-                  info->subsystem_names[m->subsystem]);
+                  info->subsystem_names[m->subsystem.index]);
     print_out("\n");
 }
 
@@ -268,9 +268,9 @@ static void write_json(const yk_scenario_info *info, const yk_stability_report *
         json_number(&json, "rate", m->rate);
         json_number(&json, "frequency", m->frequency);
         json_text(&json, "interface",
-                  m->interface >= 0 ? info->interfaces[m->interface].name : NULL);
+                  m->interface.index >= 0 ? info->interfaces[m->interface.index].name : NULL);
         json_text(&json, "subsystem",
-                  m->subsystem >= 0 ? info->subsystem_names[m->subsystem] : NULL);
+                  m->subsystem.index >= 0 ? info->subsystem_names[m->subsystem.index] : NULL);
         json_number(&json, "kinetic_fraction", m->kinetic_fraction);
         json_text(&json, "moving_bodies", m->moving_bodies);
         json_close(&json);

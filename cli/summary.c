@@ -90,7 +90,7 @@ static void print_subsystems(const yk_scenario_info *info, const yk_system *syst
             continue;
         }
 
-        yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
+        yk_subsystem_statistics s = yk_system_subsystem_statistics(system, (yk_subsystem_id){i});
         print_subsystem_row(name, info->subsystem_solvers[i], s.calls, s.wall_time,
                             report->wall_time);
         if (s.model_calls > 0)
@@ -105,7 +105,8 @@ static void print_contact_residuals(const loaded *l, const yk_scenario_info *inf
     const char *lead = "\n";
     for (int i = 0; i < info->subsystem_count; i++) {
         double residual;
-        if (!yk_run_max_contact_residual(l->scenario, i, &residual) || residual <= ROUNDING)
+        if (!yk_run_max_contact_residual(l->scenario, (yk_subsystem_id){i}, &residual) ||
+            residual <= ROUNDING)
             continue;
 
         print_out("%s  contacts of '%s': max residual %.3g m/s\n", lead, info->subsystem_names[i],
@@ -120,7 +121,7 @@ static void print_interfaces(const yk_scenario_info *info, const yk_system *syst
     static const double ROUNDING = 1e-12; /* rad, rad/s */
     bool rotates = false;
     for (int i = 0; i < info->interface_count; i++) {
-        yk_interface_gap gap = yk_system_interface_statistics(system, i).max_gap;
+        yk_interface_gap gap = yk_system_interface_statistics(system, (yk_interface_id){i}).max_gap;
         rotates = rotates || gap.rotation > ROUNDING || gap.angular_velocity > ROUNDING;
     }
 
@@ -130,7 +131,7 @@ static void print_interfaces(const yk_scenario_info *info, const yk_system *syst
     print_styled(stdout, STYLE_DIM, " %18s\n", "energy created J");
 
     for (int i = 0; i < info->interface_count; i++) {
-        yk_interface_statistics s = yk_system_interface_statistics(system, i);
+        yk_interface_statistics s = yk_system_interface_statistics(system, (yk_interface_id){i});
         print_out("  %-20s %13.2g %14.2g", info->interfaces[i].name, s.max_gap.position,
                   s.max_gap.velocity);
         if (rotates)
@@ -147,7 +148,7 @@ static void print_energies(const yk_scenario_info *info, const yk_system *system
     bool has_header = false;
     for (int i = 0; i < info->subsystem_count; i++) {
         yk_energy energy;
-        if (!yk_system_energy(system, i, &energy))
+        if (!yk_system_energy(system, (yk_subsystem_id){i}, &energy))
             continue;
 
         if (!has_header)
@@ -156,7 +157,7 @@ static void print_energies(const yk_scenario_info *info, const yk_system *system
                          "numerical");
         has_header = true;
 
-        yk_energy_balance b = yk_system_energy_balance(system, i);
+        yk_energy_balance b = yk_system_energy_balance(system, (yk_subsystem_id){i});
         double final = b.kinetic + b.potential;
         double scale = fmax(fmax(fabs(b.initial), fabs(final)),
                             fmax(fabs(b.external_work), fabs(b.interface_work)));
@@ -252,7 +253,7 @@ static void print_finding_name(FILE *stream, const yk_scenario_info *info,
 {
     print_styled(stream, is_serious(finding) ? STYLE_SERIOUS : STYLE_WARNING, "%s",
                  finding_name(finding));
-    int interface = finding->interface_index;
+    int interface = finding->interface_index.index;
     if (interface >= 0 && interface < info->interface_count)
         print_to(stream, " at interface '%s'", info->interfaces[interface].name);
 }
@@ -523,7 +524,7 @@ void write_findings_json(json_writer *json, const yk_scenario_info *info,
     json_open_array(json, "findings");
     for (int i = 0; i < count; i++) {
         const yk_finding *finding = &findings[i];
-        int interface = finding->interface_index;
+        int interface = finding->interface_index.index;
         bool has_interface = interface >= 0 && interface < info->interface_count;
         json_open_object(json, NULL);
         json_text(json, "name", finding_name(finding));
@@ -545,7 +546,7 @@ static void write_subsystems_json(json_writer *json, const loaded *l, const yk_s
     const yk_scenario_info *info = yk_scenario_get_info(l->scenario);
     json_open_array(json, "subsystems");
     for (int i = 0; i < info->subsystem_count; i++) {
-        yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
+        yk_subsystem_statistics s = yk_system_subsystem_statistics(system, (yk_subsystem_id){i});
         json_open_object(json, NULL);
         json_text(json, "name", info->subsystem_names[i]);
         json_text(json, "solver", info->subsystem_solvers[i]);
@@ -553,12 +554,12 @@ static void write_subsystems_json(json_writer *json, const loaded *l, const yk_s
         json_number(json, "wall_time", s.wall_time);
 
         double residual;
-        if (yk_run_max_contact_residual(l->scenario, i, &residual))
+        if (yk_run_max_contact_residual(l->scenario, (yk_subsystem_id){i}, &residual))
             json_number(json, "max_contact_residual", residual);
 
         yk_energy energy;
-        if (yk_system_energy(system, i, &energy)) {
-            yk_energy_balance b = yk_system_energy_balance(system, i);
+        if (yk_system_energy(system, (yk_subsystem_id){i}, &energy)) {
+            yk_energy_balance b = yk_system_energy_balance(system, (yk_subsystem_id){i});
             json_open_object(json, "energy");
             json_number(json, "initial", b.initial);
             json_number(json, "final", b.kinetic + b.potential);
@@ -578,7 +579,7 @@ static void write_interfaces_json(json_writer *json, const yk_scenario_info *inf
 {
     json_open_array(json, "interfaces");
     for (int i = 0; i < info->interface_count; i++) {
-        yk_interface_statistics s = yk_system_interface_statistics(system, i);
+        yk_interface_statistics s = yk_system_interface_statistics(system, (yk_interface_id){i});
         json_open_object(json, NULL);
         json_text(json, "name", info->interfaces[i].name);
         json_number(json, "max_gap", s.max_gap.position);

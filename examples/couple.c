@@ -177,9 +177,9 @@ static yk_status simulate(yk_context *context, const char *title, yk_scheme_def 
     yk_system_builder *builder = yk_system_begin(context, &def);
     yk_subsystem_def parts[] = {yk_subsystem_named("left", left),
                                 yk_subsystem_named("right", right)};
-    int left_id = yk_system_add_subsystem(builder, &parts[0]);
-    int right_id = yk_system_add_subsystem(builder, &parts[1]);
-    yk_system_connect_ports(builder, "clamp", left_id, 0, right_id, 0);
+    yk_subsystem_id left_id = yk_system_add_subsystem(builder, &parts[0]);
+    yk_subsystem_id right_id = yk_system_add_subsystem(builder, &parts[1]);
+    yk_system_connect_ports(builder, "clamp", left_id, (yk_port_id){0}, right_id, (yk_port_id){0});
     yk_system *system = NULL;
     yk_status status = yk_system_create(builder, &system);
 
@@ -194,12 +194,13 @@ static yk_status simulate(yk_context *context, const char *title, yk_scheme_def 
         yk_step_report report;
         status = yk_system_step(system, &report);
         double exact = cos(omega * yk_system_time(system));
-        double position = yk_system_port_value(system, left_id, 0)->motion.position.x;
+        double position = yk_system_port_value(system, left_id, (yk_port_id){0})->motion.position.x;
         error = fmax(error, fabs(position - exact));
         calls += report.iterations;
     }
     if (!YK_FAILED(status)) {
-        yk_interface_statistics joint = yk_system_interface_statistics(system, 0);
+        yk_interface_statistics joint =
+            yk_system_interface_statistics(system, (yk_interface_id){0});
         printf("%-8s  %10.6f  %10.1f  %10.2e  %10.2e  %10.2e\n", title, radius,
                calls / (double)yk_system_step_count(system), error, joint.max_gap.position,
                joint.energy_created);

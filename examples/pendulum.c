@@ -17,29 +17,30 @@ int main(void)
     yk_multibody_builder *pendulum = yk_multibody_begin(context, NULL);
     yk_mat3 inertia = yk_inertia_box(2, 1, 0.04, 0.04);
     yk_multibody_body_def rod = yk_multibody_body_named("rod", 2, inertia, (yk_vec3){0.5, 0, 0});
-    int rod_id = yk_multibody_add_body(pendulum, &rod);
+    yk_body_id rod_id = yk_multibody_add_body(pendulum, &rod);
     yk_marker axis = yk_marker_along((yk_vec3){0, 0, 0}, (yk_vec3){0, 1, 0});
     yk_joint_def pin = yk_joint_at("pin", YK_JOINT_REVOLUTE, YK_GROUND, rod_id, axis);
     yk_multibody_add_joint(pendulum, &pin);
-    int tip = yk_multibody_add_marker_port(pendulum, "tip", rod_id, yk_marker_at(0.5, 0, 0));
+    yk_port_id tip = yk_multibody_add_marker_port(pendulum, "tip", rod_id, yk_marker_at(0.5, 0, 0));
 
     /* A box of 0.2 kg at its end, with 60 steel spheres of 12 mm in it. */
     yk_nonsmooth_builder *damper = yk_nonsmooth_begin(context, NULL);
     inertia = yk_inertia_box(0.2, 0.1, 0.1, 0.1);
     yk_nonsmooth_body_def box = yk_nonsmooth_body_named("box", 0.2, inertia, (yk_vec3){1, 0, 0});
-    int box_id = yk_nonsmooth_add_body(damper, &box);
+    yk_body_id box_id = yk_nonsmooth_add_body(damper, &box);
     yk_particles_def spheres = yk_particles_in_box(60, 0.006, (yk_vec3){0.05, 0.05, 0.05});
     yk_nonsmooth_add_particles_in_body(damper, box_id, &spheres);
-    int container = yk_nonsmooth_add_marker_port(damper, "container", box_id, yk_marker_default());
+    yk_port_id container =
+        yk_nonsmooth_add_marker_port(damper, "container", box_id, yk_marker_default());
 
     /* The box is fixed to the tip: it follows the rod, which feels its weight and the impacts in
      * it. Errors in the description are reported when the system is created. */
     yk_system_def def = yk_system_default();
     def.macro_step = 1e-4;
     yk_system_builder *builder = yk_system_begin(context, &def);
-    int first =
+    yk_subsystem_id first =
         yk_system_add_owned_subsystem(builder, "pendulum", yk_multibody_create_or_null(pendulum));
-    int second =
+    yk_subsystem_id second =
         yk_system_add_owned_subsystem(builder, "damper", yk_nonsmooth_create_or_null(damper));
     yk_system_connect_ports(builder, "clamp", first, tip, second, container);
 

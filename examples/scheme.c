@@ -165,7 +165,8 @@ int main(void)
     /* The two masses act as one mass on one spring. */
     double error = INFINITY;
     if (status == YK_OK) {
-        double x = yk_system_port_value(system, 0, 0)->motion.position.x;
+        double x =
+            yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.position.x;
         double exact = 0.1 * cos(sqrt(100 / 1.2));
         error = fabs(x - exact);
         printf("\nPosition %.6f m, exact %.6f m, error %.1e m\n", x, exact, error);

@@ -2,7 +2,7 @@
  * steps.
  *
  *     yk_channel_id tip = yk_system_find_channel(system, "arm.tip.position");
- *     int command = yk_system_find_input(system, "command");
+ *     yk_input_id command = yk_system_find_input(system, "command");
  *     while (yk_system_time(system) < 2.0) {
  *         double position[3];
  *         yk_system_read_channels(system, &tip, 1, position);
@@ -26,17 +26,6 @@ extern "C" {
 
 /* Channels ------------------------------------------------------------------------------------- */
 
-typedef struct yk_channel_id {
-    int index;
-} yk_channel_id;
-
-#define YK_NULL_CHANNEL ((yk_channel_id){-1})
-
-static inline bool yk_channel_is_valid(yk_channel_id channel)
-{
-    return channel.index >= 0;
-}
-
 /* A quantity of the system, named as in `record.channels` of a scenario: "left.mass.velocity", "joint.force",
  * "left.energy", "arm.crank.angle". */
 typedef struct yk_channel_info {
@@ -58,55 +47,62 @@ yk_status yk_system_read_channels(const yk_system *system, const yk_channel_id *
 /* Bodies --------------------------------------------------------------------------------------- */
 
 /* Bodies of a subsystem that has them (yk_body_ops): multibody and nonsmooth. Their ids are those that the builders
- * returned. 0 and -1 for other subsystems. */
-int yk_system_body_count(const yk_system *system, int subsystem);
-const char *yk_system_body_name(const yk_system *system, int subsystem, int body);
-int yk_system_find_body(const yk_system *system, int subsystem, const char *name);
+ * returned. Other subsystems have no bodies. */
+int yk_system_body_count(const yk_system *system, yk_subsystem_id subsystem);
+const char *yk_system_body_name(const yk_system *system, yk_subsystem_id subsystem,
+                                yk_body_id body);
+/* YK_NULL_BODY: not found; the message suggests similar names. */
+yk_body_id yk_system_find_body(const yk_system *system, yk_subsystem_id subsystem,
+                               const char *name);
 /* Reads the states of `count` bodies from `first` on, in SI units and in the axes of the system. */
-yk_status yk_system_read_bodies(const yk_system *system, int subsystem, int first, int count,
-                                yk_body_state *states);
+yk_status yk_system_read_bodies(const yk_system *system, yk_subsystem_id subsystem,
+                                yk_body_id first, int count, yk_body_state *states);
 /* Sets the states of `count` bodies from `first` on, all of them or none. The subsystem then has to satisfy its joints and
  * contacts from there: gaps and overlaps are corrected in the following steps. The work that the change does is part of
  * the energy balance. Outputs show the new states at once; forces and accelerations are those of the last step.
  * YK_ERROR_CAPABILITY: the solver cannot continue from other states (multibody), or a body is fixed or prescribed. */
-yk_status yk_system_set_bodies(yk_system *system, int subsystem, int first, int count,
-                               const yk_body_state *states);
+yk_status yk_system_set_bodies(yk_system *system, yk_subsystem_id subsystem, yk_body_id first,
+                               int count, const yk_body_state *states);
 /* Applies a wrench to a body during the next macro step, in addition to everything else: a force (N) at `point` (m) and a
  * torque (N m), in the axes of the system. NULL: the origin of the body. Several wrenches on a body add up. The wrench
  * ends with the macro step; a step that fails or is repeated uses it again. The change of momentum is the force times
  * the macro step. An integrator with a memory (the two-step method of the multibody solver) spreads it over several steps,
  * and loses a part of it if the wrench acts in one of the first two steps of a run. */
-yk_status yk_system_apply_body_wrench(yk_system *system, int subsystem, int body, yk_wrench wrench,
-                                      const yk_vec3 *point);
+yk_status yk_system_apply_body_wrench(yk_system *system, yk_subsystem_id subsystem, yk_body_id body,
+                                      yk_wrench wrench, const yk_vec3 *point);
 /* Reads at most `capacity` contact points, those with the largest forces, and returns their number. With a capacity of 0:
  * the largest possible number. In SI units and in the axes of the system. */
-int yk_system_read_contacts(const yk_system *system, int subsystem, yk_contact_point *contacts,
-                            int capacity);
+int yk_system_read_contacts(const yk_system *system, yk_subsystem_id subsystem,
+                            yk_contact_point *contacts, int capacity);
 
 /* Inputs --------------------------------------------------------------------------------------- */
 
 /* Signals that the program sets (yk_system_add_input()). A value acts from the next macro step on, without delay, until
  * it is set again; yk_system_initialize() keeps it. An integrator with a memory spreads a jump over two steps. */
 int yk_system_input_count(const yk_system *system);
-/* -1: not found. */
-int yk_system_find_input(const yk_system *system, const char *name);
-yk_status yk_system_set_input(yk_system *system, int input, double value);
+/* YK_NULL_INPUT: not found. */
+yk_input_id yk_system_find_input(const yk_system *system, const char *name);
+yk_status yk_system_set_input(yk_system *system, yk_input_id input, double value);
 /* NaN: there is no such input. */
-double yk_system_input_value(const yk_system *system, int input);
+double yk_system_input_value(const yk_system *system, yk_input_id input);
 
 /* Parameters ----------------------------------------------------------------------------------- */
 
 /* Numbers of a subsystem's model that may be changed between steps (yk_parameter_ops): gains of a controller
  * ("loop.proportional"), springs ("spring.stiffness"), gravity ("gravity.z"). A change acts from the next macro step on. It
  * is not part of the state; yk_system_initialize() keeps it. Subsystems that the scheme has merged have none. */
-int yk_system_parameter_count(const yk_system *system, int subsystem);
+int yk_system_parameter_count(const yk_system *system, yk_subsystem_id subsystem);
 /* NULL: there is no such parameter. */
-const yk_parameter *yk_system_parameter_at(const yk_system *system, int subsystem, int parameter);
-/* -1: not found. */
-int yk_system_find_parameter(const yk_system *system, int subsystem, const char *name);
+const yk_parameter *yk_system_parameter_at(const yk_system *system, yk_subsystem_id subsystem,
+                                           yk_parameter_id parameter);
+/* YK_NULL_PARAMETER: not found. */
+yk_parameter_id yk_system_find_parameter(const yk_system *system, yk_subsystem_id subsystem,
+                                         const char *name);
 /* In the units of the subsystem. NaN: there is no such parameter. */
-double yk_system_parameter_value(const yk_system *system, int subsystem, int parameter);
-yk_status yk_system_set_parameter(yk_system *system, int subsystem, int parameter, double value);
+double yk_system_parameter_value(const yk_system *system, yk_subsystem_id subsystem,
+                                 yk_parameter_id parameter);
+yk_status yk_system_set_parameter(yk_system *system, yk_subsystem_id subsystem,
+                                  yk_parameter_id parameter, double value);
 
 /* Callbacks and runs --------------------------------------------------------------------------- */
 

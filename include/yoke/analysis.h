@@ -181,8 +181,8 @@ typedef struct yk_finding {
     yk_finding_kind kind;
     yk_finding_cause cause;
     yk_finding_severity severity;
-    int subsystem;                                     /* index; -1: none */
-    int interface_index;                               /* -1: none */
+    yk_subsystem_id subsystem;                         /* null: none */
+    yk_interface_id interface_index;                   /* null: none */
     double time;                                       /* s, its start; NaN: the whole run */
     double value;                                      /* see yk_finding_kind */
     double limit;                                      /* of the value; NaN: none */
@@ -265,7 +265,8 @@ yk_status yk_run(yk_context *context, yk_scenario *scenario, const yk_run_option
 
 /* Quality of the contact solution of a run: the largest violation of the contact conditions in any
  * step, as a velocity in m/s. False: the subsystem has no contacts. */
-bool yk_run_max_contact_residual(yk_scenario *scenario, int subsystem, double *residual);
+bool yk_run_max_contact_residual(yk_scenario *scenario, yk_subsystem_id subsystem,
+                                 double *residual);
 
 /* Accuracy of a run ---------------------------------------------------------------------------- */
 
@@ -584,14 +585,14 @@ bool yk_verdict_is_unstable(yk_verdict verdict);
 enum { YK_STABILITY_MODES_MAX = 6, YK_STABILITY_SAMPLES_MAX = 3, YK_STABILITY_RATES_MAX = 3 };
 
 typedef struct yk_stability_mode {
-    double real, imaginary;  /* eigenvalue of a macro step, imaginary part >= 0 */
-    double growth;           /* its modulus: factor per macro step */
-    double error;            /* of the modulus, estimated from differences of several sizes */
-    double rate;             /* 1/s */
-    double frequency;        /* Hz; half the sampling rate: the sign changes with every step */
-    int interface;           /* interface that does most work on it; -1: none */
-    int subsystem;           /* subsystem with the largest kinetic energy; -1: unknown */
-    double kinetic_fraction; /* of the kinetic energy, in that subsystem */
+    double real, imaginary;    /* eigenvalue of a macro step, imaginary part >= 0 */
+    double growth;             /* its modulus: factor per macro step */
+    double error;              /* of the modulus, estimated from differences of several sizes */
+    double rate;               /* 1/s */
+    double frequency;          /* Hz; half the sampling rate: the sign changes with every step */
+    yk_interface_id interface; /* interface that does most work on it; null: none */
+    yk_subsystem_id subsystem; /* subsystem with the largest kinetic energy; null: unknown */
+    double kinetic_fraction;   /* of the kinetic energy, in that subsystem */
     char moving_bodies
         /* the bodies or ports with the largest motion, "beam.n_20, damper.container"; "": unknown */
         [160];
@@ -634,10 +635,10 @@ typedef struct yk_stability_report {
     /* Overrides that were tried and are stable: "coupling.scheme=tight
      * coupling.acceleration=quasi-newton"; "" */
     char remedy[400];
-    double remedy_radius;   /* growth per macro step with these */
-    char reason[400];       /* of verdicts undecided and failed; "" */
-    int unstable_subsystem; /* with the verdict solver: the subsystem; otherwise -1 */
-    int critical_mode;      /* the mode on which the verdict is based */
+    double remedy_radius;               /* growth per macro step with these */
+    char reason[400];                   /* of verdicts undecided and failed; "" */
+    yk_subsystem_id unstable_subsystem; /* with the verdict solver; otherwise null */
+    int critical_mode;                  /* the mode on which the verdict is based */
 
     int sample_count; /* number of analyzed states */
     struct {
@@ -911,7 +912,7 @@ typedef struct yk_prescribed_dofs {
 /* For a subsystem to which interfaces prescribe motions, at the start; YK_ERROR_CAPABILITY: its
  * solver has no interface model. */
 yk_status yk_scenario_prescribed_dofs(yk_context *context, const yk_scenario_def *def,
-                                      int subsystem, yk_prescribed_dofs *freedoms);
+                                      yk_subsystem_id subsystem, yk_prescribed_dofs *freedoms);
 
 #ifdef __cplusplus
 }

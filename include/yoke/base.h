@@ -88,11 +88,6 @@ int yk_context_threads(const yk_context *context);
 /* Whether the caller wants to abort. Solvers check this between their own steps. */
 bool yk_context_should_stop(const yk_context *context);
 
-/* Returned by the `add` functions of builders for a part that is invalid. All models and systems are built in the same
- * way: a def struct from its `_default()` function, `begin`, `add` functions that return ids, and one `create`, which
- * returns the status of the first error with a message that names the part. */
-enum { YK_NO_ID = -2 };
-
 /* A function of time: a load, a drive, a command. It may be called for any time, also before and after the present
  * step, and by several threads at the same time. It must return the same value for the same time. */
 typedef struct yk_time_function {

@@ -24,6 +24,7 @@
 #define YOKE_CONTROL_H
 
 #include "yoke/base.h"
+#include "yoke/ids.h"
 #include "yoke/subsystem.h"
 
 #ifdef __cplusplus
@@ -63,8 +64,8 @@ typedef struct yk_control_builder yk_control_builder;
 /* `def` may be NULL for the defaults. Returns NULL if memory is missing; the functions below accept NULL, and
  * yk_control_create() reports it. */
 yk_control_builder *yk_control_begin(yk_context *context, const yk_control_def *def);
-/* Returns the index of the output port, or YK_NO_ID. The input ports follow in the order above. */
-int yk_control_add_loop(yk_control_builder *builder, const yk_control_loop_def *def);
+/* Returns the output port, or YK_NULL_PORT. The input ports follow in the order above. */
+yk_port_id yk_control_add_loop(yk_control_builder *builder, const yk_control_loop_def *def);
 /* Creates the subsystem and frees the builder, also after an error. YK_ERROR_ARGUMENT: the message names the part that is
  * wrong. */
 yk_status yk_control_create(yk_control_builder *builder, yk_subsystem **subsystem);

@@ -21,6 +21,7 @@
 #define YOKE_HYDRAULIC_H
 
 #include "yoke/base.h"
+#include "yoke/ids.h"
 #include "yoke/subsystem.h"
 
 #ifdef __cplusplus
@@ -112,8 +113,9 @@ typedef struct yk_hydraulic_builder yk_hydraulic_builder;
 /* `def` may be NULL for the defaults. Returns NULL if memory is missing; the functions below accept NULL, and
  * yk_hydraulic_create() reports it. */
 yk_hydraulic_builder *yk_hydraulic_begin(yk_context *context, const yk_hydraulic_def *def);
-/* Returns the index of the cylinder's scalar port, or YK_NO_ID. */
-int yk_hydraulic_add_cylinder(yk_hydraulic_builder *builder, const yk_hydraulic_cylinder_def *def);
+/* Returns the scalar port of the cylinder, or YK_NULL_PORT. */
+yk_port_id yk_hydraulic_add_cylinder(yk_hydraulic_builder *builder,
+                                     const yk_hydraulic_cylinder_def *def);
 /* Creates the subsystem and frees the builder, also after an error. YK_ERROR_ARGUMENT: the message names the part that is
  * wrong. */
 yk_status yk_hydraulic_create(yk_hydraulic_builder *builder, yk_subsystem **subsystem);

@@ -5,18 +5,18 @@
  *       |  /      or force     \  |            (or the distance of two) to other subsystems.
  *       o-'                     '-o
  *      /                            \          A body is named by the id that its solver gave it
- *   body[0]                       body[1]      when it was added; YK_GROUND is what never moves,
+ *  bodies[0]                     bodies[1]     when it was added; YK_GROUND is what never moves,
  *                                              and its markers are global frames.
  *
  * Models are built in one style, here shown for yoke/multibody.h; yoke/nonsmooth.h has the same words:
  *
  *   yk_multibody_def def = yk_multibody_default();                      a def struct with defaults
  *   yk_multibody_builder *model = yk_multibody_begin(context, &def);
- *   int rod = yk_multibody_add_body(model, &rod_def);                parts in any number; `add` returns an id
- *   int pin = yk_multibody_add_joint(model, &pin_def);
+ *   yk_body_id rod = yk_multibody_add_body(model, &rod_def);                parts in any number; `add` returns an id
+ *   yk_joint_id pin = yk_multibody_add_joint(model, &pin_def);
  *   yk_status status = yk_multibody_create(model, &subsystem);       one create, which also ends the builder
  *
- * Errors need to be checked in one place only: if `add` cannot accept a part it returns YK_NO_ID, the
+ * Errors need to be checked in one place only: if `add` cannot accept a part it returns a null id, the
  * builder continues, and `create` returns the status of the first error, with a message that names
  * the part. Data that a def points to, such as names, must live until `create` has returned;
  * functions of time must outlive the subsystem.
@@ -28,14 +28,12 @@
 #include <stdbool.h>
 
 #include "yoke/base.h"
+#include "yoke/ids.h"
 #include "yoke/subsystem.h"
 
 #ifdef __cplusplus
 extern "C" {
 #endif
-
-/* The fixed ground, in place of a body. */
-enum { YK_GROUND = -1 };
 
 /* Markers -------------------------------------------------------------------------------------- */
 
@@ -98,7 +96,7 @@ typedef enum yk_joint_kind {
 typedef struct yk_joint_def {
     const char *name;
     yk_joint_kind kind;
-    int bodies[2]; /* one of them may be YK_GROUND */
+    yk_body_id bodies[2]; /* one of them may be YK_GROUND */
     yk_marker markers[2];
     /* markers[0] is the common place of both markers at the start, in global axes; markers[1] is
      * ignored. */
@@ -108,23 +106,24 @@ typedef struct yk_joint_def {
     unsigned constrained_axes;
     /* prescribed by driven kinds (m, rad, m/s, rad/s); allowed for a distance, instead of `length` */
     yk_time_function drive;
-    /* used instead of the drive: id of a signal port, whose value prescribes the motion; YK_NO_ID:
-     * none. In multibody systems */
-    int signal_port;
+    /* used instead of the drive: id of a signal port, whose value prescribes the motion; null: none.
+     * In multibody systems */
+    yk_port_id signal_port;
     double drive_scale; /* factor of the drive */
     /* Coupled kinds: the sum of ratio times coordinate over this joint and the following ones that
      * add to it equals its value at the start plus the drive. The terms are added one after the
-     * other; all but the first name the id of the first. Other kinds: YK_NO_ID, and no ratio. */
-    int adds_to;
+     * other; all but the first name the id of the first. Other kinds: null, and no ratio. */
+    yk_joint_id adds_to;
     double ratio;
 } yk_joint_def;
 
 /* A fixed joint to the ground at the origins, without a name. */
 yk_joint_def yk_joint_default(void);
 /* Between two bodies, at their origins. */
-yk_joint_def yk_joint_named(const char *name, yk_joint_kind kind, int body_a, int body_b);
+yk_joint_def yk_joint_named(const char *name, yk_joint_kind kind, yk_body_id body_a,
+                            yk_body_id body_b);
 /* Between two bodies, at a marker in global axes at the start. */
-yk_joint_def yk_joint_at(const char *name, yk_joint_kind kind, int body_a, int body_b,
+yk_joint_def yk_joint_at(const char *name, yk_joint_kind kind, yk_body_id body_a, yk_body_id body_b,
                          yk_marker global);
 /* "revolute" */
 const char *yk_joint_kind_name(yk_joint_kind kind);
@@ -219,7 +218,7 @@ typedef struct yk_force_terms {
 typedef struct yk_force_def {
     const char *name;
     yk_force_kind kind;
-    int bodies[2]; /* forces and torques use the second only */
+    yk_body_id bodies[2]; /* forces and torques use the second only */
     yk_marker markers[2];
     double stiffness, damping; /* spring (N/m, N s/m), torsion (N m/rad, N m s/rad) */
     double free_length;        /* without tension: length (m) or angle (rad) */
@@ -227,15 +226,15 @@ typedef struct yk_force_def {
     double bushing_damping[6][6];
     yk_vec3 vector; /* of a force (N) or torque (N m) */
     yk_contact_force_def contact;
-    yk_time_function load; /* if not set: 1 for forces and torques, 0 for other kinds */
-    yk_feedback feedback;  /* used instead of `load` if set */
-    int signal_port;       /* used instead of both: id of the signal port; YK_NO_ID: none */
-    double load_scale;     /* factor of the load */
+    yk_time_function load;  /* if not set: 1 for forces and torques, 0 for other kinds */
+    yk_feedback feedback;   /* used instead of `load` if set */
+    yk_port_id signal_port; /* used instead of both; null: none */
+    double load_scale;      /* factor of the load */
     yk_force_terms terms;
     /* Springs, torsion springs and motors: this force is a term of the coordinate of an earlier one,
      * whose law acts on the sum of ratio times coordinate; the terms are added one after the other.
-     * YK_NO_ID: a force of its own. */
-    int adds_to;
+     * Null: a force of its own. */
+    yk_force_id adds_to;
     double ratio;
 } yk_force_def;
 
@@ -254,18 +253,18 @@ typedef struct yk_port_def {
     const char *name;
     /* marker: markers[0] on bodies[0]; scalar: distance of two markers; signal: load of forces */
     yk_port_kind kind;
-    int bodies[2];
+    yk_body_id bodies[2];
     yk_marker markers[2];
 } yk_port_def;
 
 /* A marker at the origin of the ground, without a name. */
 yk_port_def yk_port_default(void);
 /* A frame on a body. It accepts a wrench or a motion. */
-yk_port_def yk_port_marker(const char *name, int body, yk_marker marker);
+yk_port_def yk_port_marker(const char *name, yk_body_id body, yk_marker marker);
 /* The distance of two markers, as of an actuator. It accepts a force, positive if it pushes the
  * markers apart, or a length. One of the bodies may be YK_GROUND. */
-yk_port_def yk_port_distance(const char *name, int body_a, yk_marker marker_a, int body_b,
-                             yk_marker marker_b);
+yk_port_def yk_port_distance(const char *name, yk_body_id body_a, yk_marker marker_a,
+                             yk_body_id body_b, yk_marker marker_b);
 /* A number from a wire: the load of the forces that have the port as their `signal_port`. */
 yk_port_def yk_port_signal(const char *name);
 

@@ -17,7 +17,7 @@
  *   link.name = "link";
  *   link.mass = 2;
  *   link.inertia = yk_inertia_box(2, 0.05, 0.05, 1);
- *   int body = yk_multibody_add_body(arm, &link);
+ *   yk_body_id body = yk_multibody_add_body(arm, &link);
  *   ...
  *   yk_subsystem *subsystem;
  *   yk_status status = yk_multibody_create(arm, &subsystem);
@@ -102,10 +102,10 @@ typedef struct yk_multibody_node_def {
 
 typedef struct yk_multibody_body_def {
     const char *name;
-    int node;               /* existing node; YK_NO_ID: create a node with the name of the body */
-    double mass;            /* kg */
-    yk_vec3 center_of_mass; /* in the axes of the node (m) */
-    yk_mat3 inertia;        /* about the centre of mass, in axes of its own (kg m2) */
+    yk_body_id node;             /* existing node; null: create a node with the name of the body */
+    double mass;                 /* kg */
+    yk_vec3 center_of_mass;      /* in the axes of the node (m) */
+    yk_mat3 inertia;             /* about the centre of mass, in axes of its own (kg m2) */
     yk_quat inertia_orientation; /* from the axes of `inertia` to those of the node */
     /* Pose and velocities of the created node, as in yk_multibody_node_def; ignored if `node` is
      * given. */
@@ -163,7 +163,7 @@ enum { YK_BEAM_NODE_COUNT = 3, YK_BEAM_SECTION_COUNT = 2 };
  * reference pose of the nodes. Its mass is lumped at the nodes. */
 typedef struct yk_multibody_beam_def {
     const char *name;
-    int nodes[YK_BEAM_NODE_COUNT];
+    yk_body_id nodes[YK_BEAM_NODE_COUNT];
     /* from each node to the line of the beam, in the axes of the node (m) */
     yk_vec3 offsets[YK_BEAM_NODE_COUNT];
     /* from section axes (x along the beam) to node axes: see yk_multibody_orient_beam_sections */
@@ -173,7 +173,7 @@ typedef struct yk_multibody_beam_def {
 
 /* A shape for drawings, fixed to a node. */
 typedef struct yk_multibody_shape_def {
-    int node;
+    yk_body_id node;
     yk_shape_kind kind;
     yk_marker marker;
     yk_vec3 size; /* see yk_shape_kind (m) */
@@ -209,18 +209,18 @@ typedef struct yk_multibody_builder yk_multibody_builder;
  * NULL builder, and yk_multibody_create reports the error. */
 yk_multibody_builder *yk_multibody_begin(yk_context *context, const yk_multibody_def *def);
 
-/* Each function returns the id of the added part, or YK_NO_ID after an error. The id of a body is
- * that of its node. */
-int yk_multibody_add_node(yk_multibody_builder *builder, const yk_multibody_node_def *def);
-int yk_multibody_add_body(yk_multibody_builder *builder, const yk_multibody_body_def *def);
-int yk_multibody_add_joint(yk_multibody_builder *builder, const yk_joint_def *def);
-int yk_multibody_add_force(yk_multibody_builder *builder, const yk_force_def *def);
-int yk_multibody_add_beam(yk_multibody_builder *builder, const yk_multibody_beam_def *def);
-int yk_multibody_add_port(yk_multibody_builder *builder, const yk_port_def *def);
+/* Each function returns the id of the added part, or a null id after an error. The id of a body is
+ * that of its node. Parts to which nothing refers have no id: the functions return the status. */
+yk_body_id yk_multibody_add_node(yk_multibody_builder *builder, const yk_multibody_node_def *def);
+yk_body_id yk_multibody_add_body(yk_multibody_builder *builder, const yk_multibody_body_def *def);
+yk_joint_id yk_multibody_add_joint(yk_multibody_builder *builder, const yk_joint_def *def);
+yk_force_id yk_multibody_add_force(yk_multibody_builder *builder, const yk_force_def *def);
+yk_status yk_multibody_add_beam(yk_multibody_builder *builder, const yk_multibody_beam_def *def);
+yk_port_id yk_multibody_add_port(yk_multibody_builder *builder, const yk_port_def *def);
 /* A marker port on a body. */
-int yk_multibody_add_marker_port(yk_multibody_builder *builder, const char *name, int body,
-                                 yk_marker marker);
-int yk_multibody_add_shape(yk_multibody_builder *builder, const yk_multibody_shape_def *def);
+yk_port_id yk_multibody_add_marker_port(yk_multibody_builder *builder, const char *name,
+                                        yk_body_id body, yk_marker marker);
+yk_status yk_multibody_add_shape(yk_multibody_builder *builder, const yk_multibody_shape_def *def);
 
 /* Sets the section axes of a beam: x along the parabola through its nodes, z as near as possible to
  * the direction `up` in global axes. The nodes must have been added and set in the def.

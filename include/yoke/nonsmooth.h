@@ -13,7 +13,7 @@
  *
  *   yk_nonsmooth_def def = yk_nonsmooth_default();
  *   yk_nonsmooth_builder *box = yk_nonsmooth_begin(context, &def);
- *   int container = yk_nonsmooth_add_body(box, &body);
+ *   yk_body_id container = yk_nonsmooth_add_body(box, &body);
  *   yk_nonsmooth_add_shape(box, &cavity);
  *   yk_nonsmooth_add_particles(box, &particles);
  *   yk_port_def port = yk_port_marker("container", container, yk_marker_default());
@@ -91,11 +91,11 @@ typedef enum yk_solid_kind {
 
 /* Two bodies whose shapes do not touch each other, such as links that overlap at their joint. */
 typedef struct yk_exclusion_def {
-    int body[2]; /* not YK_GROUND, whose shapes have groups */
+    yk_body_id bodies[2]; /* not YK_GROUND, whose shapes have groups */
 } yk_exclusion_def;
 
 typedef struct yk_nonsmooth_shape_def {
-    int body; /* or YK_GROUND */
+    yk_body_id body; /* or YK_GROUND */
     yk_solid_kind kind;
     yk_vec3 position; /* in the body's frame (m) */
     yk_quat orientation;
@@ -245,7 +245,7 @@ yk_particles_def yk_particles_default(void);
 /* Equal spheres in a box cavity with these half edges (m). */
 yk_particles_def yk_particles_in_box(int count, double radius, yk_vec3 half_edges);
 /* The cavity that a packing fills, as a shape of a body, with the packing's surface. */
-yk_nonsmooth_shape_def yk_packing_container_shape(const yk_packing_def *packing, int body);
+yk_nonsmooth_shape_def yk_packing_container_shape(const yk_packing_def *packing, yk_body_id body);
 
 /* Emitters and sinks --------------------------------------------------------------------------- */
 
@@ -370,39 +370,41 @@ yk_nonsmooth_builder *yk_nonsmooth_begin(yk_context *context, const yk_nonsmooth
  * fixed shapes above this fraction of its radius; smaller values are within the accuracy of contact. */
 #define YK_NONSMOOTH_PENETRATION_LIMIT 0.01
 
-/* Each returns the id of what was added, or YK_NO_ID. */
-int yk_nonsmooth_add_body(yk_nonsmooth_builder *builder, const yk_nonsmooth_body_def *def);
-int yk_nonsmooth_add_shape(yk_nonsmooth_builder *builder, const yk_nonsmooth_shape_def *def);
+/* Each function returns the id of the added part, or a null id after an error. Parts to which nothing
+ * refers have no id: the functions return the status. */
+yk_body_id yk_nonsmooth_add_body(yk_nonsmooth_builder *builder, const yk_nonsmooth_body_def *def);
+yk_status yk_nonsmooth_add_shape(yk_nonsmooth_builder *builder, const yk_nonsmooth_shape_def *def);
 /* The shapes with these surfaces may be added before or after. */
-int yk_nonsmooth_add_material_pair(yk_nonsmooth_builder *builder, const yk_material_pair_def *def);
+yk_status yk_nonsmooth_add_material_pair(yk_nonsmooth_builder *builder,
+                                         const yk_material_pair_def *def);
 /* The bodies must be added before. */
-int yk_nonsmooth_add_exclusion(yk_nonsmooth_builder *builder, const yk_exclusion_def *def);
-int yk_nonsmooth_add_joint(yk_nonsmooth_builder *builder, const yk_joint_def *def);
+yk_status yk_nonsmooth_add_exclusion(yk_nonsmooth_builder *builder, const yk_exclusion_def *def);
+yk_joint_id yk_nonsmooth_add_joint(yk_nonsmooth_builder *builder, const yk_joint_def *def);
 /* Loads are functions of time or signals. Feedback loads are not supported. */
-int yk_nonsmooth_add_force(yk_nonsmooth_builder *builder, const yk_force_def *def);
+yk_force_id yk_nonsmooth_add_force(yk_nonsmooth_builder *builder, const yk_force_def *def);
 /* Signals come after all other ports. */
-int yk_nonsmooth_add_port(yk_nonsmooth_builder *builder, const yk_port_def *def);
+yk_port_id yk_nonsmooth_add_port(yk_nonsmooth_builder *builder, const yk_port_def *def);
 /* A port that is a marker of a body. */
-int yk_nonsmooth_add_marker_port(yk_nonsmooth_builder *builder, const char *name, int body,
-                                 yk_marker marker);
+yk_port_id yk_nonsmooth_add_marker_port(yk_nonsmooth_builder *builder, const char *name,
+                                        yk_body_id body, yk_marker marker);
 /* Adds a homogeneous sphere with its shape and returns the body. Takes less memory than a body and a
  * shape. */
-int yk_nonsmooth_add_sphere(yk_nonsmooth_builder *builder, yk_vec3 position, double radius,
-                            double density, yk_material material);
-/* Returns the first body; the others have the following ids. Settles the particles if the def
+yk_body_id yk_nonsmooth_add_sphere(yk_nonsmooth_builder *builder, yk_vec3 position, double radius,
+                                   double density, yk_material material);
+/* Returns the first body; the others have the following indices. Settles the particles if the def
  * requests it, which may take long. */
-int yk_nonsmooth_add_particles(yk_nonsmooth_builder *builder, const yk_particles_def *def);
+yk_body_id yk_nonsmooth_add_particles(yk_nonsmooth_builder *builder, const yk_particles_def *def);
 /* The same in a container body. The cavity becomes a shape at its centre, and the particles start at
  * rest relative to the body. Position and velocity of the def are not read. */
-int yk_nonsmooth_add_particles_in_body(yk_nonsmooth_builder *builder, int body,
-                                       const yk_particles_def *def);
-/* Returns the emitter. Its particles take body ids too; nothing can be joined to them. */
-int yk_nonsmooth_add_emitter(yk_nonsmooth_builder *builder, const yk_emitter_def *def);
-int yk_nonsmooth_add_sink(yk_nonsmooth_builder *builder, const yk_sink_def *def);
+yk_body_id yk_nonsmooth_add_particles_in_body(yk_nonsmooth_builder *builder, yk_body_id body,
+                                              const yk_particles_def *def);
+/* Particles of emitters have body ids too, but nothing can be joined to them. */
+yk_status yk_nonsmooth_add_emitter(yk_nonsmooth_builder *builder, const yk_emitter_def *def);
+yk_status yk_nonsmooth_add_sink(yk_nonsmooth_builder *builder, const yk_sink_def *def);
 /* Prescribe all six motions of a body by a function, or by the functions of a path. */
-void yk_nonsmooth_prescribe_motion(yk_nonsmooth_builder *builder, int body,
+void yk_nonsmooth_prescribe_motion(yk_nonsmooth_builder *builder, yk_body_id body,
                                    yk_motion_function function, void *user);
-void yk_nonsmooth_prescribe_path(yk_nonsmooth_builder *builder, int body,
+void yk_nonsmooth_prescribe_path(yk_nonsmooth_builder *builder, yk_body_id body,
                                  const yk_prescribed_path *path);
 
 /* Creates the subsystem and destroys the builder, also on failure. YK_ERROR_ARGUMENT: the message

@@ -25,6 +25,7 @@
 #define YOKE_SCHEME_OPS_H
 
 #include "yoke/base.h"
+#include "yoke/ids.h"
 #include "yoke/option.h"
 #include "yoke/subsystem.h"
 
@@ -40,8 +41,10 @@ typedef struct yk_scheme_ops yk_scheme_ops;
  * wrench to both sides call them the first and the second side. */
 typedef struct yk_interface_def {
     const char *name;
-    int wrench_subsystem, wrench_port;
-    int motion_subsystem, motion_port;
+    yk_subsystem_id wrench_subsystem;
+    yk_port_id wrench_port;
+    yk_subsystem_id motion_subsystem;
+    yk_port_id motion_port;
     /* yk_axis bits in the frame of the motion side's marker; scalar ports: YK_AXIS_X. */
     unsigned constrained_axes;
     /* Prescribed motion of the wrench side's marker in the frame of the motion side's marker: six components, x to rz, with the
@@ -60,7 +63,7 @@ typedef struct yk_step_report {
         wrench_change; /* Largest change of an interface wrench in the last iteration (N or N m); 0: explicit. */
     /* Only for a step that did not converge, if the scheme measures it: the subsystem with the largest change, and that change
      * as a fraction of the typical velocity. */
-    int worst_subsystem;
+    yk_subsystem_id worst_subsystem;
     double residual;
     bool has_message; /* The scheme has set the message. */
 } yk_step_report;

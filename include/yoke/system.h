@@ -5,8 +5,8 @@
  *     yk_system_def def = yk_system_default();
  *     def.macro_step = 1e-3;
  *     yk_system_builder *builder = yk_system_begin(context, &def);
- *     int left = yk_system_add_owned_subsystem(builder, "left", left_subsystem);
- *     int right = yk_system_add_owned_subsystem(builder, "right", right_subsystem);
+ *     yk_subsystem_id left = yk_system_add_owned_subsystem(builder, "left", left_subsystem);
+ *     yk_subsystem_id right = yk_system_add_owned_subsystem(builder, "right", right_subsystem);
  *     yk_system_connect_ports(builder, "joint", left, tip, right, base);
  *
  *     yk_system *system;
@@ -40,12 +40,13 @@ extern "C" {
  * already made the step (Gauss-Seidel, later iterations), otherwise the value at the start. */
 typedef struct yk_wire_def {
     const char *name;
-    int source_subsystem;
-    int source_port;    /* Any port; -1: a channel. */
-    int source_channel; /* Used if source_port is -1. */
+    yk_subsystem_id source_subsystem;
+    yk_port_id source_port; /* Any port; YK_NULL_PORT: a channel. */
+    int source_channel;     /* Index in the list of the subsystem; used if source_port is null. */
     /* For a port, the index of a double in yk_port_value; for a channel, the index of its value. Both in SI units. */
     int component_index;
-    int target_subsystem, target_port; /* A signal input. */
+    yk_subsystem_id target_subsystem;
+    yk_port_id target_port; /* A signal input. */
     /* The target receives the value at the start of the macro step for the whole step. */
     bool sample_and_hold;
     /* The wire carries gain * value + offset. */
@@ -126,8 +127,9 @@ yk_subsystem_def yk_subsystem_named(const char *name, yk_subsystem *subsystem);
 /* All six axes constrained, no drive, port 0 of subsystem 0 on both sides. */
 yk_interface_def yk_interface_default(void);
 /* A fixed joint between two ports: the first receives the wrench, the second the motion. */
-yk_interface_def yk_interface_between(const char *name, int wrench_subsystem, int wrench_port,
-                                      int motion_subsystem, int motion_port);
+yk_interface_def yk_interface_between(const char *name, yk_subsystem_id wrench_subsystem,
+                                      yk_port_id wrench_port, yk_subsystem_id motion_subsystem,
+                                      yk_port_id motion_port);
 
 /* From port 0 of subsystem 0 to itself, gain 1. */
 yk_wire_def yk_wire_default(void);
@@ -138,23 +140,23 @@ typedef struct yk_system_builder yk_system_builder;
  * reports it. */
 yk_system_builder *yk_system_begin(yk_context *context, const yk_system_def *def);
 
-/* Each function returns the id of the added object, or YK_NO_ID. Names and other data that a def points to must
+/* Each function returns the id of the added object, or a null id after an error. Names and other data that a def points to must
  * outlive the system. */
-int yk_system_add_subsystem(yk_system_builder *builder, const yk_subsystem_def *def);
+yk_subsystem_id yk_system_add_subsystem(yk_system_builder *builder, const yk_subsystem_def *def);
 /* Adds a subsystem that the system owns, in the units and axes of the system, with one step per macro step. NULL: its
  * creation failed, which yk_system_create() reports with the last message. */
-int yk_system_add_owned_subsystem(yk_system_builder *builder, const char *name,
-                                  yk_subsystem *subsystem);
+yk_subsystem_id yk_system_add_owned_subsystem(yk_system_builder *builder, const char *name,
+                                              yk_subsystem *subsystem);
 /* Scalar ports have one axis; all others are ignored. */
-int yk_system_add_interface(yk_system_builder *builder, const yk_interface_def *def);
+yk_interface_id yk_system_add_interface(yk_system_builder *builder, const yk_interface_def *def);
 /* Adds the interface of yk_interface_between(). */
-int yk_system_connect_ports(yk_system_builder *builder, const char *name, int wrench_subsystem,
-                            int wrench_port, int motion_subsystem, int motion_port);
-int yk_system_add_wire(yk_system_builder *builder, const yk_wire_def *def);
-/* Connects a signal port to an input that the program sets while the system runs (yk_system_set_input()). Inputs have
- * ids of their own, from 0 in the order of their addition. */
-int yk_system_add_input(yk_system_builder *builder, const char *name, int subsystem, int port,
-                        double value);
+yk_interface_id yk_system_connect_ports(yk_system_builder *builder, const char *name,
+                                        yk_subsystem_id wrench_subsystem, yk_port_id wrench_port,
+                                        yk_subsystem_id motion_subsystem, yk_port_id motion_port);
+yk_wire_id yk_system_add_wire(yk_system_builder *builder, const yk_wire_def *def);
+/* Connects a signal port to an input that the program sets while the system runs (yk_system_set_input()). */
+yk_input_id yk_system_add_input(yk_system_builder *builder, const char *name,
+                                yk_subsystem_id subsystem, yk_port_id port, double value);
 
 /* Creates the system and frees the builder, also after an error. YK_ERROR_ARGUMENT: the description is wrong.
  * YK_ERROR_CAPABILITY: a subsystem lacks a capability that the scheme needs. */
@@ -187,31 +189,33 @@ int64_t yk_system_step_count(const yk_system *system);
 
 /* Destroys a subsystem that no system owns; NULL is allowed. */
 void yk_subsystem_destroy(yk_subsystem *subsystem);
-/* The index of the port with this name; -1: not found. */
-int yk_subsystem_find_port(const yk_subsystem *subsystem, const char *name);
-int yk_system_find_port(const yk_system *system, int subsystem, const char *name);
+/* YK_NULL_PORT: there is no port with this name. */
+yk_port_id yk_subsystem_find_port(const yk_subsystem *subsystem, const char *name);
+yk_port_id yk_system_find_port(const yk_system *system, yk_subsystem_id subsystem,
+                               const char *name);
 
 /* Motion and wrench of a port, in the units and axes of the system. All numbers are NaN if the port does not exist or
  * the system is not initialized; never NULL. */
-const yk_port_value *yk_system_port_value(const yk_system *system, int subsystem, int port);
+const yk_port_value *yk_system_port_value(const yk_system *system, yk_subsystem_id subsystem,
+                                          yk_port_id port);
 /* Reads a channel of a subsystem, in SI units and in the axes of the subsystem, also if the scheme has merged the
  * subsystem. A channel whose unit is not an SI unit, such as "bar", stays in that unit. */
-yk_status yk_system_read_channel(const yk_system *system, int subsystem, int channel,
+yk_status yk_system_read_channel(const yk_system *system, yk_subsystem_id subsystem, int channel,
                                  double *values);
 /* The object that moves for a subsystem: the subsystem itself, or the merged subsystem of which it is the given part,
  * with the units and axes of that object. NULL: there is no such subsystem. */
-const yk_subsystem *yk_system_visible_subsystem(const yk_system *system, int subsystem, int *part,
-                                                yk_transform *transform);
+const yk_subsystem *yk_system_visible_subsystem(const yk_system *system, yk_subsystem_id subsystem,
+                                                int *part, yk_transform *transform);
 /* The value of a wire's source at the present time, with gain and offset. The target of a wire with `sample_and_hold`
  * receives it in the next macro step. NaN: there is no such wire. */
-double yk_system_wire_value(const yk_system *system, int wire);
+double yk_system_wire_value(const yk_system *system, yk_wire_id wire);
 
 /* An algebraic loop: wires that feed back to themselves without delay, through subsystems with direct feed-through. A
  * loop is solved at the start, and inside each step if its subsystems can be rolled back and have no interfaces, or if the
  * scheme iterates; otherwise it lags by a macro step. */
 typedef struct yk_algebraic_loop {
     const char *text; /* Its wires: "'a.out' -> 'b.in', 'b.out' -> 'a.in'". */
-    int wire;         /* One of them; `sample_and_hold` on it opens the loop. */
+    yk_wire_id wire;  /* One of them; `sample_and_hold` on it opens the loop. */
     bool solved;      /* By Newton's method, or by the iterations of the scheme. */
     bool iterated;    /* By the iterations of the scheme. */
     bool coupled;     /* Some of its subsystems has an interface. */
@@ -226,7 +230,7 @@ yk_algebraic_loop yk_system_loop(const yk_system *system, int loop);
 double yk_system_loop_gain(yk_system *system, int loop, double step);
 
 /* False: the subsystem does not report its energy. The first of several merged subsystems reports the whole. */
-bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy);
+bool yk_system_energy(const yk_system *system, yk_subsystem_id subsystem, yk_energy *energy);
 
 /* Energy balance of a subsystem since the start (J):
  *
@@ -243,10 +247,10 @@ typedef struct yk_energy_balance {
 } yk_energy_balance;
 
 /* The first of several merged subsystems has the balance of the whole. */
-yk_energy_balance yk_system_energy_balance(const yk_system *system, int subsystem);
+yk_energy_balance yk_system_energy_balance(const yk_system *system, yk_subsystem_id subsystem);
 
 /* Whether the scheme prescribes the motion of the second side of an interface. */
-bool yk_system_is_motion_prescribed(const yk_system *system, int interface);
+bool yk_system_is_motion_prescribed(const yk_system *system, yk_interface_id interface);
 
 /* Whether an external coupling library controls a subsystem (yk_time_window_ops). Initialization then waits for it. */
 bool yk_system_uses_time_windows(const yk_system *system);
@@ -260,7 +264,7 @@ typedef struct yk_interface_gap {
     double angular_velocity; /* rad/s */
 } yk_interface_gap;
 
-yk_interface_gap yk_system_interface_gap(const yk_system *system, int interface);
+yk_interface_gap yk_system_interface_gap(const yk_system *system, yk_interface_id interface);
 
 /* State ---------------------------------------------------------------------------------------- */
 
@@ -281,8 +285,8 @@ yk_status yk_system_state_hash(yk_system *system, uint64_t *hash);
 yk_status yk_system_remote_status(yk_system *system);
 
 /* The first subsystem whose state cannot be written to a file, because it has no image or because the image is valid in
- * this process only; -1: there is none. */
-int yk_system_first_without_state(const yk_system *system);
+ * this process only. YK_NULL_SUBSYSTEM: there is none. */
+yk_subsystem_id yk_system_first_without_state(const yk_system *system);
 
 /* Statistics ----------------------------------------------------------------------------------- */
 
@@ -311,7 +315,8 @@ typedef struct yk_system_statistics {
     int64_t steps_not_converged;
     double time_not_converged;       /* Simulated time that these steps cover (s). */
     double first_not_converged_time; /* End of the first of them (s). */
-    int worst_subsystem; /* Largest change in the first of them, if the scheme reports it. */
+    yk_subsystem_id
+        worst_subsystem; /* Largest change in the first of them, if the scheme reports it. */
     double residual_not_converged; /* Sum of their residuals, relative to the typical velocity. */
     int64_t steps_halved;
     int max_iterations;
@@ -327,18 +332,21 @@ yk_system_statistics yk_system_get_statistics(const yk_system *system);
 /* Counters of the scheme; returns the number of rows. */
 int yk_system_scheme_statistics(const yk_system *system,
                                 yk_scheme_statistic rows[YK_SCHEME_STATISTICS_MAX]);
-yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system, int subsystem);
-yk_interface_statistics yk_system_interface_statistics(const yk_system *system, int interface);
+yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system,
+                                                       yk_subsystem_id subsystem);
+yk_interface_statistics yk_system_interface_statistics(const yk_system *system,
+                                                       yk_interface_id interface);
 
 /* The last failure of a subsystem as data; yk_last_message() has the words. */
 typedef struct yk_failure {
     yk_status status; /* YK_OK: no subsystem has failed. */
     double time;      /* End of the step that failed, or the start (s). */
     int64_t step;     /* Number of the step, from 1; 0: the start. */
-    int subsystem; /* The subsystem that failed; merged subsystems count as the first of them. -1: none. */
-    /* The interface that created most of the energy of an unstable coupling. -1: the coupling is not the cause, or the cause
+    yk_subsystem_id
+        subsystem; /* That failed; merged subsystems count as the first of them. Null: none. */
+    /* The interface that created most of the energy of an unstable coupling. Null: the coupling is not the cause, or the cause
      * is unknown because some subsystem does not report its energy. */
-    int interface;
+    yk_interface_id interface;
     double energy; /* Energy that the coupling created (J), if the interface is known. */
     bool is_cause_known;
 } yk_failure;
@@ -349,7 +357,7 @@ yk_failure yk_system_last_failure(const yk_system *system);
 typedef struct yk_system_failures {
     int64_t count;
     double first_time, last_time; /* Starts of the first and of the last of them (s). */
-    int subsystem;                /* That failed in the first of them; -1: unknown. */
+    yk_subsystem_id subsystem;    /* That failed in the first of them; null: unknown. */
     double min_step;              /* Smallest step after halving (s); 0: no step was halved. */
     bool used_fallback;           /* The run continues with the fallback scheme, since last_time. */
     char first_message[400];

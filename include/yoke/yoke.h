@@ -12,6 +12,7 @@
 #include "yoke/contact.h"
 #include "yoke/control.h"
 #include "yoke/hydraulic.h"
+#include "yoke/ids.h"
 #include "yoke/mechanics.h"
 #include "yoke/multibody.h"
 #include "yoke/nonsmooth.h"

@@ -203,7 +203,8 @@ def stability(
         bar.end()
     interfaces, subsystems = loaded.names("interfaces"), loaded.names("subsystems")
 
-    def name(names: Sequence[str], index: int) -> str:
+    def name(names: Sequence[str], identifier: Any) -> str:
+        index = int(identifier.index)
         return names[index] if 0 <= index < len(names) else ""
 
     modes = tuple(

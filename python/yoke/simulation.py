@@ -71,7 +71,7 @@ class Body:
     def _read(self) -> Any:
         states = ffi.new("yk_body_state *")
         with self._simulation._use() as system:
-            self._simulation._check(lib.yk_system_read_bodies(system, self._subsystem, self._body, 1, states))
+            self._simulation._check(lib.yk_system_read_bodies(system, [self._subsystem], [self._body], 1, states))
         return states[0]
 
     @property
@@ -115,7 +115,7 @@ class Body:
         wrench = ffi.new("yk_wrench *", {"force": _checked(force, "force"), "torque": _checked(torque, "torque")})
         place = ffi.NULL if point is None else ffi.new("yk_vec3 *", _checked(point, "point"))
         with self._simulation._use() as system:
-            status = lib.yk_system_apply_body_wrench(system, self._subsystem, self._body, wrench[0], place)
+            status = lib.yk_system_apply_body_wrench(system, [self._subsystem], [self._body], wrench[0], place)
             self._simulation._check(status)
 
     def __repr__(self) -> str:
@@ -305,8 +305,8 @@ class Simulation:
         found = []
         with self._use() as system:
             for index, subsystem in enumerate(self._subsystems):
-                for body in range(lib.yk_system_body_count(system, index)):
-                    name = text(lib.yk_system_body_name(system, index, body))
+                for body in range(lib.yk_system_body_count(system, [index])):
+                    name = text(lib.yk_system_body_name(system, [index], [body]))
                     if name:
                         found.append(f"{subsystem}.{name}")
         return tuple(found)
@@ -334,9 +334,9 @@ class Simulation:
         with self._use() as system:
             for index, subsystem in enumerate(self._subsystems):
                 wanted = own if owner == subsystem and own else name
-                body = lib.yk_system_find_body(system, index, encode(wanted))
-                if body >= 0:
-                    found.append(Body(self, index, body, f"{subsystem}.{wanted}"))
+                body = lib.yk_system_find_body(system, [index], encode(wanted))
+                if lib.yk_body_is_valid(body):
+                    found.append(Body(self, index, body.index, f"{subsystem}.{wanted}"))
         if len(found) > 1:
             raise KeyError(f"'{name}' is a body of {len(found)} subsystems: {', '.join(body.name for body in found)}")
         return found[0] if found else None
@@ -371,9 +371,9 @@ class Simulation:
         """Positions (m) of all bodies of a subsystem, particles included: one row per body, NaN if it does not exist now."""
         index = self._subsystem(subsystem)
         with self._use() as system:
-            count = lib.yk_system_body_count(system, index)
+            count = lib.yk_system_body_count(system, [index])
             states = ffi.new("yk_body_state[]", count)
-            self._check(lib.yk_system_read_bodies(system, index, 0, count, states))
+            self._check(lib.yk_system_read_bodies(system, [index], [0], count, states))
             numbers = np.frombuffer(ffi.buffer(states), np.float64).reshape(count, -1)
             return numbers[:, :3].copy()
 
@@ -381,9 +381,9 @@ class Simulation:
         """Contact points of a subsystem: arrays ``point`` (m), ``normal`` and ``force`` (N), with one row per contact."""
         index = self._subsystem(subsystem)
         with self._use() as system:
-            capacity = lib.yk_system_read_contacts(system, index, ffi.NULL, 0)
+            capacity = lib.yk_system_read_contacts(system, [index], ffi.NULL, 0)
             points = ffi.new("yk_contact_point[]", max(capacity, 1))
-            count = lib.yk_system_read_contacts(system, index, points, capacity) if capacity > 0 else 0
+            count = lib.yk_system_read_contacts(system, [index], points, capacity) if capacity > 0 else 0
             numbers = np.frombuffer(ffi.buffer(points), np.float64).reshape(-1, 9)[:count]
             return {"point": numbers[:, 0:3].copy(), "normal": numbers[:, 3:6].copy(), "force": numbers[:, 6:9].copy()}
 
@@ -395,9 +395,9 @@ class Simulation:
         found = {}
         with self._use() as system:
             for index, subsystem in enumerate(self._subsystems):
-                for i in range(lib.yk_system_parameter_count(system, index)):
-                    name = text(lib.yk_system_parameter_at(system, index, i).name)
-                    found[f"{subsystem}.{name}"] = lib.yk_system_parameter_value(system, index, i)
+                for i in range(lib.yk_system_parameter_count(system, [index])):
+                    name = text(lib.yk_system_parameter_at(system, [index], [i]).name)
+                    found[f"{subsystem}.{name}"] = lib.yk_system_parameter_value(system, [index], [i])
         return found
 
     def set(self, name: str, value: float) -> None:
@@ -406,14 +406,14 @@ class Simulation:
         owner, _, own = name.partition(".")
         with self._use() as system:
             number = lib.yk_system_find_input(system, encode(name))
-            if number >= 0:
+            if lib.yk_input_is_valid(number):
                 self._check(lib.yk_system_set_input(system, number, value))
                 return
             if owner in self._subsystems:
                 index = self._subsystems.index(owner)
-                parameter = lib.yk_system_find_parameter(system, index, encode(own))
-                if parameter >= 0:
-                    self._check(lib.yk_system_set_parameter(system, index, parameter, value))
+                parameter = lib.yk_system_find_parameter(system, [index], encode(own))
+                if lib.yk_parameter_is_valid(parameter):
+                    self._check(lib.yk_system_set_parameter(system, [index], parameter, value))
                     return
         raise KeyError(f"there is no input and no parameter '{name}'{nearest(name, self.parameters)}")
 

@@ -87,7 +87,7 @@ class Verdict(Sequence[Finding]):
         findings = []
         for i in range(report.finding_count):
             f = report.findings[i]
-            interface = interfaces[f.interface_index] if 0 <= f.interface_index < len(interfaces) else ""
+            interface = interfaces[f.interface_index.index] if 0 <= f.interface_index.index < len(interfaces) else ""
             remedies = tuple(_remedy(f.remedies[k]) for k in range(f.remedy_count))
             serious = f.serious if hasattr(f, "serious") else f.severity > 0
             findings.append(Finding(_KINDS[f.kind], bool(serious), interface, f.value, text(f.message), remedies))

@@ -53,7 +53,7 @@ yk_status yk_checkpointer_open(yk_context *context, const yk_run_options *def,
     };
 
     /* Every subsystem must be able to save its state to a file. */
-    int unsaved = yk_system_first_without_state(system);
+    int unsaved = yk_system_first_without_state(system).index;
     if (unsaved >= 0)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "checkpoints need the state of every subsystem, and '%s' (%s) cannot give "

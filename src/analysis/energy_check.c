@@ -65,8 +65,8 @@ static double travel_in_a_step(const yk_budget *b)
     double spin = 0;
     for (int i = 0; i < 2 * b->info->interface_count; i++) {
         const yk_interface_def *def = &b->info->interfaces[i / 2];
-        int subsystem = def->wrench_subsystem;
-        int port = def->wrench_port;
+        yk_subsystem_id subsystem = def->wrench_subsystem;
+        yk_port_id port = def->wrench_port;
         if (i % 2 == 1) {
             subsystem = def->motion_subsystem;
             port = def->motion_port;
@@ -89,7 +89,7 @@ static totals sum_up(const yk_budget *b)
     /* Energies reported by the subsystems. */
     totals sum = {0};
     for (int i = 0; i < b->info->subsystem_count; i++) {
-        yk_energy_balance one = yk_system_energy_balance(b->system, i);
+        yk_energy_balance one = yk_system_energy_balance(b->system, (yk_subsystem_id){i});
         sum.kinetic += one.kinetic;
         sum.potential += one.potential;
         sum.made += one.numerical;
@@ -101,7 +101,7 @@ static totals sum_up(const yk_budget *b)
 
     /* The work of a prescribed relative motion at the interface is supplied. */
     for (int i = 0; i < b->info->interface_count; i++) {
-        yk_interface_statistics s = yk_system_interface_statistics(b->system, i);
+        yk_interface_statistics s = yk_system_interface_statistics(b->system, (yk_interface_id){i});
         sum.created += s.energy_created;
         sum.fed += s.work[0] + s.work[1] - s.energy_created;
     }
@@ -222,7 +222,7 @@ static bool has_energies(const yk_budget *b)
 {
     for (int i = 0; i < b->info->subsystem_count; i++) {
         yk_energy energy;
-        if (yk_system_energy(b->system, i, &energy))
+        if (yk_system_energy(b->system, (yk_subsystem_id){i}, &energy))
             return true;
     }
 

@@ -346,12 +346,12 @@ double yk_finding_figure(const yk_finding *finding, const char *name)
 static const char *text_of(const yk_scenario_info *info, const yk_finding *f, const char *name)
 {
     const yk_interface_def *interface = NULL;
-    if (f->interface_index >= 0)
-        interface = &info->interfaces[f->interface_index];
+    if (f->interface_index.index >= 0)
+        interface = &info->interfaces[f->interface_index.index];
     if (strcmp(name, "detail") == 0)
         return f->detail;
     if (strcmp(name, "subsystem") == 0)
-        return f->subsystem >= 0 ? info->subsystem_names[f->subsystem] : "";
+        return f->subsystem.index >= 0 ? info->subsystem_names[f->subsystem.index] : "";
     if (strcmp(name, "from") == 0)
         return info->scheme.ops->name;
     if (strcmp(name, "to") == 0)
@@ -362,9 +362,9 @@ static const char *text_of(const yk_scenario_info *info, const yk_finding *f, co
     if (strcmp(name, "interface") == 0)
         return interface->name;
     if (strcmp(name, "wrench_side") == 0)
-        return info->subsystem_names[interface->wrench_subsystem];
+        return info->subsystem_names[interface->wrench_subsystem.index];
     if (strcmp(name, "motion_side") == 0)
-        return info->subsystem_names[interface->motion_subsystem];
+        return info->subsystem_names[interface->motion_subsystem.index];
     return NULL;
 }
 

@@ -105,7 +105,8 @@ static int loosely_iterated_interface(const yk_watch *watch, double *wrench)
     /* The smallest mean wrench is the one that suffers most. */
     int worst = -1;
     for (int i = 0; i < watch->count; i++) {
-        double impulse = yk_system_interface_statistics(watch->system, i).impulse;
+        double impulse =
+            yk_system_interface_statistics(watch->system, (yk_interface_id){i}).impulse;
         double mean = impulse / time;
         bool loose = mean > 0 && tolerance > LOOSE_TOLERANCE * mean;
         if (loose && mean < *wrench && !is_rounding(watch, i, impulse)) {
@@ -170,7 +171,7 @@ static void judge_tolerance(const yk_watch *watch, yk_run_report *report)
         yk_finding_of(YK_FINDING_NOT_CONVERGED, YK_CAUSE_LOOSE_TOLERANCE, tolerance / wrench);
     f.severity = YK_FINDING_SEVERITY_WARNING;
     f.limit = LOOSE_TOLERANCE;
-    f.interface_index = loose;
+    f.interface_index = (yk_interface_id){loose};
     yk_finding_set(&f, "tolerance", tolerance);
     yk_finding_set(&f, "wrench", wrench);
     add_remedies(watch, &f);
@@ -218,7 +219,8 @@ static void judge_convergence(const yk_watch *watch, yk_run_report *report)
     int worst = 0;
     double fraction = -1;
     for (int i = 0; i < watch->count; i++) {
-        yk_interface_statistics s = yk_system_interface_statistics(watch->system, i);
+        yk_interface_statistics s =
+            yk_system_interface_statistics(watch->system, (yk_interface_id){i});
         double here = 0;
         if (s.impulse > 0)
             here = fraction_of(s.residual_impulse, s.impulse);
@@ -231,9 +233,10 @@ static void judge_convergence(const yk_watch *watch, yk_run_report *report)
     if (!(fraction > warning_threshold(YK_FINDING_NOT_CONVERGED)))
         return;
 
-    yk_interface_statistics s = yk_system_interface_statistics(watch->system, worst);
+    yk_interface_statistics s =
+        yk_system_interface_statistics(watch->system, (yk_interface_id){worst});
     yk_finding f = yk_finding_of(YK_FINDING_NOT_CONVERGED, YK_CAUSE_ITERATION_LIMIT, fraction);
-    f.interface_index = worst;
+    f.interface_index = (yk_interface_id){worst};
     f.time = all.first_not_converged_time;
     yk_finding_set(&f, "open", (double)all.steps_not_converged);
     yk_finding_set(&f, "steps", (double)all.steps);
@@ -256,7 +259,7 @@ static void judge_oscillation(const yk_watch *watch, yk_run_report *report)
 
         yk_finding f = yk_finding_of(YK_FINDING_GROWING_OSCILLATION, YK_CAUSE_DEFAULT, r->growth);
         f.severity = YK_FINDING_SEVERITY_SERIOUS;
-        f.interface_index = i;
+        f.interface_index = (yk_interface_id){i};
         f.time = r->time;
         yk_finding_set(&f, "steps", r->longest * YK_RIPPLE_WINDOW);
         yk_finding_set(&f, "amplitude", r->swing);
@@ -275,18 +278,23 @@ static int interface_of_energy(const yk_watch *watch, double sign)
     double most = -INFINITY;
     for (int i = 0; i < watch->count; i++) {
         const yk_interface_def *interface = &info->interfaces[i];
-        const int sides[2] = {interface->wrench_subsystem, interface->motion_subsystem};
-        double energy = sign * yk_system_interface_statistics(watch->system, i).energy_created;
+        const int sides[2] = {interface->wrench_subsystem.index, interface->motion_subsystem.index};
+        double energy =
+            sign *
+            yk_system_interface_statistics(watch->system, (yk_interface_id){i}).energy_created;
 
         for (int k = 0; sign > 0 && k < 2; k++) {
             int sharing = 0;
             for (int j = 0; j < info->interface_count; j++) {
                 const yk_interface_def *other = &info->interfaces[j];
-                if (other->wrench_subsystem == sides[k] || other->motion_subsystem == sides[k])
+                if (other->wrench_subsystem.index == sides[k] ||
+                    other->motion_subsystem.index == sides[k])
                     sharing++;
             }
 
-            energy += yk_system_energy_balance(watch->system, sides[k]).numerical / sharing;
+            energy +=
+                yk_system_energy_balance(watch->system, (yk_subsystem_id){sides[k]}).numerical /
+                sharing;
         }
 
         if (energy > most || isnan(energy)) {
@@ -304,7 +312,8 @@ static int subsystem_of_energy(const yk_watch *watch, double sign)
     int worst = 0;
     double most = -INFINITY;
     for (int i = 0; i < watch->info->subsystem_count; i++) {
-        double energy = sign * yk_system_energy_balance(watch->system, i).numerical;
+        double energy =
+            sign * yk_system_energy_balance(watch->system, (yk_subsystem_id){i}).numerical;
         if (energy > most) {
             most = energy;
             worst = i;
@@ -336,9 +345,9 @@ static void judge_energy(const yk_watch *watch, yk_run_report *report)
         cause = YK_CAUSE_INTEGRATION_DESTROYS;
 
     yk_finding f = yk_finding_of(YK_FINDING_ENERGY_ERROR, cause, sign * fraction);
-    f.subsystem = subsystem_of_energy(watch, sign);
+    f.subsystem = (yk_subsystem_id){subsystem_of_energy(watch, sign)};
     if (watch->count > 0)
-        f.interface_index = interface_of_energy(watch, sign);
+        f.interface_index = (yk_interface_id){interface_of_energy(watch, sign)};
     if (sign < 0) {
         f.limit = LOSS_SERIOUS;
         if (!(fraction > f.limit))
@@ -352,7 +361,7 @@ static void judge_energy(const yk_watch *watch, yk_run_report *report)
     /* Energy that grew may have disappeared again, for example after a switch to another scheme. */
     double present = 0;
     for (int i = 0; i < info->subsystem_count; i++) {
-        yk_energy_balance b = yk_system_energy_balance(watch->system, i);
+        yk_energy_balance b = yk_system_energy_balance(watch->system, (yk_subsystem_id){i});
         present += b.kinetic + b.potential;
     }
 
@@ -406,7 +415,8 @@ static interface_scales scales_of(const yk_watch *watch, int i, double fastest)
         s.usual = fmax(s.usual, sqrt(2 * watch->budget.largest_kinetic / mass));
     double lighter = fmin(fabs(w->probe.wrench_mass), fabs(w->probe.motion_mass));
     if (translates && lighter > 0 && s.duration > 0) {
-        double impulse = yk_system_interface_statistics(watch->system, i).impulse;
+        double impulse =
+            yk_system_interface_statistics(watch->system, (yk_interface_id){i}).impulse;
         s.usual = fmax(s.usual, watch->info->step * impulse / s.duration / lighter);
     }
 
@@ -476,7 +486,7 @@ static void judge_velocity_gaps(const yk_watch *watch, yk_run_report *report)
             continue;
 
         yk_finding f = yk_finding_of(YK_FINDING_INTERFACE_GAP, cause, fraction);
-        f.interface_index = i;
+        f.interface_index = (yk_interface_id){i};
         yk_finding_set(&f, "gap", gap);
         add_remedies(watch, &f);
         yk_finding_add(report, &f);
@@ -499,7 +509,8 @@ static void judge_position_gaps(const yk_watch *watch, yk_run_report *report)
     for (int i = 0; !has_grown(report) && i < watch->count; i++) {
         const yk_watched *w = &watch->interfaces[i];
         interface_scales s = scales_of(watch, i, 0);
-        double gap = yk_system_interface_statistics(watch->system, i).max_gap.position;
+        double gap =
+            yk_system_interface_statistics(watch->system, (yk_interface_id){i}).max_gap.position;
         double length = length_of(w, &s, furthest);
         if (!(gap > ROUNDING_GAP) || !(length > 0))
             continue;
@@ -509,7 +520,7 @@ static void judge_position_gaps(const yk_watch *watch, yk_run_report *report)
             continue;
 
         yk_finding f = yk_finding_of(YK_FINDING_INTERFACE_GAP, YK_CAUSE_POSITION, fraction);
-        f.interface_index = i;
+        f.interface_index = (yk_interface_id){i};
         if (fraction <= 1)
             f.severity = YK_FINDING_SEVERITY_WARNING;
         f.limit = 1;
@@ -529,7 +540,7 @@ static void judge_paths(const yk_watch *watch, yk_run_report *report)
             furthest = fmax(furthest, watch->interfaces[i].paths[k].travel);
     for (int i = 0; !has_grown(report) && i < watch->count; i++) {
         const yk_interface_def *def = &watch->info->interfaces[i];
-        const int sides[2] = {def->wrench_subsystem, def->motion_subsystem};
+        const yk_subsystem_id sides[2] = {def->wrench_subsystem, def->motion_subsystem};
         for (int k = 0; k < 2; k++) {
             const yk_watched_path *path = &watch->interfaces[i].paths[k];
             double rounding = ROUNDING * DBL_EPSILON * yk_v3_norm(path->position) + ROUNDING_GAP;
@@ -541,7 +552,7 @@ static void judge_paths(const yk_watch *watch, yk_run_report *report)
 
             yk_finding f =
                 yk_finding_of(YK_FINDING_INCONSISTENT_MOTION, YK_CAUSE_DEFAULT, fraction);
-            f.interface_index = i;
+            f.interface_index = (yk_interface_id){i};
             f.subsystem = sides[k];
             yk_finding_set(&f, "gap", path->difference);
             yk_finding_search(&f, YK_REMEDY_SMALLER_STEP);
@@ -575,7 +586,8 @@ static void judge_drift(const yk_watch *watch, yk_run_report *report)
     double furthest = furthest_travel(watch);
     for (int i = 0; !has_grown(report) && i < watch->count; i++) {
         const yk_watched *w = &watch->interfaces[i];
-        yk_interface_gap all = yk_system_interface_statistics(watch->system, i).max_gap;
+        yk_interface_gap all =
+            yk_system_interface_statistics(watch->system, (yk_interface_id){i}).max_gap;
         const double travel[3] = {w->quarter_travel, w->half_travel, w->travel};
         const double positions[3] = {w->quarter.position, w->half.position, all.position};
         const double rotations[3] = {w->quarter.rotation, w->half.rotation, all.rotation};
@@ -597,7 +609,7 @@ static void judge_drift(const yk_watch *watch, yk_run_report *report)
         yk_finding f = yk_finding_of(YK_FINDING_DRIFT, cause, gap[2]);
         f.limit = yk_finding_rule_of(YK_FINDING_DRIFT)->serious * scale;
         f.severity = gap[2] <= f.limit ? YK_FINDING_SEVERITY_WARNING : YK_FINDING_SEVERITY_SERIOUS;
-        f.interface_index = i;
+        f.interface_index = (yk_interface_id){i};
         yk_finding_set(&f, "quarter", gap[0]);
         yk_finding_set(&f, "half", gap[1]);
 
@@ -644,7 +656,7 @@ static void judge_contacts(const yk_watch *watch, yk_run_report *report)
                                      finite ? missed : INFINITY);
         if (creates)
             f.severity = YK_FINDING_SEVERITY_SERIOUS;
-        f.subsystem = i;
+        f.subsystem = (yk_subsystem_id){i};
         yk_finding_set(&f, "unresolved", unresolved);
         yk_finding_set(&f, "residual", residual);
         yk_finding_set(&f, "energy", created);
@@ -675,7 +687,7 @@ static void judge_penetration(const yk_watch *watch, yk_run_report *report)
             continue;
 
         yk_finding f = yk_finding_of(YK_FINDING_PENETRATION, YK_CAUSE_DEFAULT, depth);
-        f.subsystem = i;
+        f.subsystem = (yk_subsystem_id){i};
         yk_finding_add(report, &f);
     }
 }
@@ -694,7 +706,7 @@ static void judge_emitters(const yk_watch *watch, yk_run_report *report)
         yk_finding f = yk_finding_of(
             YK_FINDING_EMITTER_SHORTFALL,
             exhausted > 0 ? YK_CAUSE_CAPACITY_REACHED : YK_CAUSE_REGION_FULL, shortfall);
-        f.subsystem = i;
+        f.subsystem = (yk_subsystem_id){i};
         yk_finding_add(report, &f);
     }
 }
@@ -712,7 +724,8 @@ static void judge_recovery(const yk_watch *watch, yk_run_report *report)
                                  (double)failures.count);
     f.subsystem = failures.subsystem;
     f.time = switched ? failures.last_time : failures.first_time;
-    const char *where = f.subsystem >= 0 ? watch->info->subsystem_names[f.subsystem] : NULL;
+    const char *where =
+        f.subsystem.index >= 0 ? watch->info->subsystem_names[f.subsystem.index] : NULL;
     snprintf(f.detail, sizeof f.detail, "%s%.60s%s%.170s", where ? "subsystem '" : "",
              where ? where : "", where ? "': " : "", failures.first_message);
     yk_finding_set(&f, "min_step", failures.min_step);

@@ -56,11 +56,11 @@ static yk_status try_ratio(const search *s, int i, double ratio, yk_surrogate_fa
 {
     /* The kinds of both sides, and of their ports. */
     const yk_interface_def *interface = &s->info->interfaces[i];
-    const int sides[2] = {interface->wrench_subsystem, interface->motion_subsystem};
+    const int sides[2] = {interface->wrench_subsystem.index, interface->motion_subsystem.index};
     const yk_port *ports;
-    yk_subsystem *part = s->info->subsystems[interface->wrench_subsystem];
+    yk_subsystem *part = s->info->subsystems[interface->wrench_subsystem.index];
     part->ops->ports(part, &ports);
-    yk_port_kind kind = ports[interface->wrench_port].kind;
+    yk_port_kind kind = ports[interface->wrench_port.index].kind;
 
     /* Two free masses of this ratio, coupled like the interface. */
     yk_surrogate pair;
@@ -169,7 +169,7 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
     yk_finding f =
         yk_finding_of(YK_FINDING_MASS_RATIO, diverges ? YK_CAUSE_NO_CONVERGENCE : YK_CAUSE_UNSTABLE,
                       p->mass_ratio);
-    f.interface_index = i;
+    f.interface_index = (yk_interface_id){i};
     f.limit = limit;
     snprintf(f.detail, sizeof f.detail, "%s", axes[p->axis]);
     yk_finding_set(&f, "others", others);
@@ -194,12 +194,13 @@ static void add_finding(const search *s, int i, double limit, yk_surrogate_fate 
 
     /* One wrench on both sides instead of motion and wrench: works for any masses, without
      * iterations. */
-    const yk_subsystem_ops *a = s->info->subsystems[interface->wrench_subsystem]->ops;
-    const yk_subsystem *second = s->info->subsystems[interface->motion_subsystem];
+    const yk_subsystem_ops *a = s->info->subsystems[interface->wrench_subsystem.index]->ops;
+    const yk_subsystem *second = s->info->subsystems[interface->motion_subsystem.index];
     const yk_subsystem_ops *b = second->ops;
     const yk_port *ports;
     b->ports(second, &ports);
-    bool both_take = ports[interface->motion_port].allowed_causalities & YK_CAUSALITY_WRENCH_INPUT;
+    bool both_take =
+        ports[interface->motion_port.index].allowed_causalities & YK_CAUSALITY_WRENCH_INPUT;
     bool a_predicts = a->step_model || a->interface_model;
     bool b_predicts = b->step_model || b->interface_model;
     if (fate != YK_SURROGATE_NOT_CONVERGED && !iterates(s) && both_take) {
@@ -247,7 +248,8 @@ static void report_wire_loops(yk_system *system, const yk_scenario_info *info,
 
         /* A delay is a remedy only for a loop that tolerates it. */
         yk_changes changes = {0};
-        yk_changes_add(&changes, "wires.%.120s.sample_and_hold=true", info->wires[loop.wire].name);
+        yk_changes_add(&changes, "wires.%.120s.sample_and_hold=true",
+                       info->wires[loop.wire.index].name);
         if (!grows && !loop.coupled)
             yk_finding_change(&f, &changes);
         yk_finding_add(report, &f);

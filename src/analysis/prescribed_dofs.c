@@ -56,19 +56,20 @@ static void fill_directions(const yk_scenario_info *info, int subsystem, workspa
     int row = 0;
     for (int i = 0; i < info->interface_count; i++) {
         const yk_interface_def *def = &info->interfaces[i];
-        if (def->motion_subsystem != subsystem)
+        if (def->motion_subsystem.index != subsystem)
             continue;
 
         yk_port_value value = {.motion.orientation = {1, 0, 0, 0}};
-        part->ops->get_port_value(part, def->motion_port, &value);
-        bool scalar = ports[def->motion_port].kind == YK_PORT_SCALAR;
+        part->ops->get_port_value(part, def->motion_port.index, &value);
+        bool scalar = ports[def->motion_port.index].kind == YK_PORT_SCALAR;
 
         for (int k = 0; k < 6; k++) {
             if (!(def->constrained_axes >> k & 1))
                 continue;
 
             yk_vec3 axis = yk_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
-            double *along = w->along + row * w->size + w->first[def->motion_port] + 3 * (k / 3);
+            double *along =
+                w->along + row * w->size + w->first[def->motion_port.index] + 3 * (k / 3);
             if (scalar) {
                 along[0] = axis.x;
             } else {
@@ -109,13 +110,13 @@ static yk_status count_freedoms(yk_context *context, const yk_scenario_info *inf
 
     for (int i = 0; i < info->interface_count; i++) {
         const yk_interface_def *def = &info->interfaces[i];
-        bool second = def->motion_subsystem == subsystem;
-        if (!second && def->wrench_subsystem != subsystem)
+        bool second = def->motion_subsystem.index == subsystem;
+        if (!second && def->wrench_subsystem.index != subsystem)
             continue;
 
-        int port = def->wrench_port;
+        int port = def->wrench_port.index;
         if (second)
-            port = def->motion_port;
+            port = def->motion_port.index;
         if (!(ports[port].allowed_causalities & YK_CAUSALITY_WRENCH_INPUT))
             return YK_ERROR_CAPABILITY;
 
@@ -182,7 +183,7 @@ static yk_status count_freedoms(yk_context *context, const yk_scenario_info *inf
 }
 
 yk_status yk_scenario_prescribed_dofs(yk_context *context, const yk_scenario_def *def,
-                                      int subsystem, yk_prescribed_dofs *freedoms)
+                                      yk_subsystem_id subsystem, yk_prescribed_dofs *freedoms)
 {
     /* Build it again, because other connections of its ports change it. */
     *freedoms = (yk_prescribed_dofs){0};
@@ -193,7 +194,8 @@ yk_status yk_scenario_prescribed_dofs(yk_context *context, const yk_scenario_def
     if (status == YK_OK)
         status = yk_scenario_load(context, def, diagnostics, &scenario);
     if (!YK_FAILED(status))
-        status = count_freedoms(context, yk_scenario_get_info(scenario), subsystem, &w, freedoms);
+        status =
+            count_freedoms(context, yk_scenario_get_info(scenario), subsystem.index, &w, freedoms);
 
     yk_free(context, w.first);
     yk_free(context, w.inverse_mass);

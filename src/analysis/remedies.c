@@ -123,10 +123,10 @@ bool yk_scheme_fits(const yk_scheme_ops *scheme, const yk_scenario_info *info)
     for (int i = 0; i < info->interface_count; i++) {
         const yk_interface_def *def = &info->interfaces[i];
         const yk_port_pair joined = {
-            .subsystem = {info->subsystems[def->wrench_subsystem],
-                          info->subsystems[def->motion_subsystem]},
-            .subsystem_index = {def->wrench_subsystem, def->motion_subsystem},
-            .port = {def->wrench_port, def->motion_port},
+            .subsystem = {info->subsystems[def->wrench_subsystem.index],
+                          info->subsystems[def->motion_subsystem.index]},
+            .subsystem_index = {def->wrench_subsystem.index, def->motion_subsystem.index},
+            .port = {def->wrench_port.index, def->motion_port.index},
         };
         yk_causality takes[2] = {YK_CAUSALITY_WRENCH_INPUT, YK_CAUSALITY_MOTION_INPUT};
         if (scheme->second_side_causality)
@@ -156,8 +156,8 @@ yk_finding yk_finding_of(yk_finding_kind kind, yk_finding_cause cause, double va
         .kind = kind,
         .cause = cause,
         .severity = serious ? YK_FINDING_SEVERITY_SERIOUS : YK_FINDING_SEVERITY_WARNING,
-        .subsystem = -1,
-        .interface_index = -1,
+        .subsystem = {-1},
+        .interface_index = {-1},
         .time = NAN,
         .value = value,
         .limit = rule->serious,

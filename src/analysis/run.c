@@ -174,21 +174,21 @@ static void add_text(run *r, const char *what, double value, const char *text)
     r->figures[r->figure_count - 1].text = text;
 }
 
-bool yk_run_max_contact_residual(yk_scenario *scenario, int subsystem, double *residual)
+bool yk_run_max_contact_residual(yk_scenario *scenario, yk_subsystem_id subsystem, double *residual)
 {
     yk_system *system;
     if (!scenario || yk_scenario_system(scenario, &system) != YK_OK)
         return false;
 
     int count = yk_scenario_get_info(scenario)->subsystem_count;
-    if (subsystem < 0 || subsystem >= count) {
+    if (subsystem.index < 0 || subsystem.index >= count) {
         yk_fail(yk_system_context(system), YK_ERROR_ARGUMENT,
-                "%s: there is no subsystem %d; the ids are 0 to %d", __func__, subsystem,
+                "%s: there is no subsystem %d; the ids are 0 to %d", __func__, subsystem.index,
                 count - 1);
         return false;
     }
 
-    return yk_watch_channel(system, yk_scenario_get_info(scenario), subsystem,
+    return yk_watch_channel(system, yk_scenario_get_info(scenario), subsystem.index,
                             "max_contact_residual", residual);
 }
 
@@ -224,11 +224,12 @@ static void add_statistics(run *r)
     /* ... of its subsystems ... */
     for (int i = 0; i < info->subsystem_count; i++) {
         const char *name = info->subsystem_names[i];
-        yk_subsystem_statistics part = yk_system_subsystem_statistics(r->system, i);
+        yk_subsystem_statistics part =
+            yk_system_subsystem_statistics(r->system, (yk_subsystem_id){i});
         add_figure(r, name, "calls", (double)part.calls, "");
         add_figure(r, name, "wall_time", part.wall_time, "s");
         double residual;
-        if (yk_run_max_contact_residual(r->scenario, i, &residual))
+        if (yk_run_max_contact_residual(r->scenario, (yk_subsystem_id){i}, &residual))
             add_figure(r, name, "max_contact_residual", residual, "m/s");
         double unresolved;
         if (yk_watch_channel(r->system, info, i, "unsolved_step_fraction", &unresolved))
@@ -241,7 +242,8 @@ static void add_statistics(run *r)
     /* ... and of its interfaces: largest gaps, and the energy that they created. */
     for (int i = 0; i < info->interface_count; i++) {
         const char *name = info->interfaces[i].name;
-        yk_interface_statistics interface = yk_system_interface_statistics(r->system, i);
+        yk_interface_statistics interface =
+            yk_system_interface_statistics(r->system, (yk_interface_id){i});
         add_figure(r, name, "max_gap_position", interface.max_gap.position, "m");
         add_figure(r, name, "max_gap_rotation", interface.max_gap.rotation, "rad");
         add_figure(r, name, "max_gap_velocity", interface.max_gap.velocity, "m/s");
@@ -323,9 +325,10 @@ static yk_status end_record(run *r, yk_status outcome, const char *failure)
             add_text(r, name, NAN, f->message);
             snprintf(name, sizeof name, "findings.%d.is_serious", i + 1);
             add_figure(r, "", name, f->severity == YK_FINDING_SEVERITY_SERIOUS, "");
-            if (f->interface_index >= 0) {
+            if (f->interface_index.index >= 0) {
                 snprintf(name, sizeof name, "findings.%d.interface", i + 1);
-                add_text(r, name, f->interface_index, r->info->interfaces[f->interface_index].name);
+                add_text(r, name, f->interface_index.index,
+                         r->info->interfaces[f->interface_index.index].name);
             }
 
             /* The kind of a remedy, and its overrides line by line. */
@@ -655,7 +658,7 @@ static yk_status run_with_report(yk_context *context, yk_scenario *scenario,
         bool numerical = status == YK_ERROR_DIVERGED || status == YK_ERROR_NOT_FINITE;
         bool may_try = def->remedy_scenario && (!YK_FAILED(status) || numerical) &&
                        yk_report_serious(r.report, &kind) && !r.info->partners &&
-                       yk_system_first_without_state(r.system) < 0;
+                       yk_system_first_without_state(r.system).index < 0;
         if (may_try)
             yk_remedies_try(context, r.info, def, r.report);
 

@@ -156,7 +156,7 @@ void yk_trial_run(const yk_trial_def *def, yk_trial *trial)
     double all_weights = 0;
 
     for (int i = 0; runs && i < info->subsystem_count; i++) {
-        yk_subsystem_statistics s = yk_system_subsystem_statistics(system, i);
+        yk_subsystem_statistics s = yk_system_subsystem_statistics(system, (yk_subsystem_id){i});
         double weight = 1;
         if (def->weights)
             weight = def->weights[i];

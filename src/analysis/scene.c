@@ -38,8 +38,8 @@ static yk_status fill_bodies(yk_scene *scene)
             for (int k = 0; list[i].part_index != part && k < scene->info->subsystem_count; k++) {
                 int number;
                 yk_transform transform;
-                const yk_subsystem *shown =
-                    yk_system_visible_subsystem(scene->system, k, &number, &transform);
+                const yk_subsystem *shown = yk_system_visible_subsystem(
+                    scene->system, (yk_subsystem_id){k}, &number, &transform);
                 if (shown != moving->subsystem || number != list[i].part_index)
                     continue;
 
@@ -135,20 +135,21 @@ static yk_status fill_points_and_links(yk_scene *scene)
 
     for (int i = 0; i < info->interface_count; i++) {
         const yk_interface_def *def = &info->interfaces[i];
-        const yk_subsystem *side = info->subsystems[def->wrench_subsystem];
+        const yk_subsystem *side = info->subsystems[def->wrench_subsystem.index];
         const yk_port *ports;
         side->ops->ports(side, &ports);
         yk_connection_kind kind = YK_CONNECTION_SCALAR;
-        if (ports[def->wrench_port].kind == YK_PORT_MARKER)
+        if (ports[def->wrench_port.index].kind == YK_PORT_MARKER)
             kind = YK_CONNECTION_MARKERS;
-        scene->links[count++] =
-            (yk_record_connection){def->name, kind, def->wrench_subsystem, def->motion_subsystem};
+        scene->links[count++] = (yk_record_connection){def->name, kind, def->wrench_subsystem.index,
+                                                       def->motion_subsystem.index};
     }
 
     for (int i = 0; i < info->wire_count; i++) {
         const yk_wire_def *def = &info->wires[i];
-        scene->links[count++] = (yk_record_connection){
-            def->name, YK_CONNECTION_WIRE, def->source_subsystem, def->target_subsystem};
+        scene->links[count++] =
+            (yk_record_connection){def->name, YK_CONNECTION_WIRE, def->source_subsystem.index,
+                                   def->target_subsystem.index};
     }
 
     return YK_OK;
@@ -179,7 +180,8 @@ yk_status yk_scene_open(yk_context *context, const yk_system *system, const yk_s
     for (int i = 0; i < info->subsystem_count; i++) {
         int part;
         yk_transform transform;
-        const yk_subsystem *shown = yk_system_visible_subsystem(system, i, &part, &transform);
+        const yk_subsystem *shown =
+            yk_system_visible_subsystem(system, (yk_subsystem_id){i}, &part, &transform);
         const yk_scene_ops *ops = shown->ops->scene;
         bool known = false;
         for (int k = 0; k < scene->moving_count; k++)
@@ -316,25 +318,26 @@ void yk_scene_read(yk_scene *scene)
      * ... */
     float *watch = wrench;
     for (int i = 0; i < scene->info->subsystem_count; i++) {
-        yk_energy_balance balance = yk_system_energy_balance(scene->system, i);
+        yk_energy_balance balance = yk_system_energy_balance(scene->system, (yk_subsystem_id){i});
         *watch++ = balance.known ? (float)balance.numerical : NAN;
         for (int k = 1; k < YK_MONITOR_SUBSYSTEM_VALUES; k++) {
             int channel = scene->told[YK_MONITOR_SUBSYSTEM_VALUES * i + k];
             double value = NAN;
             if (channel >= 0)
-                yk_system_read_channel(scene->system, i, channel, &value);
+                yk_system_read_channel(scene->system, (yk_subsystem_id){i}, channel, &value);
             *watch++ = (float)value;
         }
     }
 
     /* ... of interfaces gaps, energies and oscillations; and iterations. */
     for (int i = 0; i < scene->info->interface_count; i++) {
-        yk_interface_gap gap = yk_system_interface_gap(scene->system, i);
+        yk_interface_gap gap = yk_system_interface_gap(scene->system, (yk_interface_id){i});
         *watch++ = (float)gap.position;
         *watch++ = (float)gap.rotation;
         *watch++ = (float)gap.velocity;
         *watch++ = (float)gap.angular_velocity;
-        *watch++ = (float)yk_system_interface_statistics(scene->system, i).energy_created;
+        *watch++ = (float)yk_system_interface_statistics(scene->system, (yk_interface_id){i})
+                       .energy_created;
         double swing = NAN;
         if (i < scene->watch->count)
             swing = scene->watch->interfaces[i].ripple.swing;

@@ -46,7 +46,7 @@ static yk_stability_report empty_report(void)
         .coupling_growth = NAN,
         .stable_step = NAN,
         .remedy_radius = NAN,
-        .unstable_subsystem = -1,
+        .unstable_subsystem = {-1},
     };
 }
 

@@ -408,9 +408,10 @@ static void attribute_to_coupling(yk_comparison *c, const yk_growth *growth)
     /* Unless a solver is unstable: a subsystem whose growth alone is at least half of that of the
      * scheme, and which does not grow at a finer step. */
     double notable = fmax(growth_limit(info), 0.5 * rate->rate);
-    r->unstable_subsystem = -1;
+    r->unstable_subsystem = YK_NULL_SUBSYSTEM;
 
-    for (int i = 0; r->unstable_subsystem < 0 && i < info->subsystem_count && has_time(c); i++) {
+    for (int i = 0; r->unstable_subsystem.index < 0 && i < info->subsystem_count && has_time(c);
+         i++) {
         yk_growth coarse;
         yk_growth fine;
         report_progress(c, "subsystem '%s' alone", info->subsystem_names[i]);
@@ -421,10 +422,10 @@ static void attribute_to_coupling(yk_comparison *c, const yk_growth *growth)
         if (!measure_alone(c, i, ldexp(rate->step, -3), &fine))
             continue;
         if (fine.rate < 0.25 * coarse.rate)
-            r->unstable_subsystem = i;
+            r->unstable_subsystem = (yk_subsystem_id){i};
     }
 
-    if (r->unstable_subsystem >= 0)
+    if (r->unstable_subsystem.index >= 0)
         r->verdict = YK_VERDICT_UNSTABLE_SOLVER;
 }
 
@@ -497,8 +498,8 @@ static void judge_merged(yk_comparison *c, const yk_growth *growth)
 
     r->verdict = YK_VERDICT_UNSTABLE_SOLVER;
     r->coupling_growth = exp(growth->rate * growth->step);
-    r->unstable_subsystem = 0;
-    if (r->modes[0].subsystem >= 0)
+    r->unstable_subsystem = (yk_subsystem_id){0};
+    if (r->modes[0].subsystem.index >= 0)
         r->unstable_subsystem = r->modes[0].subsystem;
 }
 
@@ -828,17 +829,17 @@ yk_status yk_compare_remedies(yk_comparison *c)
     /* Exchange the two sides of the interface that drives the mode. */
     int number = -1;
     if (r->mode_count > 0)
-        number = r->modes[r->critical_mode].interface;
+        number = r->modes[r->critical_mode].interface.index;
     else if (info->interface_count == 1)
         number = 0;
     if (number >= 0) {
         const yk_interface_def *def = &info->interfaces[number];
         yk_changes changes = {0};
         yk_changes_add(&changes, "interfaces.%s.between=[%s.%s, %s.%s]", def->name,
-                       info->subsystem_names[def->motion_subsystem],
-                       port_name(info, def->motion_subsystem, def->motion_port),
-                       info->subsystem_names[def->wrench_subsystem],
-                       port_name(info, def->wrench_subsystem, def->wrench_port));
+                       info->subsystem_names[def->motion_subsystem.index],
+                       port_name(info, def->motion_subsystem.index, def->motion_port.index),
+                       info->subsystem_names[def->wrench_subsystem.index],
+                       port_name(info, def->wrench_subsystem.index, def->wrench_port.index));
         if (has_time(c) && try_remedy(c, &changes))
             return YK_OK;
     }

@@ -455,7 +455,7 @@ static yk_status look_along(inquiry *q, const double *vector)
 
         for (int i = 0; i < info->subsystem_count; i++) {
             yk_energy energy;
-            if (yk_system_energy(map->system, i, &energy))
+            if (yk_system_energy(map->system, (yk_subsystem_id){i}, &energy))
                 q->kinetic[i] += factor * energy.kinetic;
             else
                 q->kinetic[i] = NAN;
@@ -478,11 +478,14 @@ static yk_status look_along(inquiry *q, const double *vector)
             const mover *m = &q->movers[i];
             double *position = q->positions[run] + 3 * (size_t)i;
             if (m->channel >= 0) {
-                yk_system_read_channel(map->system, m->subsystem, m->channel, position);
+                yk_system_read_channel(map->system, (yk_subsystem_id){m->subsystem}, m->channel,
+                                       position);
                 continue;
             }
 
-            yk_vec3 p = yk_system_port_value(map->system, m->subsystem, m->port)->motion.position;
+            yk_vec3 p = yk_system_port_value(map->system, (yk_subsystem_id){m->subsystem},
+                                             (yk_port_id){m->port})
+                            ->motion.position;
             position[0] = p.x;
             position[1] = p.y;
             position[2] = p.z;
@@ -507,10 +510,10 @@ static yk_status look_along(inquiry *q, const double *vector)
     double square = q->amplitude * q->amplitude;
     for (int i = 0; i < 2 * info->interface_count; i++) {
         const yk_interface_def *def = &info->interfaces[i / 2];
-        const yk_subsystem *part = info->subsystems[def->wrench_subsystem];
+        const yk_subsystem *part = info->subsystems[def->wrench_subsystem.index];
         const yk_port *ports;
         part->ops->ports(part, &ports);
-        bool marker = ports[def->wrench_port].kind == YK_PORT_MARKER;
+        bool marker = ports[def->wrench_port.index].kind == YK_PORT_MARKER;
         q->work[i / 2] += work_on(&q->sides[0][i], &q->sides[1][i], marker) / square;
     }
 
@@ -606,20 +609,20 @@ yk_status yk_stability_describe(yk_step_map *map, const yk_scenario_info *info, 
         /* The interface with the largest work. */
         bool merged = yk_scheme_traits(&info->scheme) & YK_SCHEME_MERGES;
         double most = -1;
-        mode->interface = -1;
+        mode->interface = YK_NULL_INTERFACE;
 
         for (int i = 0; !merged && i < info->interface_count; i++) {
             if (!(fabs(q.work[i]) > most))
                 continue;
 
             most = fabs(q.work[i]);
-            mode->interface = i;
+            mode->interface = (yk_interface_id){i};
         }
 
         /* The subsystem with the largest part of the kinetic energy. */
         double sum = 0;
         most = -1;
-        mode->subsystem = -1;
+        mode->subsystem = YK_NULL_SUBSYSTEM;
 
         for (int i = 0; i < info->subsystem_count; i++) {
             double size = fabs(q.kinetic[i]);
@@ -628,12 +631,12 @@ yk_status yk_stability_describe(yk_step_map *map, const yk_scenario_info *info, 
                 continue;
 
             most = size;
-            mode->subsystem = i;
+            mode->subsystem = (yk_subsystem_id){i};
         }
 
         mode->kinetic_fraction = most / sum;
         if (!isfinite(mode->kinetic_fraction)) {
-            mode->subsystem = -1;
+            mode->subsystem = YK_NULL_SUBSYSTEM;
             mode->kinetic_fraction = NAN;
         }
 

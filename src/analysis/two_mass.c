@@ -159,8 +159,8 @@ yk_status yk_two_mass_radius(yk_context *context, const yk_two_mass_model *model
     }
 
     yk_interface_def joint = {.name = "joint",
-                              .wrench_subsystem = 0,
-                              .motion_subsystem = 1,
+                              .wrench_subsystem = {0},
+                              .motion_subsystem = {1},
                               .constrained_axes = YK_AXIS_X};
     yk_system_description def = {
         .subsystems = masses,

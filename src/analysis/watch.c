@@ -22,8 +22,8 @@ static const yk_port_value *wrench_side(const yk_watch *watch, int i)
 static const yk_motion *side_motion(const yk_watch *watch, int i, int side)
 {
     const yk_interface_def *def = &watch->info->interfaces[i];
-    int subsystem = side == 0 ? def->wrench_subsystem : def->motion_subsystem;
-    int port = side == 0 ? def->wrench_port : def->motion_port;
+    yk_subsystem_id subsystem = side == 0 ? def->wrench_subsystem : def->motion_subsystem;
+    yk_port_id port = side == 0 ? def->wrench_port : def->motion_port;
     return &yk_system_port_value(watch->system, subsystem, port)->motion;
 }
 
@@ -107,7 +107,8 @@ static int find_maker(const yk_watch *watch)
     int worst = -1;
     double most = -INFINITY;
     for (int i = 0; i < watch->count; i++) {
-        double made = yk_system_interface_statistics(watch->system, i).energy_created;
+        double made =
+            yk_system_interface_statistics(watch->system, (yk_interface_id){i}).energy_created;
         if (made > most || isnan(made)) {
             most = made;
             worst = i;
@@ -127,7 +128,7 @@ static void observe_sides(yk_watch *watch, int i)
     w->force_squares += yk_v3_norm2(value->wrench.force);
     w->torque_squares += yk_v3_norm2(value->wrench.torque);
 
-    const int sides[2] = {def->wrench_subsystem, def->motion_subsystem};
+    const yk_subsystem_id sides[2] = {def->wrench_subsystem, def->motion_subsystem};
     for (int k = 0; k < 2; k++) {
         yk_energy_balance b = yk_system_energy_balance(watch->system, sides[k]);
         double released = fabs(b.potential - w->initial_potential[k]);
@@ -196,7 +197,7 @@ yk_status yk_watch_step(yk_watch *watch, int64_t step)
         /* Gaps and motions at intervals. */
         if (look) {
             const yk_motion *a = &wrench_side(watch, i)->motion;
-            yk_interface_gap gap = yk_system_interface_gap(watch->system, i);
+            yk_interface_gap gap = yk_system_interface_gap(watch->system, (yk_interface_id){i});
             w->travel = fmax(w->travel, yk_v3_norm(yk_v3_sub(a->position, w->origin)));
             w->gap_squares += gap.velocity * gap.velocity;
             w->speed_squares += yk_v3_norm2(a->velocity);
@@ -207,12 +208,13 @@ yk_status yk_watch_step(yk_watch *watch, int64_t step)
 
         /* Drift shows in the largest gaps of growing parts of the run. */
         if (step == quarter) {
-            w->quarter = yk_system_interface_statistics(watch->system, i).max_gap;
+            w->quarter =
+                yk_system_interface_statistics(watch->system, (yk_interface_id){i}).max_gap;
             w->quarter_travel = w->travel;
         }
 
         if (step == half) {
-            w->half = yk_system_interface_statistics(watch->system, i).max_gap;
+            w->half = yk_system_interface_statistics(watch->system, (yk_interface_id){i}).max_gap;
             w->half_travel = w->travel;
         }
     }
@@ -228,8 +230,8 @@ yk_status yk_watch_step(yk_watch *watch, int64_t step)
         const yk_interface_def *interface = &info->interfaces[worst];
         snprintf(where, sizeof where,
                  ", most of it made at interface '%.60s' between '%.60s' and '%.60s'",
-                 interface->name, info->subsystem_names[interface->wrench_subsystem],
-                 info->subsystem_names[interface->motion_subsystem]);
+                 interface->name, info->subsystem_names[interface->wrench_subsystem.index],
+                 info->subsystem_names[interface->motion_subsystem.index]);
     }
 
     yk_status status = YK_ERROR_DIVERGED;
@@ -318,7 +320,7 @@ bool yk_watch_channel(yk_system *system, const yk_scenario_info *info, int subsy
     if (channel < 0)
         return false;
 
-    yk_system_read_channel(system, subsystem, channel, value);
+    yk_system_read_channel(system, (yk_subsystem_id){subsystem}, channel, value);
     return true;
 }
 

@@ -4,6 +4,7 @@
 #define YK_BASE_BUILDER_H
 
 #include "yoke/base.h"
+#include "yoke/ids.h"
 
 enum { YK_BUILDING_MESSAGE = 512 };
 

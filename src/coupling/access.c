@@ -54,22 +54,26 @@ static yk_status check_bodies(const yk_system *system, const char *function, int
                        system->parts[subsystem].name, range->participant->subsystem->ops->kind);
     if (first >= 0 && count >= 0 && first <= range->count && count <= range->count - first)
         return YK_OK;
+    if (first == YK_NO_ID)
+        return yk_fail(system->context, YK_ERROR_ARGUMENT,
+                       "%s: the id of the body is null, because it was not found or not added",
+                       function);
     return yk_fail(system->context, YK_ERROR_ARGUMENT,
                    "%s: bodies %d to %d of subsystem '%s' do not exist; it has %d", function, first,
                    first + count - 1, system->parts[subsystem].name, range->count);
 }
 
-int yk_system_body_count(const yk_system *system, int subsystem)
+int yk_system_body_count(const yk_system *system, yk_subsystem_id subsystem)
 {
-    return find_bodies(system, __func__, subsystem).count;
+    return find_bodies(system, __func__, subsystem.index).count;
 }
 
-const char *yk_system_body_name(const yk_system *system, int subsystem, int body)
+const char *yk_system_body_name(const yk_system *system, yk_subsystem_id subsystem, yk_body_id body)
 {
-    body_range range = find_bodies(system, __func__, subsystem);
-    if (check_bodies(system, __func__, subsystem, &range, body, 1) != YK_OK)
+    body_range range = find_bodies(system, __func__, subsystem.index);
+    if (check_bodies(system, __func__, subsystem.index, &range, body.index, 1) != YK_OK)
         return NULL;
-    return range.ops->name(range.participant->subsystem, range.first + body);
+    return range.ops->name(range.participant->subsystem, range.first + body.index);
 }
 
 static const char *name_in_range(const void *list, int index)
@@ -78,26 +82,26 @@ static const char *name_in_range(const void *list, int index)
     return range->ops->name(range->participant->subsystem, range->first + index);
 }
 
-int yk_system_find_body(const yk_system *system, int subsystem, const char *name)
+yk_body_id yk_system_find_body(const yk_system *system, yk_subsystem_id subsystem, const char *name)
 {
-    body_range range = find_bodies(system, __func__, subsystem);
+    body_range range = find_bodies(system, __func__, subsystem.index);
     if (!range.participant || !yk_system_has_memory(system, __func__, "name", name))
-        return -1;
+        return YK_NULL_BODY;
     for (int i = 0; i < range.count; i++) {
         const char *other = name_in_range(&range, i);
         if (other && strcmp(other, name) == 0)
-            return i;
+            return (yk_body_id){i};
     }
 
     yk_system_report_not_found(system, __func__, "body", name, name_in_range, &range, range.count);
-    return -1;
+    return YK_NULL_BODY;
 }
 
-yk_status yk_system_read_bodies(const yk_system *system, int subsystem, int first, int count,
-                                yk_body_state *states)
+yk_status yk_system_read_bodies(const yk_system *system, yk_subsystem_id subsystem,
+                                yk_body_id first, int count, yk_body_state *states)
 {
-    body_range range = find_bodies(system, __func__, subsystem);
-    yk_status status = check_bodies(system, __func__, subsystem, &range, first, count);
+    body_range range = find_bodies(system, __func__, subsystem.index);
+    yk_status status = check_bodies(system, __func__, subsystem.index, &range, first.index, count);
     if (status != YK_OK)
         return status;
     if (count > 0 && !states)
@@ -105,7 +109,7 @@ yk_status yk_system_read_bodies(const yk_system *system, int subsystem, int firs
                        __func__);
 
     const yk_participant *p = range.participant;
-    range.ops->read(p->subsystem, range.first + first, count, states);
+    range.ops->read(p->subsystem, range.first + first.index, count, states);
     if (!p->transform)
         return YK_OK;
 
@@ -141,11 +145,11 @@ static bool is_valid_state(const yk_body_state *state)
            yk_v3_finite(state->angular_velocity) && fabs(yk_q_norm(state->orientation) - 1) < 1e-6;
 }
 
-yk_status yk_system_set_bodies(yk_system *system, int subsystem, int first, int count,
-                               const yk_body_state *states)
+yk_status yk_system_set_bodies(yk_system *system, yk_subsystem_id subsystem, yk_body_id first,
+                               int count, const yk_body_state *states)
 {
-    body_range range = find_bodies(system, __func__, subsystem);
-    yk_status status = check_bodies(system, __func__, subsystem, &range, first, count);
+    body_range range = find_bodies(system, __func__, subsystem.index);
+    yk_status status = check_bodies(system, __func__, subsystem.index, &range, first.index, count);
     if (status != YK_OK)
         return status;
     if (count == 0)
@@ -159,19 +163,19 @@ yk_status yk_system_set_bodies(yk_system *system, int subsystem, int first, int 
         return YK_ERROR_MEMORY;
 
     yk_participant *p = range.participant;
-    const char *name = system->parts[subsystem].name;
+    const char *name = system->parts[subsystem.index].name;
     for (int i = 0; status == YK_OK && i < count; i++) {
         if (!is_valid_state(&states[i]))
             status = yk_fail(system->context, YK_ERROR_ARGUMENT,
                              "%s: the state of body %d of subsystem '%s' is not finite, or its "
                              "orientation is not a unit quaternion",
-                             __func__, first + i, name);
+                             __func__, first.index + i, name);
         own[i] = p->transform ? to_participant(p->transform, &states[i]) : states[i];
         own[i].orientation = yk_q_unit(own[i].orientation);
     }
 
     if (status == YK_OK) {
-        status = range.ops->set_states(p->subsystem, range.first + first, count, own);
+        status = range.ops->set_states(p->subsystem, range.first + first.index, count, own);
         if (status != YK_OK)
             yk_fail(system->context, status, "%s: subsystem '%s': %s", __func__, name,
                     yk_participant_message(p));
@@ -218,18 +222,18 @@ static yk_pending_wrench *find_pending(yk_system *system, int participant, int b
     return made;
 }
 
-yk_status yk_system_apply_body_wrench(yk_system *system, int subsystem, int body, yk_wrench wrench,
-                                      const yk_vec3 *point)
+yk_status yk_system_apply_body_wrench(yk_system *system, yk_subsystem_id subsystem, yk_body_id body,
+                                      yk_wrench wrench, const yk_vec3 *point)
 {
-    body_range range = find_bodies(system, __func__, subsystem);
-    yk_status status = check_bodies(system, __func__, subsystem, &range, body, 1);
+    body_range range = find_bodies(system, __func__, subsystem.index);
+    yk_status status = check_bodies(system, __func__, subsystem.index, &range, body.index, 1);
     if (status != YK_OK)
         return status;
     if (!yk_v3_finite(wrench.force) || !yk_v3_finite(wrench.torque) ||
         (point && !yk_v3_finite(*point)))
         return yk_fail(system->context, YK_ERROR_ARGUMENT,
-                       "%s: the wrench on body %d of subsystem '%s' is not finite", __func__, body,
-                       system->parts[subsystem].name);
+                       "%s: the wrench on body %d of subsystem '%s' is not finite", __func__,
+                       body.index, system->parts[subsystem.index].name);
 
     if (point) {
         yk_body_state state;
@@ -249,7 +253,7 @@ yk_status yk_system_apply_body_wrench(yk_system *system, int subsystem, int body
     }
 
     int participant = (int)(p - system->participants);
-    yk_pending_wrench *pending = find_pending(system, participant, range.first + body);
+    yk_pending_wrench *pending = find_pending(system, participant, range.first + body.index);
     if (!pending)
         return YK_ERROR_MEMORY;
 
@@ -257,7 +261,7 @@ yk_status yk_system_apply_body_wrench(yk_system *system, int subsystem, int body
     status = range.ops->set_wrench(p->subsystem, pending->body, &sum);
     if (status != YK_OK)
         return yk_fail(system->context, status, "%s: subsystem '%s': %s", __func__,
-                       system->parts[subsystem].name, yk_participant_message(p));
+                       system->parts[subsystem.index].name, yk_participant_message(p));
 
     pending->wrench = sum;
     if (system->phase == YK_PHASE_BEFORE_STEP)
@@ -294,11 +298,11 @@ void yk_system_clear_wrenches(yk_system *system)
 
 /* Contacts ------------------------------------------------------------------------------------- */
 
-int yk_system_read_contacts(const yk_system *system, int subsystem, yk_contact_point *contacts,
-                            int capacity)
+int yk_system_read_contacts(const yk_system *system, yk_subsystem_id subsystem,
+                            yk_contact_point *contacts, int capacity)
 {
     if (!yk_system_has_started(system, __func__) ||
-        !yk_system_has_subsystem(system, __func__, subsystem))
+        !yk_system_has_subsystem(system, __func__, subsystem.index))
         return 0;
     if (capacity < 0 || (capacity > 0 && !contacts)) {
         yk_fail(system->context, YK_ERROR_ARGUMENT, "%s: the array of contacts is missing",
@@ -306,7 +310,7 @@ int yk_system_read_contacts(const yk_system *system, int subsystem, yk_contact_p
         return 0;
     }
 
-    const yk_participant *p = &system->participants[system->parts[subsystem].participant];
+    const yk_participant *p = &system->participants[system->parts[subsystem.index].participant];
     const yk_contact_point_ops *ops = p->subsystem->ops->contact_points;
     if (!ops)
         return 0;
@@ -343,23 +347,24 @@ static yk_subsystem *find_parameters(const yk_system *system, const char *functi
     return object;
 }
 
-int yk_system_parameter_count(const yk_system *system, int subsystem)
+int yk_system_parameter_count(const yk_system *system, yk_subsystem_id subsystem)
 {
     const yk_parameter *list;
     int count;
-    find_parameters(system, __func__, subsystem, &list, &count);
+    find_parameters(system, __func__, subsystem.index, &list, &count);
     return count;
 }
 
-const yk_parameter *yk_system_parameter_at(const yk_system *system, int subsystem, int parameter)
+const yk_parameter *yk_system_parameter_at(const yk_system *system, yk_subsystem_id subsystem,
+                                           yk_parameter_id parameter)
 {
     const yk_parameter *list;
     int count;
-    find_parameters(system, __func__, subsystem, &list, &count);
-    if (!yk_system_has_subsystem(system, __func__, subsystem) ||
-        !yk_system_has_parameter(system, __func__, parameter, count))
+    find_parameters(system, __func__, subsystem.index, &list, &count);
+    if (!yk_system_has_subsystem(system, __func__, subsystem.index) ||
+        !yk_system_has_parameter(system, __func__, parameter.index, count))
         return NULL;
-    return &list[parameter];
+    return &list[parameter.index];
 }
 
 static const char *name_of_parameter(const void *list, int index)
@@ -367,58 +372,61 @@ static const char *name_of_parameter(const void *list, int index)
     return ((const yk_parameter *)list)[index].name;
 }
 
-int yk_system_find_parameter(const yk_system *system, int subsystem, const char *name)
+yk_parameter_id yk_system_find_parameter(const yk_system *system, yk_subsystem_id subsystem,
+                                         const char *name)
 {
     const yk_parameter *list;
     int count;
-    find_parameters(system, __func__, subsystem, &list, &count);
-    if (!yk_system_has_subsystem(system, __func__, subsystem) ||
+    find_parameters(system, __func__, subsystem.index, &list, &count);
+    if (!yk_system_has_subsystem(system, __func__, subsystem.index) ||
         !yk_system_has_memory(system, __func__, "name", name))
-        return -1;
+        return YK_NULL_PARAMETER;
     for (int i = 0; i < count; i++)
         if (strcmp(list[i].name, name) == 0)
-            return i;
+            return (yk_parameter_id){i};
 
     yk_system_report_not_found(system, __func__, "parameter", name, name_of_parameter, list, count);
-    return -1;
+    return YK_NULL_PARAMETER;
 }
 
-double yk_system_parameter_value(const yk_system *system, int subsystem, int parameter)
+double yk_system_parameter_value(const yk_system *system, yk_subsystem_id subsystem,
+                                 yk_parameter_id parameter)
 {
     const yk_parameter *list;
     int count;
-    const yk_subsystem *object = find_parameters(system, __func__, subsystem, &list, &count);
-    if (!yk_system_has_subsystem(system, __func__, subsystem) ||
-        !yk_system_has_parameter(system, __func__, parameter, count))
+    const yk_subsystem *object = find_parameters(system, __func__, subsystem.index, &list, &count);
+    if (!yk_system_has_subsystem(system, __func__, subsystem.index) ||
+        !yk_system_has_parameter(system, __func__, parameter.index, count))
         return NAN;
-    return object->ops->parameters->get(object, parameter);
+    return object->ops->parameters->get(object, parameter.index);
 }
 
-yk_status yk_system_set_parameter(yk_system *system, int subsystem, int parameter, double value)
+yk_status yk_system_set_parameter(yk_system *system, yk_subsystem_id subsystem,
+                                  yk_parameter_id parameter, double value)
 {
     const yk_parameter *list;
     int count;
-    yk_subsystem *object = find_parameters(system, __func__, subsystem, &list, &count);
-    if (!yk_system_has_subsystem(system, __func__, subsystem))
+    yk_subsystem *object = find_parameters(system, __func__, subsystem.index, &list, &count);
+    if (!yk_system_has_subsystem(system, __func__, subsystem.index))
         return YK_ERROR_ARGUMENT;
 
     yk_context *context = system->context;
-    const char *name = system->parts[subsystem].name;
+    const char *name = system->parts[subsystem.index].name;
     if (!object)
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "%s: subsystem '%s' has no parameters that can be changed%s", __func__, name,
                        system->merging ? " under a scheme that merges subsystems" : "");
-    if (!yk_system_has_parameter(system, __func__, parameter, count))
+    if (!yk_system_has_parameter(system, __func__, parameter.index, count))
         return YK_ERROR_ARGUMENT;
 
-    const yk_parameter *of = &list[parameter];
+    const yk_parameter *of = &list[parameter.index];
     if (!(value >= of->minimum && value <= of->maximum))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: parameter '%s' of subsystem '%s' is %g, must be %g to %g %s", __func__,
                        of->name, name, value, of->minimum, of->maximum, of->unit);
 
-    yk_participant *p = &system->participants[system->parts[subsystem].participant];
-    p->status = object->ops->parameters->set(object, parameter, value);
+    yk_participant *p = &system->participants[system->parts[subsystem.index].participant];
+    p->status = object->ops->parameters->set(object, parameter.index, value);
     if (p->status == YK_OK)
         return YK_OK;
     return yk_fail(context, p->status, "%s: subsystem '%s': %s", __func__, name,

@@ -27,7 +27,11 @@ static bool is_in_range(const yk_system *system, const char *function, const cha
     if (id >= 0 && id < count)
         return true;
 
-    if (count > 0)
+    if (id == YK_NO_ID)
+        yk_fail(system->context, YK_ERROR_ARGUMENT,
+                "%s: the id of the %s is null, because it was not found or not added", function,
+                what);
+    else if (count > 0)
         yk_fail(system->context, YK_ERROR_ARGUMENT, "%s: there is no %s %d; the ids are 0 to %d",
                 function, what, id, count - 1);
     else

@@ -38,8 +38,9 @@ yk_interface_def yk_interface_default(void)
     return (yk_interface_def){.constrained_axes = YK_AXES_ALL};
 }
 
-yk_interface_def yk_interface_between(const char *name, int wrench_subsystem, int wrench_port,
-                                      int motion_subsystem, int motion_port)
+yk_interface_def yk_interface_between(const char *name, yk_subsystem_id wrench_subsystem,
+                                      yk_port_id wrench_port, yk_subsystem_id motion_subsystem,
+                                      yk_port_id motion_port)
 {
     yk_interface_def def = yk_interface_default();
     def.name = name;
@@ -84,20 +85,22 @@ yk_system_builder *yk_system_begin(yk_context *context, const yk_system_def *def
     return builder;
 }
 
-int yk_system_add_subsystem(yk_system_builder *builder, const yk_subsystem_def *def)
+yk_subsystem_id yk_system_add_subsystem(yk_system_builder *builder, const yk_subsystem_def *def)
 {
     if (!builder)
-        return YK_NO_ID;
+        return YK_NULL_SUBSYSTEM;
 
     yk_building *building = &builder->building;
     yk_context *context = building->context;
     if (!yk_building_has_def(building, __func__, def))
-        return YK_NO_ID;
+        return YK_NULL_SUBSYSTEM;
 
     /* All messages name the subsystem. */
-    if (!def->name || !def->name[0])
-        return yk_building_refuse(
+    if (!def->name || !def->name[0]) {
+        yk_building_refuse(
             building, yk_fail(context, YK_ERROR_ARGUMENT, "a subsystem has no name: give it one"));
+        return YK_NULL_SUBSYSTEM;
+    }
 
     /* Creating the subsystem has failed, and the context has the message. */
     if (!def->subsystem) {
@@ -107,21 +110,24 @@ int yk_system_add_subsystem(yk_system_builder *builder, const yk_subsystem_def *
         const char *separator = "";
         if (why[0])
             separator = ": ";
-        return yk_building_refuse(building, yk_fail(context, YK_ERROR_ARGUMENT,
-                                                    "subsystem '%s' was not created%s%s", def->name,
-                                                    separator, why));
+        yk_building_refuse(building,
+                           yk_fail(context, YK_ERROR_ARGUMENT, "subsystem '%s' was not created%s%s",
+                                   def->name, separator, why));
+        return YK_NULL_SUBSYSTEM;
     }
 
     /* An object can be stepped only once per step and destroyed only once. */
     for (int i = 0; i < builder->subsystem_count; i++)
-        if (builder->subsystems[i].subsystem == def->subsystem)
-            return yk_building_refuse(
+        if (builder->subsystems[i].subsystem == def->subsystem) {
+            yk_building_refuse(
                 building, yk_fail(context, YK_ERROR_ARGUMENT,
                                   "subsystem '%s' is the same object as '%s': create a second one",
                                   def->name, builder->subsystems[i].name));
+            return YK_NULL_SUBSYSTEM;
+        }
 
-    return yk_building_append(building, &builder->subsystems, &builder->subsystem_count, def,
-                              sizeof *def);
+    return (yk_subsystem_id){yk_building_append(building, &builder->subsystems,
+                                                &builder->subsystem_count, def, sizeof *def)};
 }
 
 /* Whether a subsystem is in the builder already, which then destroys it. */
@@ -133,15 +139,15 @@ static bool owns(const yk_system_builder *builder, const yk_subsystem *subsystem
     return false;
 }
 
-int yk_system_add_owned_subsystem(yk_system_builder *builder, const char *name,
-                                  yk_subsystem *subsystem)
+yk_subsystem_id yk_system_add_owned_subsystem(yk_system_builder *builder, const char *name,
+                                              yk_subsystem *subsystem)
 {
     yk_subsystem_def def = yk_subsystem_named(name, subsystem);
     def.owned = true;
-    int id = yk_system_add_subsystem(builder, &def);
+    yk_subsystem_id id = yk_system_add_subsystem(builder, &def);
 
     /* A subsystem that could not be added has no other owner. */
-    if (id == YK_NO_ID && subsystem && !owns(builder, subsystem))
+    if (id.index == YK_NO_ID && subsystem && !owns(builder, subsystem))
         subsystem->ops->destroy(subsystem);
     return id;
 }
@@ -182,103 +188,118 @@ static const yk_port *find_port(yk_system_builder *builder, const char *what, co
     return &list[port];
 }
 
-int yk_system_add_interface(yk_system_builder *builder, const yk_interface_def *def)
+yk_interface_id yk_system_add_interface(yk_system_builder *builder, const yk_interface_def *def)
 {
     if (!builder)
-        return YK_NO_ID;
+        return YK_NULL_INTERFACE;
 
     yk_building *building = &builder->building;
     if (!yk_building_has_def(building, __func__, def))
-        return YK_NO_ID;
-    if (!def->name || !def->name[0])
-        return yk_building_refuse(building, yk_fail(building->context, YK_ERROR_ARGUMENT,
-                                                    "an interface has no name: give it one"));
+        return YK_NULL_INTERFACE;
+    if (!def->name || !def->name[0]) {
+        yk_building_refuse(building, yk_fail(building->context, YK_ERROR_ARGUMENT,
+                                             "an interface has no name: give it one"));
+        return YK_NULL_INTERFACE;
+    }
 
     /* Report the errors of both sides. */
-    const yk_port *wrench_port =
-        find_port(builder, "interface", def->name, def->wrench_subsystem, def->wrench_port);
-    const yk_port *motion_port =
-        find_port(builder, "interface", def->name, def->motion_subsystem, def->motion_port);
+    const yk_port *wrench_port = find_port(builder, "interface", def->name,
+                                           def->wrench_subsystem.index, def->wrench_port.index);
+    const yk_port *motion_port = find_port(builder, "interface", def->name,
+                                           def->motion_subsystem.index, def->motion_port.index);
     if (!wrench_port || !motion_port)
-        return YK_NO_ID;
+        return YK_NULL_INTERFACE;
 
     /* A scalar port has one coordinate. */
     yk_interface_def interface = *def;
     if (motion_port->kind == YK_PORT_SCALAR)
         interface.constrained_axes &= YK_AXIS_X;
-    if (interface.constrained_axes == 0)
-        return yk_building_refuse(building,
-                                  yk_fail(building->context, YK_ERROR_ARGUMENT,
-                                          "interface '%s' constrains no axis", def->name));
+    if (interface.constrained_axes == 0) {
+        yk_building_refuse(building, yk_fail(building->context, YK_ERROR_ARGUMENT,
+                                             "interface '%s' constrains no axis", def->name));
+        return YK_NULL_INTERFACE;
+    }
 
     unsigned whole = YK_AXIS_DISTANCE | YK_AXIS_KNIFE_EDGE | YK_AXIS_ROLLING;
     unsigned alone = interface.constrained_axes & whole;
-    if (alone && interface.constrained_axes != alone)
-        return yk_building_refuse(
+    if (alone && interface.constrained_axes != alone) {
+        yk_building_refuse(
             building, yk_fail(building->context, YK_ERROR_ARGUMENT,
                               "interface '%s' combines a distance, a knife edge or a rolling disc "
                               "with other axes: give each an interface of its own",
                               def->name));
-    if (alone == YK_AXIS_ROLLING && !(interface.radius > 0 && isfinite(interface.radius)))
-        return yk_building_refuse(
-            building, yk_fail(building->context, YK_ERROR_ARGUMENT,
-                              "interface '%s' needs the radius of its rolling disc, not %g m",
-                              def->name, interface.radius));
-    return yk_building_append(building, &builder->interfaces, &builder->interface_count, &interface,
-                              sizeof interface);
+        return YK_NULL_INTERFACE;
+    }
+    if (alone == YK_AXIS_ROLLING && !(interface.radius > 0 && isfinite(interface.radius))) {
+        yk_building_refuse(building,
+                           yk_fail(building->context, YK_ERROR_ARGUMENT,
+                                   "interface '%s' needs the radius of its rolling disc, not %g m",
+                                   def->name, interface.radius));
+        return YK_NULL_INTERFACE;
+    }
+    return (yk_interface_id){yk_building_append(
+        building, &builder->interfaces, &builder->interface_count, &interface, sizeof interface)};
 }
 
-int yk_system_connect_ports(yk_system_builder *builder, const char *name, int wrench_subsystem,
-                            int wrench_port, int motion_subsystem, int motion_port)
+yk_interface_id yk_system_connect_ports(yk_system_builder *builder, const char *name,
+                                        yk_subsystem_id wrench_subsystem, yk_port_id wrench_port,
+                                        yk_subsystem_id motion_subsystem, yk_port_id motion_port)
 {
     yk_interface_def def =
         yk_interface_between(name, wrench_subsystem, wrench_port, motion_subsystem, motion_port);
     return yk_system_add_interface(builder, &def);
 }
 
-int yk_system_add_wire(yk_system_builder *builder, const yk_wire_def *def)
+yk_wire_id yk_system_add_wire(yk_system_builder *builder, const yk_wire_def *def)
 {
     if (!builder)
-        return YK_NO_ID;
+        return YK_NULL_WIRE;
 
     yk_building *building = &builder->building;
     if (!yk_building_has_def(building, __func__, def))
-        return YK_NO_ID;
-    if (!def->name || !def->name[0])
-        return yk_building_refuse(building, yk_fail(building->context, YK_ERROR_ARGUMENT,
-                                                    "a wire has no name: give it one"));
+        return YK_NULL_WIRE;
+    if (!def->name || !def->name[0]) {
+        yk_building_refuse(building, yk_fail(building->context, YK_ERROR_ARGUMENT,
+                                             "a wire has no name: give it one"));
+        return YK_NULL_WIRE;
+    }
 
-    if (!isfinite(def->gain) || !isfinite(def->offset))
-        return yk_building_refuse(building,
-                                  yk_fail(building->context, YK_ERROR_ARGUMENT,
-                                          "wire '%s': gain (%g) and offset (%g) must be finite",
-                                          def->name, def->gain, def->offset));
+    if (!isfinite(def->gain) || !isfinite(def->offset)) {
+        yk_building_refuse(building, yk_fail(building->context, YK_ERROR_ARGUMENT,
+                                             "wire '%s': gain (%g) and offset (%g) must be finite",
+                                             def->name, def->gain, def->offset));
+        return YK_NULL_WIRE;
+    }
 
     /* yk_system_create() checks channels, because it knows their sizes. */
-    int source = def->source_port;
+    int source = def->source_port.index;
     if (source < 0)
         source = 0;
-    if (!find_port(builder, "wire", def->name, def->source_subsystem, source) ||
-        !find_port(builder, "wire", def->name, def->target_subsystem, def->target_port))
-        return YK_NO_ID;
-    return yk_building_append(building, &builder->wires, &builder->wire_count, def, sizeof *def);
+    if (!find_port(builder, "wire", def->name, def->source_subsystem.index, source) ||
+        !find_port(builder, "wire", def->name, def->target_subsystem.index, def->target_port.index))
+        return YK_NULL_WIRE;
+    return (yk_wire_id){
+        yk_building_append(building, &builder->wires, &builder->wire_count, def, sizeof *def)};
 }
 
-int yk_system_add_input(yk_system_builder *builder, const char *name, int subsystem, int port,
-                        double value)
+yk_input_id yk_system_add_input(yk_system_builder *builder, const char *name,
+                                yk_subsystem_id subsystem, yk_port_id port, double value)
 {
     if (!builder)
-        return YK_NO_ID;
+        return YK_NULL_INPUT;
 
     yk_building *building = &builder->building;
-    if (!name || !name[0])
-        return yk_building_refuse(building, yk_fail(building->context, YK_ERROR_ARGUMENT,
-                                                    "an input has no name: give it one"));
-    if (!find_port(builder, "input", name, subsystem, port))
-        return YK_NO_ID;
+    if (!name || !name[0]) {
+        yk_building_refuse(building, yk_fail(building->context, YK_ERROR_ARGUMENT,
+                                             "an input has no name: give it one"));
+        return YK_NULL_INPUT;
+    }
+    if (!find_port(builder, "input", name, subsystem.index, port.index))
+        return YK_NULL_INPUT;
 
-    yk_system_input_def def = {name, subsystem, port, value};
-    return yk_building_append(building, &builder->inputs, &builder->input_count, &def, sizeof def);
+    yk_system_input_def def = {name, subsystem.index, port.index, value};
+    return (yk_input_id){
+        yk_building_append(building, &builder->inputs, &builder->input_count, &def, sizeof def)};
 }
 
 /* The whole ------------------------------------------------------------------------------------ */

@@ -49,26 +49,30 @@ void yk_channel_row_read(const yk_system *system, const yk_channel_row *row, dou
 
     switch (row->kind) {
     case YK_CHANNEL_PORT:
-        from = (const double *)yk_system_port_value(system, row->subsystem, row->port);
+        from = (const double *)yk_system_port_value(system, (yk_subsystem_id){row->subsystem},
+                                                    (yk_port_id){row->port});
         break;
     case YK_CHANNEL_GAP: {
-        yk_interface_gap gap = yk_system_interface_gap(system, row->subsystem);
+        yk_interface_gap gap = yk_system_interface_gap(system, (yk_interface_id){row->subsystem});
         memcpy(own, &gap, sizeof gap);
         break;
     }
     case YK_CHANNEL_ENERGY: {
         yk_energy energy;
-        yk_system_energy(system, row->subsystem, &energy);
+        yk_system_energy(system, (yk_subsystem_id){row->subsystem}, &energy);
         memcpy(own, &energy, sizeof own);
         break;
     }
     case YK_CHANNEL_CREATED:
-        own[0] = yk_system_interface_statistics(system, row->subsystem).energy_created;
+        own[0] = yk_system_interface_statistics(system, (yk_interface_id){row->subsystem})
+                     .energy_created;
         break;
     case YK_CHANNEL_ITERATIONS: own[0] = yk_system_get_statistics(system).last_iterations; break;
-    case YK_CHANNEL_WIRE: own[0] = yk_system_wire_value(system, row->subsystem); break;
+    case YK_CHANNEL_WIRE:
+        own[0] = yk_system_wire_value(system, (yk_wire_id){row->subsystem});
+        break;
     case YK_CHANNEL_OF_SUBSYSTEM:
-        yk_system_read_channel(system, row->subsystem, row->port, scratch);
+        yk_system_read_channel(system, (yk_subsystem_id){row->subsystem}, row->port, scratch);
         from = scratch;
         break;
     }
@@ -262,8 +266,8 @@ static yk_status add_interface(const yk_system *system, yk_channel_table *table,
 
         yk_channel_row row = {.kind = YK_CHANNEL_PORT,
                               .components = q->size[of->kind],
-                              .subsystem = of->def.wrench_subsystem,
-                              .port = of->def.wrench_port,
+                              .subsystem = of->def.wrench_subsystem.index,
+                              .port = of->def.wrench_port.index,
                               .offset = q->offset};
         status = add_entry(table, of->def.name, NULL, q->name, q->unit, row);
     }
@@ -333,6 +337,12 @@ static const entry *find_entry(const yk_system *system, const char *function, yk
         return NULL;
     if (channel.index >= 0 && channel.index < table->count)
         return &table->entries[channel.index];
+
+    if (channel.index == YK_NO_ID) {
+        yk_fail(system->context, YK_ERROR_ARGUMENT,
+                "%s: the id of the channel is null, because it was not found", function);
+        return NULL;
+    }
 
     yk_fail(
         system->context, YK_ERROR_ARGUMENT,

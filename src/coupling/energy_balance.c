@@ -166,12 +166,12 @@ static void exchanged_work(const yk_system *system, const yk_interface *interfac
         double delay = 0.5 * h * (1.0 / b->substeps - 1.0 / a->substeps);
         yk_wrench rate = {input->linear[1], input->angular[1]};
         double late_work = delay * yk_wrench_work(kind, &rate, a_start, a_end);
-        work->work[0] = a->port_work[interface->def.wrench_port] + late_work;
+        work->work[0] = a->port_work[interface->def.wrench_port.index] + late_work;
     }
 
     /* Side B. */
     if (b->substeps > 1) {
-        work->work[1] = b->port_work[interface->def.motion_port];
+        work->work[1] = b->port_work[interface->def.motion_port.index];
     } else {
         yk_wrench given = yk_wrench_combine(kind, &b_end->wrench, 1, &late);
         const yk_motion *b_start = yk_before_b(system, interface);
@@ -268,26 +268,26 @@ static double interface_work(const yk_system *system, int participant)
     double sum = 0;
     for (int i = 0; i < p->joined_count; i++) {
         const yk_interface *interface = &system->interfaces[p->joined[i]];
-        if (interface->def.wrench_subsystem == participant)
+        if (interface->def.wrench_subsystem.index == participant)
             sum += interface->statistics.work[0];
-        if (interface->def.motion_subsystem == participant)
+        if (interface->def.motion_subsystem.index == participant)
             sum += interface->statistics.work[1];
     }
 
     return sum;
 }
 
-bool yk_system_energy(const yk_system *system, int subsystem, yk_energy *energy)
+bool yk_system_energy(const yk_system *system, yk_subsystem_id subsystem, yk_energy *energy)
 {
     if (!yk_system_has_memory(system, __func__, "energy", energy))
         return false;
 
     *energy = (yk_energy){0};
     if (!yk_system_has_started(system, __func__) ||
-        !yk_system_has_subsystem(system, __func__, subsystem))
+        !yk_system_has_subsystem(system, __func__, subsystem.index))
         return false;
 
-    const yk_system_part *part = &system->parts[subsystem];
+    const yk_system_part *part = &system->parts[subsystem.index];
     if (!part->shows)
         return true;
     if (!participant_energy(&system->participants[part->participant], energy))
@@ -306,18 +306,18 @@ void yk_ledger_start(yk_system *system)
     }
 }
 
-yk_energy_balance yk_system_energy_balance(const yk_system *system, int subsystem)
+yk_energy_balance yk_system_energy_balance(const yk_system *system, yk_subsystem_id subsystem)
 {
     yk_energy_balance balance = {0};
     if (!yk_system_has_started(system, __func__) ||
-        !yk_system_has_subsystem(system, __func__, subsystem))
+        !yk_system_has_subsystem(system, __func__, subsystem.index))
         return balance;
 
     balance.known = true;
-    if (!system->parts[subsystem].shows)
+    if (!system->parts[subsystem.index].shows)
         return balance;
 
-    int participant = system->parts[subsystem].participant;
+    int participant = system->parts[subsystem.index].participant;
     const yk_participant *p = &system->participants[participant];
 
     balance.interface_work = interface_work(system, participant);
@@ -365,7 +365,7 @@ bool yk_ledger_runaway(const yk_system *system, bool *known, double *made, int *
     double moving = 0;
 
     for (int i = 0; i < system->participant_count; i++) {
-        yk_energy_balance b = yk_system_energy_balance(system, i);
+        yk_energy_balance b = yk_system_energy_balance(system, (yk_subsystem_id){i});
         *known = *known && b.known;
         moving += b.kinetic;
         *made += b.interface_work + b.numerical;
@@ -398,28 +398,28 @@ void yk_subsystem_destroy(yk_subsystem *subsystem)
         subsystem->ops->destroy(subsystem);
 }
 
-int yk_subsystem_find_port(const yk_subsystem *subsystem, const char *name)
+yk_port_id yk_subsystem_find_port(const yk_subsystem *subsystem, const char *name)
 {
     if (!subsystem || !name)
-        return -1;
+        return YK_NULL_PORT;
 
     const yk_port *ports;
     int count = subsystem->ops->ports(subsystem, &ports);
     for (int i = 0; i < count; i++)
         if (strcmp(ports[i].name, name) == 0)
-            return i;
+            return (yk_port_id){i};
 
-    return -1;
+    return YK_NULL_PORT;
 }
 
-int yk_system_find_port(const yk_system *system, int subsystem, const char *name)
+yk_port_id yk_system_find_port(const yk_system *system, yk_subsystem_id subsystem, const char *name)
 {
-    if (!yk_system_has_subsystem(system, __func__, subsystem) ||
+    if (!yk_system_has_subsystem(system, __func__, subsystem.index) ||
         !yk_system_has_memory(system, __func__, "name", name))
-        return -1;
+        return YK_NULL_PORT;
 
-    const yk_system_part *part = &system->parts[subsystem];
-    const yk_subsystem *shown = participant_of(system, subsystem)->subsystem;
+    const yk_system_part *part = &system->parts[subsystem.index];
+    const yk_subsystem *shown = participant_of(system, subsystem.index)->subsystem;
     const yk_port *ports;
     int end = shown->ops->ports(shown, &ports);
 
@@ -433,12 +433,13 @@ int yk_system_find_port(const yk_system *system, int subsystem, const char *name
 
     for (int i = part->port; i < end; i++)
         if (strcmp(ports[i].name, name) == 0)
-            return i - part->port;
+            return (yk_port_id){i - part->port};
 
-    return -1;
+    return YK_NULL_PORT;
 }
 
-const yk_port_value *yk_system_port_value(const yk_system *system, int subsystem, int port)
+const yk_port_value *yk_system_port_value(const yk_system *system, yk_subsystem_id subsystem,
+                                          yk_port_id port)
 {
 #define NAN_VECTOR    \
     {                 \
@@ -451,22 +452,22 @@ const yk_port_value *yk_system_port_value(const yk_system *system, int subsystem
     };
 #undef NAN_VECTOR
     if (!yk_system_has_started(system, __func__) ||
-        !yk_system_has_port(system, __func__, subsystem, port))
+        !yk_system_has_port(system, __func__, subsystem.index, port.index))
         return &unknown;
 
-    const yk_participant *p = participant_of(system, subsystem);
-    return &p->values[system->parts[subsystem].port + port];
+    const yk_participant *p = participant_of(system, subsystem.index);
+    return &p->values[system->parts[subsystem.index].port + port.index];
 }
 
-yk_status yk_system_read_channel(const yk_system *system, int subsystem, int channel,
+yk_status yk_system_read_channel(const yk_system *system, yk_subsystem_id subsystem, int channel,
                                  double *values)
 {
     if (!yk_system_has_started(system, __func__) ||
-        !yk_system_has_channel(system, __func__, subsystem, channel) ||
+        !yk_system_has_channel(system, __func__, subsystem.index, channel) ||
         !yk_system_has_memory(system, __func__, "values", values))
         return YK_ERROR_ARGUMENT;
 
-    const yk_system_part *part = &system->parts[subsystem];
+    const yk_system_part *part = &system->parts[subsystem.index];
     const yk_subsystem *shown = system->participants[part->participant].subsystem;
     shown->ops->channels->read(shown, part->channel + channel, values);
     if (part->length == 1 && part->mass == 1)
@@ -480,19 +481,20 @@ yk_status yk_system_read_channel(const yk_system *system, int subsystem, int cha
     return YK_OK;
 }
 
-const yk_subsystem *yk_system_visible_subsystem(const yk_system *system, int subsystem, int *part,
-                                                yk_transform *transform)
+const yk_subsystem *yk_system_visible_subsystem(const yk_system *system, yk_subsystem_id subsystem,
+                                                int *part, yk_transform *transform)
 {
-    if (!yk_system_has_subsystem(system, __func__, subsystem) ||
+    if (!yk_system_has_subsystem(system, __func__, subsystem.index) ||
         !yk_system_has_memory(system, __func__, "part", part) ||
         !yk_system_has_memory(system, __func__, "transform", transform))
         return NULL;
 
-    const yk_participant *shown = participant_of(system, subsystem);
+    const yk_participant *shown = participant_of(system, subsystem.index);
     *part = 0;
     if (system->merging) {
-        const yk_group *group = &system->merging->groups[system->parts[subsystem].participant];
-        while (*part + 1 < group->part_count && group->parts[*part] != subsystem)
+        const yk_group *group =
+            &system->merging->groups[system->parts[subsystem.index].participant];
+        while (*part + 1 < group->part_count && group->parts[*part] != subsystem.index)
             ++*part;
     }
 
@@ -502,30 +504,30 @@ const yk_subsystem *yk_system_visible_subsystem(const yk_system *system, int sub
     return shown->subsystem;
 }
 
-bool yk_system_is_motion_prescribed(const yk_system *system, int number)
+bool yk_system_is_motion_prescribed(const yk_system *system, yk_interface_id number)
 {
-    if (!yk_system_has_interface(system, __func__, number) || system->merging)
+    if (!yk_system_has_interface(system, __func__, number.index) || system->merging)
         return false;
-    return !yk_both_take_wrench(&system->interfaces[number]);
+    return !yk_both_take_wrench(&system->interfaces[number.index]);
 }
 
-yk_interface_gap yk_system_interface_gap(const yk_system *system, int number)
+yk_interface_gap yk_system_interface_gap(const yk_system *system, yk_interface_id number)
 {
     if (!yk_system_has_started(system, __func__) ||
-        !yk_system_has_interface(system, __func__, number))
+        !yk_system_has_interface(system, __func__, number.index))
         return (yk_interface_gap){NAN, NAN, NAN, NAN};
 
     double t = yk_system_time(system);
     if (!system->merging)
-        return present_gap(system, &system->interfaces[number], t);
+        return present_gap(system, &system->interfaces[number.index], t);
 
     /* Joints inside a merged participant are satisfied, or drift as its stabilization allows. */
-    const yk_interface_def *def = &system->merging->interfaces[number];
-    const yk_system_part *a = &system->parts[def->wrench_subsystem];
-    const yk_system_part *b = &system->parts[def->motion_subsystem];
+    const yk_interface_def *def = &system->merging->interfaces[number.index];
+    const yk_system_part *a = &system->parts[def->wrench_subsystem.index];
+    const yk_system_part *b = &system->parts[def->motion_subsystem.index];
     const yk_participant *p = &system->participants[a->participant];
-    int a_port = a->port + def->wrench_port;
-    int b_port = b->port + def->motion_port;
+    int a_port = a->port + def->wrench_port.index;
+    int b_port = b->port + def->motion_port.index;
     return yk_gap_between(p->ports[a_port].kind, def, &p->values[a_port].motion,
                           &p->values[b_port].motion, t);
 }
@@ -545,22 +547,25 @@ int yk_system_scheme_statistics(const yk_system *system,
     return ops->statistics ? ops->statistics(system->scheme, system, rows) : 0;
 }
 
-yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system, int subsystem)
+yk_subsystem_statistics yk_system_subsystem_statistics(const yk_system *system,
+                                                       yk_subsystem_id subsystem)
 {
-    if (!yk_system_has_subsystem(system, __func__, subsystem) || !system->parts[subsystem].shows)
+    if (!yk_system_has_subsystem(system, __func__, subsystem.index) ||
+        !system->parts[subsystem.index].shows)
         return (yk_subsystem_statistics){0};
 
     /* Short calls are timed on a sample, which is extrapolated to all calls. */
-    const yk_participant *p = participant_of(system, subsystem);
+    const yk_participant *p = participant_of(system, subsystem.index);
     yk_subsystem_statistics s = p->statistics;
     if (p->timed_calls > 0)
         s.wall_time *= (double)s.calls / (double)p->timed_calls;
     return s;
 }
 
-yk_interface_statistics yk_system_interface_statistics(const yk_system *system, int number)
+yk_interface_statistics yk_system_interface_statistics(const yk_system *system,
+                                                       yk_interface_id number)
 {
-    if (!yk_system_has_interface(system, __func__, number) || system->merging)
+    if (!yk_system_has_interface(system, __func__, number.index) || system->merging)
         return (yk_interface_statistics){0};
-    return system->interfaces[number].statistics;
+    return system->interfaces[number.index].statistics;
 }

@@ -106,8 +106,9 @@ static yk_status check_exchange(yk_system *system, const yk_scheme_def *def)
         const yk_port_pair joined = {
             .subsystem = {yk_interface_a(system, interface)->subsystem,
                           yk_interface_b(system, interface)->subsystem},
-            .subsystem_index = {interface->def.wrench_subsystem, interface->def.motion_subsystem},
-            .port = {interface->def.wrench_port, interface->def.motion_port},
+            .subsystem_index = {interface->def.wrench_subsystem.index,
+                                interface->def.motion_subsystem.index},
+            .port = {interface->def.wrench_port.index, interface->def.motion_port.index},
         };
         yk_causality takes = YK_CAUSALITY_MOTION_INPUT;
         if (def->ops->second_side_causality)
@@ -151,7 +152,7 @@ yk_status yk_policy_create(yk_system *system, const yk_failure_policy *def)
     yk_policy *policy = &system->policy;
     yk_context *context = system->context;
     policy->def = *def;
-    policy->failures.subsystem = -1;
+    policy->failures.subsystem = YK_NULL_SUBSYSTEM;
 
     /* Step control halves failed steps anyway. */
     if (def->action == YK_ON_FAILURE_HALVE) {
@@ -215,7 +216,7 @@ yk_status yk_policy_start(yk_system *system)
     yk_policy *policy = &system->policy;
     policy->level = 0;
     policy->good = 0;
-    policy->failures = (yk_system_failures){.subsystem = -1};
+    policy->failures = (yk_system_failures){.subsystem = {-1}};
     if (policy->fallen)
         exchange_schemes(system);
     policy->fallen = false;
@@ -272,7 +273,7 @@ bool yk_policy_set(yk_system *system, const double words[YK_POLICY_WORDS])
 
 yk_system_failures yk_system_get_failures(const yk_system *system)
 {
-    return system ? system->policy.failures : (yk_system_failures){.subsystem = -1};
+    return system ? system->policy.failures : (yk_system_failures){.subsystem = {-1}};
 }
 
 static void count_failure(yk_system *system, double t, const char *reason)
@@ -310,7 +311,7 @@ yk_status yk_system_switch_to_fallback(yk_system *system, const char *reason)
         return yk_fail(system->context, YK_ERROR_CAPABILITY,
                        "the system has no scheme to fall back to that is not in use");
 
-    system->failure = (yk_failure){.subsystem = -1, .interface = -1};
+    system->failure = (yk_failure){.subsystem = {-1}, .interface = {-1}};
     count_failure(system, yk_system_time(system), reason);
     fall_back(system);
     return YK_OK;
@@ -332,7 +333,7 @@ yk_status yk_policy_step(yk_system *system, double t, double left, double *taken
         if (part < left * (1 - SLIVER))
             h = part;
 
-        system->failure = (yk_failure){.subsystem = -1, .interface = -1};
+        system->failure = (yk_failure){.subsystem = {-1}, .interface = {-1}};
         if (!controlled)
             yk_controller_keep(system);
         yk_status status = yk_controller_step(system, t, h, taken, report);

@@ -40,8 +40,8 @@ static yk_failure diagnose(const yk_system *system, int participant, double t)
     yk_failure failure = {.status = p->status,
                           .time = t,
                           .step = system->step_count + 1,
-                          .subsystem = participant,
-                          .interface = -1,
+                          .subsystem = {participant},
+                          .interface = {-1},
                           .is_cause_known = true};
 
     bool numerical = p->status == YK_ERROR_NOT_FINITE || p->status == YK_ERROR_DIVERGED;
@@ -52,7 +52,7 @@ static yk_failure diagnose(const yk_system *system, int participant, double t)
     double energy = 0;
     int interface = -1;
     if (yk_ledger_runaway(system, &failure.is_cause_known, &energy, &interface)) {
-        failure.interface = interface;
+        failure.interface = (yk_interface_id){interface};
         failure.energy = energy;
     }
     return failure;
@@ -77,7 +77,7 @@ static yk_status report_unstable_coupling(const yk_system *system, const yk_fail
     char made[48] = "more energy than can be counted";
     if (isfinite(failure->energy))
         yk_format(made, sizeof made, "%.3g J of energy", failure->energy);
-    const yk_interface *interface = &system->interfaces[failure->interface];
+    const yk_interface *interface = &system->interfaces[failure->interface.index];
 
     /* Sides that had to jump to each other are a likely cause. */
     char start[120] = "";
@@ -91,7 +91,7 @@ static yk_status report_unstable_coupling(const yk_system *system, const yk_fail
                    "t = %g s (%s); %s%s",
                    made, interface->def.name, yk_interface_a(system, interface)->name,
                    yk_interface_b(system, interface)->name,
-                   system->participants[failure->subsystem].name, (long long)failure->step,
+                   system->participants[failure->subsystem.index].name, (long long)failure->step,
                    yk_system_scheme_name(system), failure->time, yk_status_text(failure->status),
                    start, remedy);
 }
@@ -117,7 +117,7 @@ yk_status yk_system_report_failure_at(yk_system *system, int participant, double
 
     char remedy[120];
     describe_remedy(system, remedy, sizeof remedy);
-    if (failure.interface >= 0)
+    if (failure.interface.index >= 0)
         return report_unstable_coupling(system, &failure, remedy);
 
     const char *scheme = yk_system_scheme_name(system);
@@ -134,13 +134,13 @@ yk_status yk_system_report_failure_at(yk_system *system, int participant, double
 yk_failure yk_system_last_failure(const yk_system *system)
 {
     if (!system)
-        return (yk_failure){.subsystem = -1, .interface = -1};
+        return (yk_failure){.subsystem = {-1}, .interface = {-1}};
 
     /* The participant of several merged subsystems stands for the first of them. */
     yk_failure failure = system->failure;
-    for (int i = 0; failure.subsystem >= 0 && i < system->subsystem_count; i++) {
-        if (system->parts[i].participant == system->failure.subsystem) {
-            failure.subsystem = i;
+    for (int i = 0; failure.subsystem.index >= 0 && i < system->subsystem_count; i++) {
+        if (system->parts[i].participant == system->failure.subsystem.index) {
+            failure.subsystem = (yk_subsystem_id){i};
             break;
         }
     }

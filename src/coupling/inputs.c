@@ -45,7 +45,8 @@ static yk_status check_source(const yk_system *system, const yk_external_input *
     const char *other = NULL;
     for (int i = 0; i < system->wire_count && !other; i++) {
         const yk_wire_def *wire = &system->wires[i].def;
-        if (wire->target_subsystem == input->participant && wire->target_port == input->port)
+        if (wire->target_subsystem.index == input->participant &&
+            wire->target_port.index == input->port)
             other = wire->name;
     }
     for (int i = 0; i < earlier && !other; i++)
@@ -102,38 +103,38 @@ static const char *name_of_input(const void *list, int index)
     return ((const yk_external_input *)list)[index].name;
 }
 
-int yk_system_find_input(const yk_system *system, const char *name)
+yk_input_id yk_system_find_input(const yk_system *system, const char *name)
 {
     if (!yk_system_has_memory(system, __func__, "name", name))
-        return -1;
+        return YK_NULL_INPUT;
     for (int i = 0; i < system->input_count; i++)
         if (strcmp(system->inputs[i].name, name) == 0)
-            return i;
+            return (yk_input_id){i};
 
     yk_system_report_not_found(system, __func__, "input", name, name_of_input, system->inputs,
                                system->input_count);
-    return -1;
+    return YK_NULL_INPUT;
 }
 
-yk_status yk_system_set_input(yk_system *system, int input, double value)
+yk_status yk_system_set_input(yk_system *system, yk_input_id input, double value)
 {
-    if (!yk_system_has_input(system, __func__, input))
+    if (!yk_system_has_input(system, __func__, input.index))
         return YK_ERROR_ARGUMENT;
     if (!isfinite(value))
         return yk_fail(system->context, YK_ERROR_ARGUMENT,
                        "%s: the value %g of input '%s' is not finite", __func__, value,
-                       system->inputs[input].name);
+                       system->inputs[input.index].name);
 
-    const yk_external_input *of = &system->inputs[input];
+    const yk_external_input *of = &system->inputs[input.index];
     system->participants[of->participant].inputs[of->port].linear[0].x = value;
     return YK_OK;
 }
 
-double yk_system_input_value(const yk_system *system, int input)
+double yk_system_input_value(const yk_system *system, yk_input_id input)
 {
-    if (!yk_system_has_input(system, __func__, input))
+    if (!yk_system_has_input(system, __func__, input.index))
         return NAN;
 
-    const yk_external_input *of = &system->inputs[input];
+    const yk_external_input *of = &system->inputs[input.index];
     return system->participants[of->participant].inputs[of->port].linear[0].x;
 }

@@ -51,7 +51,7 @@ static yk_status list_unknowns(const yk_system *system, const yk_unknowns_def *d
         const yk_interface *interface = &system->interfaces[i];
         if (yk_both_take_wrench(interface))
             continue;
-        if (root_of(parent, interface->def.wrench_subsystem) != root)
+        if (root_of(parent, interface->def.wrench_subsystem.index) != root)
             continue;
 
         w->interfaces[w->interface_count++] = i;
@@ -62,7 +62,7 @@ static yk_status list_unknowns(const yk_system *system, const yk_unknowns_def *d
     for (int i = 0; def->what == YK_UNKNOWNS_OF_JOINED && i < system->wire_count; i++) {
         const yk_wire *wire = &system->wires[i];
         bool unknown = wire->lagged || (def->simultaneous && yk_wire_can_lag(wire));
-        if (unknown && root_of(parent, wire->def.target_subsystem) == root)
+        if (unknown && root_of(parent, wire->def.target_subsystem.index) == root)
             w->wires[w->wire_count++] = i;
     }
 
@@ -147,21 +147,21 @@ yk_status yk_unknowns_create(const yk_system *system, const yk_unknowns_def *def
 
     for (int i = 0; status == YK_OK && joined && i < system->interface_count; i++) {
         const yk_interface_def *ends = &system->interfaces[i].def;
-        int wrench_root = root_of(parent, ends->wrench_subsystem);
-        parent[root_of(parent, ends->motion_subsystem)] = wrench_root;
+        int wrench_root = root_of(parent, ends->wrench_subsystem.index);
+        parent[root_of(parent, ends->motion_subsystem.index)] = wrench_root;
     }
 
     for (int i = 0; status == YK_OK && joined && i < system->wire_count; i++) {
         const yk_wire_def *ends = &system->wires[i].def;
-        int target_root = root_of(parent, ends->target_subsystem);
-        parent[root_of(parent, ends->source_subsystem)] = target_root;
+        int target_root = root_of(parent, ends->target_subsystem.index);
+        parent[root_of(parent, ends->source_subsystem.index)] = target_root;
     }
 
     /* In the order of the interfaces, each with all others of the same root. Interfaces with a
      * wrench on both sides are not part of it. */
     for (int i = 0; status == YK_OK && i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        int root = root_of(parent, interface->def.wrench_subsystem);
+        int root = root_of(parent, interface->def.wrench_subsystem.index);
         if (yk_both_take_wrench(interface) || listed[root])
             continue;
 

@@ -95,7 +95,7 @@ static yk_status try_participant(gains *g, int participant, const axis *changed,
 
         /* A change of the wrench at the marker of B, or of its acceleration. */
         if (wrench) {
-            yk_input *input = &p->inputs[def->wrench_port];
+            yk_input *input = &p->inputs[def->wrench_port.index];
             yk_vec3 torque = along;
             if (!rotates) {
                 torque = yk_v3_cross(changed->lever, along);
@@ -104,7 +104,7 @@ static yk_status try_participant(gains *g, int participant, const axis *changed,
 
             input->angular[0] = yk_v3_axpy(amount, torque, input->angular[0]);
         } else {
-            yk_input *input = &p->inputs[def->motion_port];
+            yk_input *input = &p->inputs[def->motion_port.index];
             yk_vec3 *second = rotates ? &input->angular[2] : &input->linear[2];
             *second = yk_v3_axpy(amount / 2, along, *second);
         }
@@ -120,7 +120,7 @@ static yk_status try_participant(gains *g, int participant, const axis *changed,
             if (!yk_is_motion_side(interface, participant))
                 continue;
 
-            yk_input *input = &p->inputs[interface->def.motion_port];
+            yk_input *input = &p->inputs[interface->def.motion_port.index];
             *input = yk_input_shift(input, interface->kind, g->h);
         }
     }
@@ -156,7 +156,7 @@ static yk_status try_axis(gains *g, int participant, int column, bool wrench)
         const yk_wrench *applied = &interface->applied;
         amount = 1 + fabs(component(changed, applied->force, applied->torque));
     } else {
-        const yk_motion *now = &base[interface->def.motion_port].motion;
+        const yk_motion *now = &base[interface->def.motion_port.index].motion;
         amount = 1 + fabs(component(changed, now->acceleration, now->angular_acceleration));
         amount = fmax(amount, 2 * LEAST_DISPLACEMENT / (g->h * g->h));
     }
@@ -182,9 +182,9 @@ static yk_status try_axis(gains *g, int participant, int column, bool wrench)
         size_t entry = (size_t)row * (size_t)g->n + (size_t)column;
 
         /* Acceleration of a wrench side, and its mass from its own acceleration. */
-        if (def->wrench_subsystem == participant) {
-            const yk_motion *p = &plus[def->wrench_port].motion;
-            const yk_motion *q = &minus[def->wrench_port].motion;
+        if (def->wrench_subsystem.index == participant) {
+            const yk_motion *p = &plus[def->wrench_port.index].motion;
+            const yk_motion *q = &minus[def->wrench_port.index].motion;
             double speed = speed_between(seen, p, q);
             accelerations[entry] = speed / (2 * amount * STEPS * g->h);
 
@@ -198,9 +198,9 @@ static yk_status try_axis(gains *g, int participant, int column, bool wrench)
         }
 
         /* Reaction wrench of a motion side, and its measured acceleration. */
-        if (def->motion_subsystem == participant) {
-            const yk_port_value *p = &plus[def->motion_port];
-            const yk_port_value *q = &minus[def->motion_port];
+        if (def->motion_subsystem.index == participant) {
+            const yk_port_value *p = &plus[def->motion_port.index];
+            const yk_port_value *q = &minus[def->motion_port.index];
             yk_vec3 force = yk_v3_sub(p->wrench.force, q->wrench.force);
             yk_vec3 torque = yk_v3_sub(p->wrench.torque, q->wrench.torque);
             wrenches[entry] = component(seen, force, torque) / (2 * amount);
@@ -226,7 +226,8 @@ static yk_status try_all(gains *g)
         bool joined = false;
         for (int i = 0; i < g->n; i++) {
             const yk_interface_def *def = &system->interfaces[g->axes[i].interface].def;
-            if (def->wrench_subsystem == participant || def->motion_subsystem == participant)
+            if (def->wrench_subsystem.index == participant ||
+                def->motion_subsystem.index == participant)
                 joined = true;
         }
 
@@ -237,7 +238,7 @@ static yk_status try_all(gains *g)
         yk_participant *p = &system->participants[participant];
         for (int i = 0; i < system->interface_count; i++) {
             const yk_interface *interface = &system->interfaces[i];
-            int port = interface->def.motion_port;
+            int port = interface->def.motion_port.index;
             if (yk_is_motion_side(interface, participant))
                 yk_input_taylor(interface->kind, &p->values[port].motion, &p->inputs[port]);
         }
@@ -246,9 +247,9 @@ static yk_status try_all(gains *g)
         yk_status status = try_participant(g, participant, NULL, false, 0, g->answers);
         for (int i = 0; !YK_FAILED(status) && i < g->n; i++) {
             const yk_interface_def *def = &system->interfaces[g->axes[i].interface].def;
-            if (def->wrench_subsystem == participant)
+            if (def->wrench_subsystem.index == participant)
                 status = try_axis(g, participant, i, true);
-            if (!YK_FAILED(status) && def->motion_subsystem == participant)
+            if (!YK_FAILED(status) && def->motion_subsystem.index == participant)
                 status = try_axis(g, participant, i, false);
         }
 
@@ -344,7 +345,8 @@ static yk_status calibrate(gains *g, int participant)
     int first = -1;
     for (int i = 0; first < 0 && i < g->n; i++) {
         const yk_interface_def *def = &system->interfaces[g->axes[i].interface].def;
-        if (def->wrench_subsystem == participant || def->motion_subsystem == participant)
+        if (def->wrench_subsystem.index == participant ||
+            def->motion_subsystem.index == participant)
             first = g->axes[i].interface;
     }
 
@@ -376,12 +378,12 @@ static yk_status calibrate(gains *g, int participant)
         const yk_interface_def *def = &system->interfaces[g->axes[row].interface].def;
         for (int column = 0; column < g->n; column++) {
             size_t entry = (size_t)row * (size_t)g->n + (size_t)column;
-            if (def->wrench_subsystem == participant) {
+            if (def->wrench_subsystem.index == participant) {
                 g->y[entry] /= own.y[0];
                 g->d[entry] /= own.followed[0];
             }
 
-            if (def->motion_subsystem == participant)
+            if (def->motion_subsystem.index == participant)
                 g->z[entry] /= own.z[0];
         }
     }
@@ -709,7 +711,7 @@ yk_status yk_surrogate_create(const yk_system *system, const int sides[2], yk_po
         scheme->configure_for_trial(options, LEFT * DEVIATION * fmax(1, ratio) / (step * step));
 
     yk_interface_def joint = {
-        .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
+        .name = "joint", .motion_subsystem = {1}, .constrained_axes = YK_AXIS_X};
     yk_system_description def = {
         .subsystems = surrogate->masses,
         .names = names,
@@ -769,7 +771,8 @@ yk_status yk_surrogate_try(yk_context *context, const yk_surrogate *surrogate,
     for (int i = 0; !YK_FAILED(status) && i < PAIR_STEPS && largest <= EXPLODED * first; i++) {
         status = yk_system_step(system, NULL);
         converged = converged && status != YK_NOT_CONVERGED;
-        double wrench = fabs(yk_system_port_value(system, 1, 0)->wrench.force.x);
+        double wrench = fabs(
+            yk_system_port_value(system, (yk_subsystem_id){1}, (yk_port_id){0})->wrench.force.x);
         if (!(wrench <= largest))
             largest = wrench;
         if (i < FIRST)

@@ -87,7 +87,7 @@ bool yk_interface_newton_applies(const yk_system *system, const yk_unknowns *w)
 
     for (int k = 0; k < w->interface_count; k++) {
         const yk_interface_def *def = &system->interfaces[w->interfaces[k]].def;
-        const int sides[2] = {def->wrench_subsystem, def->motion_subsystem};
+        const int sides[2] = {def->wrench_subsystem.index, def->motion_subsystem.index};
         for (int side = 0; side < 2; side++)
             if (6 * system->participants[sides[side]].joined_count > INPUTS_MAX)
                 return false;
@@ -112,7 +112,7 @@ static yk_status create_response(const yk_system *system, const yk_unknowns *w,
         const yk_interface *interface = &system->interfaces[p->joined[k]];
         connection *c = &r->connections[r->connection_count++];
         c->member = member;
-        c->side = interface->def.wrench_subsystem == r->participant ? 0 : 1;
+        c->side = interface->def.wrench_subsystem.index == r->participant ? 0 : 1;
         c->first = r->size;
         r->size += freedoms_of(system, w, member);
     }

@@ -62,9 +62,10 @@ static bool feeds_through(const yk_participant *p, int input, const yk_wire_def 
 {
     const yk_subsystem_ops *ops = p->subsystem->ops;
     if (ops->feeds_through)
-        return ops->feeds_through(p->subsystem, input, output->source_port, output->source_channel,
-                                  output->component_index);
-    return output->source_port >= 0 && p->ports[output->source_port].kind == YK_PORT_SIGNAL;
+        return ops->feeds_through(p->subsystem, input, output->source_port.index,
+                                  output->source_channel, output->component_index);
+    return output->source_port.index >= 0 &&
+           p->ports[output->source_port.index].kind == YK_PORT_SIGNAL;
 }
 
 /* Tarjan's algorithm for strongly connected components, over wires. */
@@ -80,16 +81,16 @@ typedef struct search {
 
 static bool is_edge(const yk_system *system, const yk_wire *from, const yk_wire *to)
 {
-    const yk_participant *p = &system->participants[from->def.target_subsystem];
+    const yk_participant *p = &system->participants[from->def.target_subsystem.index];
     return !from->def.sample_and_hold && !to->def.sample_and_hold &&
-           feeds_through(p, from->def.target_port, &to->def);
+           feeds_through(p, from->def.target_port.index, &to->def);
 }
 
 static void visit(search *s, int number)
 {
     const yk_system *system = s->system;
     const yk_wire *wire = &system->wires[number];
-    const yk_participant *target = &system->participants[wire->def.target_subsystem];
+    const yk_participant *target = &system->participants[wire->def.target_subsystem.index];
     s->index[number] = s->lowest[number] = ++s->count;
     s->stack[s->depth++] = number;
     s->stacked[number] = true;
@@ -132,16 +133,16 @@ static yk_status describe(const yk_system *system, yk_loop *loop)
     yk_text text = {0};
     for (int i = 0; i < loop->wire_count; i++) {
         const yk_wire_def *def = &system->wires[loop->wires[i]].def;
-        const yk_participant *from = &system->participants[def->source_subsystem];
-        const yk_participant *to = &system->participants[def->target_subsystem];
+        const yk_participant *from = &system->participants[def->source_subsystem.index];
+        const yk_participant *to = &system->participants[def->target_subsystem.index];
         const yk_channel *channels = NULL;
         const char *source = "";
-        if (def->source_port >= 0)
-            source = from->ports[def->source_port].name;
+        if (def->source_port.index >= 0)
+            source = from->ports[def->source_port.index].name;
         else if (from->subsystem->ops->channels->list(from->subsystem, &channels) > 0)
             source = channels[def->source_channel].name;
         yk_text_add(system->context, &text, "%s'%s.%s' -> '%s.%s'", i ? ", " : "", from->name,
-                    source, to->name, to->ports[def->target_port].name);
+                    source, to->name, to->ports[def->target_port.index].name);
     }
 
     loop->text = text.data;
@@ -160,7 +161,8 @@ static bool has_interface(const yk_system *system, const int *loop_of, int loop)
 {
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface_def *def = &system->interfaces[i].def;
-        if (loop_of[def->wrench_subsystem] == loop || loop_of[def->motion_subsystem] == loop)
+        if (loop_of[def->wrench_subsystem.index] == loop ||
+            loop_of[def->motion_subsystem.index] == loop)
             return true;
     }
     return false;
@@ -183,7 +185,7 @@ static int join_components(const search *s, int *loop_of)
             if (s->component[i] < 0)
                 continue;
 
-            int *of = &loop_of[system->wires[i].def.target_subsystem];
+            int *of = &loop_of[system->wires[i].def.target_subsystem.index];
             int own = root[s->component[i]];
             if (*of == own)
                 continue;
@@ -241,7 +243,7 @@ static yk_status make_loops(search *s, int *loop_of)
         loop->solvable = !loop->coupled && can_return(system, loop_of, n);
         loop->only_at_start = !loop->solvable || (system->traits & YK_SCHEME_IS_FORCE_FORCE);
         for (int i = 0; i < system->wire_count; i++)
-            if (s->component[i] >= 0 && loop_of[system->wires[i].def.target_subsystem] == n)
+            if (s->component[i] >= 0 && loop_of[system->wires[i].def.target_subsystem.index] == n)
                 loop->wires[loop->wire_count++] = i;
 
         for (int i = 0; i < system->participant_count; i++) {
@@ -260,8 +262,8 @@ static yk_status make_loops(search *s, int *loop_of)
 
         for (int i = 0; i < system->wire_count; i++) {
             yk_wire *wire = &system->wires[i];
-            bool inside = loop_of[wire->def.source_subsystem] == n &&
-                          loop_of[wire->def.target_subsystem] == n;
+            bool inside = loop_of[wire->def.source_subsystem.index] == n &&
+                          loop_of[wire->def.target_subsystem.index] == n;
             wire->looped = wire->looped || (inside && !wire->def.sample_and_hold);
         }
     }
@@ -338,9 +340,9 @@ yk_status yk_loops_order(yk_system *system)
             int from = -1;
             int to = -1;
             for (int k = 0; k < loop->member_count; k++) {
-                if (loop->members[k] == wire->def.source_subsystem)
+                if (loop->members[k] == wire->def.source_subsystem.index)
                     from = k;
-                if (loop->members[k] == wire->def.target_subsystem)
+                if (loop->members[k] == wire->def.target_subsystem.index)
                     to = k;
             }
 
@@ -711,8 +713,8 @@ yk_status yk_loops_find_gain(yk_system *system, yk_loop *loop, double *gain)
     /* Motion sides continue their present motion. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        yk_participant *p = &system->participants[interface->def.motion_subsystem];
-        int port = interface->def.motion_port;
+        yk_participant *p = &system->participants[interface->def.motion_subsystem.index];
+        int port = interface->def.motion_port.index;
         yk_input_taylor(interface->kind, &p->values[port].motion, &p->inputs[port]);
     }
 
@@ -748,13 +750,13 @@ int yk_system_loop_count(const yk_system *system)
 yk_algebraic_loop yk_system_loop(const yk_system *system, int number)
 {
     if (!yk_system_has_loop(system, __func__, number))
-        return (yk_algebraic_loop){.text = "", .wire = -1};
+        return (yk_algebraic_loop){.text = "", .wire = {-1}};
 
     const yk_loop *loop = &system->loops[number];
     bool iterated = system->traits & YK_SCHEME_ITERATES;
     return (yk_algebraic_loop){
         .text = loop->text,
-        .wire = loop->wires[0],
+        .wire = {loop->wires[0]},
         .solved = loop->solvable ? loop->solved > 0 || !system->started : iterated,
         .iterated = iterated && (!loop->solvable || loop->only_at_start),
         .coupled = loop->coupled,

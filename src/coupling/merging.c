@@ -63,8 +63,9 @@ static yk_status check_joined(const yk_system *system, const yk_system_descripti
     for (int i = 0; i < def->interface_count; i++) {
         const yk_interface_def *interface = &def->interfaces[i];
         const char *name = interface->name;
-        const int subsystem[2] = {interface->wrench_subsystem, interface->motion_subsystem};
-        const int port[2] = {interface->wrench_port, interface->motion_port};
+        const int subsystem[2] = {interface->wrench_subsystem.index,
+                                  interface->motion_subsystem.index};
+        const int port[2] = {interface->wrench_port.index, interface->motion_port.index};
 
         /* Both ports exist. */
         for (int side = 0; side < 2; side++) {
@@ -107,8 +108,8 @@ static yk_status check_joined(const yk_system *system, const yk_system_descripti
 
     for (int i = 0; i < def->wire_count; i++) {
         const yk_wire_def *wire = &def->wires[i];
-        int source = wire->source_subsystem;
-        int target = wire->target_subsystem;
+        int source = wire->source_subsystem.index;
+        int target = wire->target_subsystem.index;
 
         /* Ports are checked when the remaining system is created. */
         bool from = source >= 0 && source < def->subsystem_count;
@@ -243,14 +244,14 @@ static yk_status describe_merge(yk_system *system, const yk_system_description *
     int count = 0;
     for (int i = 0; i < def->interface_count; i++) {
         const yk_interface_def *interface = &def->interfaces[i];
-        if (system->parts[interface->wrench_subsystem].participant != participant)
+        if (system->parts[interface->wrench_subsystem.index].participant != participant)
             continue;
 
         yk_merge_joint *joint = &group->joints[count++];
-        joint->part_a = index_in(group, interface->wrench_subsystem);
-        joint->port_a = interface->wrench_port;
-        joint->part_b = index_in(group, interface->motion_subsystem);
-        joint->port_b = interface->motion_port;
+        joint->part_a = index_in(group, interface->wrench_subsystem.index);
+        joint->port_a = interface->wrench_port.index;
+        joint->part_b = index_in(group, interface->motion_subsystem.index);
+        joint->port_b = interface->motion_port.index;
         joint->constrained_axes = interface->constrained_axes;
         joint->drive = interface->drive;
         joint->radius = interface->radius;
@@ -298,14 +299,14 @@ static void reduce(yk_system *system, const yk_system_description *def)
     for (int i = 0; i < def->wire_count; i++) {
         yk_wire_def *wire = &merging->wires[i];
         *wire = def->wires[i];
-        const yk_system_part *from = &system->parts[wire->source_subsystem];
-        const yk_system_part *to = &system->parts[wire->target_subsystem];
-        wire->source_subsystem = from->participant;
-        if (wire->source_port >= 0)
-            wire->source_port += from->port;
+        const yk_system_part *from = &system->parts[wire->source_subsystem.index];
+        const yk_system_part *to = &system->parts[wire->target_subsystem.index];
+        wire->source_subsystem = (yk_subsystem_id){from->participant};
+        if (wire->source_port.index >= 0)
+            wire->source_port.index += from->port;
         wire->source_channel += from->channel;
-        wire->target_subsystem = to->participant;
-        wire->target_port += to->port;
+        wire->target_subsystem = (yk_subsystem_id){to->participant};
+        wire->target_port.index += to->port;
     }
 
     /* Everything else as in the description, without interfaces. */
@@ -365,8 +366,8 @@ yk_status yk_merging_create(yk_system *system, const yk_system_description *def)
     for (bool changed = true; changed;) {
         changed = false;
         for (int i = 0; i < def->interface_count; i++) {
-            int *a = &leader[def->interfaces[i].wrench_subsystem];
-            int *b = &leader[def->interfaces[i].motion_subsystem];
+            int *a = &leader[def->interfaces[i].wrench_subsystem.index];
+            int *b = &leader[def->interfaces[i].motion_subsystem.index];
             if (*a == *b)
                 continue;
 
@@ -468,17 +469,17 @@ yk_status yk_merging_check_start(yk_system *system)
         /* Both sides of the joints, as each part has them. */
         for (int k = 0; k < merging->interface_count; k++) {
             const yk_interface_def *def = &merging->interfaces[k];
-            if (system->parts[def->wrench_subsystem].participant != i)
+            if (system->parts[def->wrench_subsystem.index].participant != i)
                 continue;
 
             /* In units and axes of the system, as without merging. */
-            int a = index_in(group, def->wrench_subsystem);
-            int b = index_in(group, def->motion_subsystem);
+            int a = index_in(group, def->wrench_subsystem.index);
+            int b = index_in(group, def->motion_subsystem.index);
             const yk_port *ports;
             group->objects[a]->ops->ports(group->objects[a], &ports);
-            yk_port_kind kind = ports[def->wrench_port].kind;
-            yk_motion first = motion_of_part(system, i, a, def->wrench_port, kind);
-            yk_motion second = motion_of_part(system, i, b, def->motion_port, kind);
+            yk_port_kind kind = ports[def->wrench_port.index].kind;
+            yk_motion first = motion_of_part(system, i, a, def->wrench_port.index, kind);
+            yk_motion second = motion_of_part(system, i, b, def->motion_port.index, kind);
             yk_interface_gap gap = yk_gap_between(kind, def, &first, &second, system->start);
             const char *name = def->name ? def->name : "unnamed";
             yk_status status = yk_system_report_start_gap(system, name, &gap);
@@ -521,10 +522,11 @@ yk_status yk_merging_make_copies(yk_system *system, int participant)
         yk_subsystem *copy = group->copies[i];
         for (int k = 0; k < system->wire_count; k++) {
             const yk_wire_def *wire = &system->wires[k].def;
-            if (wire->target_subsystem != participant)
+            if (wire->target_subsystem.index != participant)
                 continue;
 
-            status = copy->ops->connect(copy, wire->target_port, YK_CAUSALITY_SIGNAL_INPUT, 0);
+            status =
+                copy->ops->connect(copy, wire->target_port.index, YK_CAUSALITY_SIGNAL_INPUT, 0);
             if (status != YK_OK)
                 return status;
         }

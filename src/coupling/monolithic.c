@@ -23,9 +23,9 @@ yk_status yk_merging_step(yk_system *system, int iterations,
         int target = 0;
         int source = 0;
         for (int k = 0; k < system->participant_count; k++) {
-            if (system->sequence[k] == def->target_subsystem)
+            if (system->sequence[k] == def->target_subsystem.index)
                 target = k;
-            if (system->sequence[k] == def->source_subsystem)
+            if (system->sequence[k] == def->source_subsystem.index)
                 source = k;
         }
 

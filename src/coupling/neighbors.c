@@ -33,9 +33,9 @@ yk_status yk_neighbors_list_interfaces(yk_system *system)
 
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface_def *def = &system->interfaces[i].def;
-        offsets[def->wrench_subsystem]++;
-        if (def->motion_subsystem != def->wrench_subsystem)
-            offsets[def->motion_subsystem]++;
+        offsets[def->wrench_subsystem.index]++;
+        if (def->motion_subsystem.index != def->wrench_subsystem.index)
+            offsets[def->motion_subsystem.index]++;
     }
 
     system->joined = allocate_lists(context, offsets, count);
@@ -46,8 +46,8 @@ yk_status yk_neighbors_list_interfaces(yk_system *system)
 
     for (int i = 0; system->joined && i < system->interface_count; i++) {
         const yk_interface_def *def = &system->interfaces[i].def;
-        yk_participant *a = &system->participants[def->wrench_subsystem];
-        yk_participant *b = &system->participants[def->motion_subsystem];
+        yk_participant *a = &system->participants[def->wrench_subsystem.index];
+        yk_participant *b = &system->participants[def->motion_subsystem.index];
         a->joined[a->joined_count++] = i;
         if (b != a)
             b->joined[b->joined_count++] = i;
@@ -69,10 +69,10 @@ yk_status yk_neighbors_list_wires(yk_system *system, const yk_system_description
     /* The wires are not checked yet. */
     int *sources = offsets + count;
     for (int i = 0; i < def->wire_count; i++) {
-        if (exists(system, def->wires[i].target_subsystem))
-            offsets[def->wires[i].target_subsystem]++;
-        if (exists(system, def->wires[i].source_subsystem))
-            sources[def->wires[i].source_subsystem]++;
+        if (exists(system, def->wires[i].target_subsystem.index))
+            offsets[def->wires[i].target_subsystem.index]++;
+        if (exists(system, def->wires[i].source_subsystem.index))
+            sources[def->wires[i].source_subsystem.index]++;
     }
 
     system->received = allocate_lists(context, offsets, count);

@@ -51,11 +51,11 @@ static void make_own_inputs(yk_system *system, yk_participant *p, double offset)
 
         /* Interface and side of each connected port. */
         int side = 0;
-        int port = interface->def.wrench_port;
+        int port = interface->def.wrench_port.index;
         yk_causality causality = YK_CAUSALITY_WRENCH_INPUT;
         if (!first) {
             side = 1;
-            port = interface->def.motion_port;
+            port = interface->def.motion_port.index;
             causality = interface->takes;
         }
 
@@ -76,8 +76,8 @@ static void make_own_inputs(yk_system *system, yk_participant *p, double offset)
     /* Signals have no units and no axes. */
     for (int k = 0; k < p->received_count; k++) {
         const yk_wire_def *def = &system->wires[p->received[k]].def;
-        const yk_input *signal = &p->inputs[def->target_port];
-        p->own_inputs[def->target_port] = yk_input_shift(signal, YK_PORT_SIGNAL, offset);
+        const yk_input *signal = &p->inputs[def->target_port.index];
+        p->own_inputs[def->target_port.index] = yk_input_shift(signal, YK_PORT_SIGNAL, offset);
     }
     for (int i = 0; i < system->input_count; i++) {
         const yk_external_input *input = &system->inputs[i];
@@ -153,7 +153,7 @@ static void add_arms(const yk_system *system, yk_participant *p, double t, doubl
             continue;
 
         /* The torque about the marker that the port follows. */
-        int port = interface->def.motion_port;
+        int port = interface->def.motion_port.index;
         const yk_port_value *value = &p->values[port];
         yk_wrench *sum = &p->mean_wrenches[port];
         yk_vec3 force = value->wrench.force;
@@ -435,10 +435,10 @@ int yk_system_number_velocities(const yk_system *system, int participant, int *o
     for (int k = 0; k < p->joined_count; k++) {
         const yk_interface *interface = &system->interfaces[p->joined[k]];
         const yk_interface_def *def = &interface->def;
-        if (def->wrench_subsystem == participant)
-            offsets[def->wrench_port] = 0;
-        if (def->motion_subsystem == participant && yk_both_take_wrench(interface))
-            offsets[def->motion_port] = 0;
+        if (def->wrench_subsystem.index == participant)
+            offsets[def->wrench_port.index] = 0;
+        if (def->motion_subsystem.index == participant && yk_both_take_wrench(interface))
+            offsets[def->motion_port.index] = 0;
     }
 
     /* ... and the rows of their velocities, in the order of the ports, which may differ from that
@@ -538,7 +538,7 @@ void yk_system_apply_wrenches(yk_system *system, int participant, const double *
         if (!yk_is_wrench_side(interface, participant))
             continue;
 
-        yk_input *input = &p->inputs[interface->def.wrench_port];
+        yk_input *input = &p->inputs[interface->def.wrench_port.index];
         wrenches = yk_wrench_unpack(interface->kind, wrenches, &interface->applied);
         yk_input_constant(interface->kind, &interface->applied, input);
     }

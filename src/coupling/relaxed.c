@@ -431,7 +431,7 @@ static yk_status relaxed_step(yk_scheme *scheme, yk_system *system, yk_step_repo
 
     /* The message is already set. */
     if (x->outcome == YK_NOT_CONVERGED) {
-        report->worst_subsystem = x->worst;
+        report->worst_subsystem = (yk_subsystem_id){x->worst};
         report->residual = x->left;
         report->has_message = true;
     }

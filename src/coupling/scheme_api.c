@@ -187,7 +187,7 @@ void yk_system_predict_motion(const yk_system *system, int number, yk_motion *mo
 {
     const yk_interface *interface = &system->interfaces[number];
     const yk_participant *a = yk_interface_a(system, interface);
-    int port = interface->def.wrench_port;
+    int port = interface->def.wrench_port.index;
     double h = system->h;
 
     /* By the subsystem itself, if it makes one step per macro step. */

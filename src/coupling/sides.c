@@ -62,8 +62,10 @@ static yk_status evaluate_copy(const sides *s, int participant, yk_subsystem *co
         bool joined = false;
         for (int i = 0; i < p->joined_count; i++) {
             const yk_interface_def *def = &s->system->interfaces[p->joined[i]].def;
-            bool first = def->wrench_subsystem == participant && def->wrench_port == port;
-            bool second = def->motion_subsystem == participant && def->motion_port == port;
+            bool first =
+                def->wrench_subsystem.index == participant && def->wrench_port.index == port;
+            bool second =
+                def->motion_subsystem.index == participant && def->motion_port.index == port;
             joined = joined || first || second;
         }
 
@@ -166,8 +168,8 @@ static int list_directions(const sides *s, int participant, const mobility *m,
     for (int n = 0; n < p->joined_count; n++) {
         int i = p->joined[n];
         const yk_interface_def *def = &s->system->interfaces[i].def;
-        bool given = s->choices[i].motion && def->motion_subsystem == participant;
-        if (!given || m->offset[def->motion_port] < 0 || count + 6 > DIRECTIONS_MAX)
+        bool given = s->choices[i].motion && def->motion_subsystem.index == participant;
+        if (!given || m->offset[def->motion_port.index] < 0 || count + 6 > DIRECTIONS_MAX)
             continue;
 
         for (int k = 0; k < 6; k++) {
@@ -175,10 +177,10 @@ static int list_directions(const sides *s, int participant, const mobility *m,
                 continue;
             yk_vec3 unit = yk_v3(k % 3 == 0, k % 3 == 1, k % 3 == 2);
             list[count++] = (direction){
-                .port = {def->motion_port, def->wrench_port},
-                .partner = def->wrench_subsystem,
+                .port = {def->motion_port.index, def->wrench_port.index},
+                .partner = def->wrench_subsystem.index,
                 .rotation = k >= 3,
-                .axis = yk_q_rotate(m->axes[def->motion_port], unit),
+                .axis = yk_q_rotate(m->axes[def->motion_port.index], unit),
             };
         }
     }
@@ -336,10 +338,10 @@ static bool takes_motion(const yk_system *system, const yk_interface_def *def)
 {
     const yk_scheme_ops *ops = system->scheme_def.ops;
     const yk_port_pair joined = {
-        .subsystem = {system->participants[def->wrench_subsystem].subsystem,
-                      system->participants[def->motion_subsystem].subsystem},
-        .subsystem_index = {def->wrench_subsystem, def->motion_subsystem},
-        .port = {def->wrench_port, def->motion_port},
+        .subsystem = {system->participants[def->wrench_subsystem.index].subsystem,
+                      system->participants[def->motion_subsystem.index].subsystem},
+        .subsystem_index = {def->wrench_subsystem.index, def->motion_subsystem.index},
+        .port = {def->wrench_port.index, def->motion_port.index},
     };
     return !ops->second_side_causality ||
            ops->second_side_causality(system->options, &joined) == YK_CAUSALITY_MOTION_INPUT;
@@ -357,10 +359,10 @@ static yk_interface_def exchanged(const yk_interface_def *def)
 
 static bool can_exchange(const yk_system *system, const yk_interface_def *def)
 {
-    const yk_participant *a = &system->participants[def->wrench_subsystem];
-    const yk_participant *b = &system->participants[def->motion_subsystem];
-    bool ports = a->ports[def->wrench_port].allowed_causalities & YK_CAUSALITY_MOTION_INPUT &&
-                 b->ports[def->motion_port].allowed_causalities & YK_CAUSALITY_WRENCH_INPUT;
+    const yk_participant *a = &system->participants[def->wrench_subsystem.index];
+    const yk_participant *b = &system->participants[def->motion_subsystem.index];
+    bool ports = a->ports[def->wrench_port.index].allowed_causalities & YK_CAUSALITY_MOTION_INPUT &&
+                 b->ports[def->motion_port.index].allowed_causalities & YK_CAUSALITY_WRENCH_INPUT;
     yk_interface_def other = exchanged(def);
     return ports && !def->drive && is_symmetric(def->constrained_axes) &&
            takes_motion(system, &other);
@@ -377,7 +379,7 @@ static yk_status try_exchange(sides *s, int participant, yk_interface_def *def, 
     *def = exchanged(def);
 
     int left, partner_missing = 0;
-    int partner = def->motion_subsystem;
+    int partner = def->motion_subsystem.index;
     yk_status status = count_missing(s, participant, &left);
     *exchange = status == YK_OK && left < missing;
     if (*exchange) {
@@ -404,7 +406,7 @@ static yk_status make_follow(sides *s, int participant, int *missing)
         for (int k = 0; status == YK_OK && !found && k < p->joined_count; k++) {
             int i = p->joined[k];
             yk_interface_def *def = &system->interfaces[i].def;
-            bool given = s->choices[i].motion && def->motion_subsystem == participant;
+            bool given = s->choices[i].motion && def->motion_subsystem.index == participant;
             if (!given || s->choices[i].visited || !can_exchange(system, def))
                 continue;
 
@@ -425,7 +427,7 @@ static yk_status refuse(const sides *s, int participant, int missing)
     const yk_system *system = s->system;
     const char *name = "";
     for (int i = 0; i < system->interface_count; i++)
-        if (s->choices[i].motion && system->interfaces[i].def.motion_subsystem == participant)
+        if (s->choices[i].motion && system->interfaces[i].def.motion_subsystem.index == participant)
             name = system->interfaces[i].def.name;
 
     return yk_fail(
@@ -481,19 +483,19 @@ yk_status yk_system_choose_sides(yk_system *system)
     yk_status status = YK_ERROR_MEMORY;
     if (s.mobilities && s.choices && first) {
         for (int i = 0; i < system->interface_count; i++)
-            first[i] = system->interfaces[i].def.wrench_subsystem;
+            first[i] = system->interfaces[i].def.wrench_subsystem.index;
         status = choose(&s);
     }
 
     for (int i = 0; status == YK_OK && i < system->interface_count; i++) {
         const yk_interface_def *def = &system->interfaces[i].def;
-        if (def->wrench_subsystem != first[i])
+        if (def->wrench_subsystem.index != first[i])
             yk_log(context, YK_LOG_INFO,
                    "interface '%s': subsystem '%s' cannot follow the motion of '%s', so '%s' "
                    "follows instead",
-                   def->name, system->participants[def->wrench_subsystem].name,
+                   def->name, system->participants[def->wrench_subsystem.index].name,
                    system->participants[first[i]].name,
-                   system->participants[def->motion_subsystem].name);
+                   system->participants[def->motion_subsystem.index].name);
     }
 
     for (size_t i = 0; s.mobilities && i < participants; i++) {

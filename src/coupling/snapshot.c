@@ -69,7 +69,7 @@ yk_status yk_snapshot_create(yk_system *system, yk_snapshot **snapshot)
     /* The layout for states that are restored. Subsystems prepare for it. */
     size_t state = yk_system_state_layout(system).word_count;
     if (state == 0) {
-        int without = yk_system_first_without_state(system);
+        int without = yk_system_first_without_state(system).index;
         return yk_fail(system->context, YK_ERROR_CAPABILITY,
                        "subsystem '%s' cannot save its state, so the system has no snapshots",
                        without >= 0 ? system->parts[without].name : "?");

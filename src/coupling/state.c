@@ -548,10 +548,10 @@ yk_status yk_system_remote_status(yk_system *system)
 
 /* What checkpoints hold besides the image ------------------------------------------------------ */
 
-int yk_system_first_without_state(const yk_system *system)
+yk_subsystem_id yk_system_first_without_state(const yk_system *system)
 {
     if (!system)
-        return -1;
+        return YK_NULL_SUBSYSTEM;
 
     for (int i = 0; i < system->subsystem_count; i++) {
         const yk_subsystem *subsystem =
@@ -559,10 +559,10 @@ int yk_system_first_without_state(const yk_system *system)
         const yk_subsystem_ops *ops = subsystem->ops;
         if (!ops->rollback ||
             (ops->is_state_process_local && ops->is_state_process_local(subsystem)))
-            return i;
+            return (yk_subsystem_id){i};
     }
 
-    return -1;
+    return YK_NULL_SUBSYSTEM;
 }
 
 /* Calls back with all data of the system other than the states of its subsystems and its scheme,
@@ -665,11 +665,11 @@ static bool is_valid_memory(const yk_system *system)
     for (size_t i = 0; i < sizeof counts / sizeof *counts; i++)
         if (!yk_is_restored_count(counts[i]))
             return false;
-    if (s->worst_subsystem < -1 || s->worst_subsystem >= system->subsystem_count)
+    if (s->worst_subsystem.index < -1 || s->worst_subsystem.index >= system->subsystem_count)
         return false;
 
     const yk_system_failures *f = &system->policy.failures;
-    if (f->subsystem < -1 || f->subsystem >= system->subsystem_count)
+    if (f->subsystem.index < -1 || f->subsystem.index >= system->subsystem_count)
         return false;
     if (!yk_is_restored_bool(&f->used_fallback) ||
         !memchr(f->first_message, '\0', sizeof f->first_message))

@@ -139,7 +139,7 @@ yk_status yk_system_make(yk_context *context, const yk_system_description *def, 
     made->start = def->start;
     made->step = def->step;
     made->h = def->step;
-    made->failure = (yk_failure){.subsystem = -1, .interface = -1};
+    made->failure = (yk_failure){.subsystem = {-1}, .interface = {-1}};
 
     /* Destroys a system that may be incomplete. */
     yk_status status = build(made, def);
@@ -476,8 +476,8 @@ static yk_status start_participant(yk_system *system, int participant, const yk_
     if (YK_FAILED(p->status)) {
         system->failure = (yk_failure){.status = p->status,
                                        .time = system->start,
-                                       .subsystem = participant,
-                                       .interface = -1,
+                                       .subsystem = {participant},
+                                       .interface = {-1},
                                        .is_cause_known = true};
         return yk_fail(system->context, p->status,
                        "at t = %g s (before the first step) subsystem '%s' failed: %s",

@@ -378,44 +378,44 @@ struct yk_system {
 
 static inline yk_participant *yk_interface_a(const yk_system *system, const yk_interface *interface)
 {
-    return &system->participants[interface->def.wrench_subsystem];
+    return &system->participants[interface->def.wrench_subsystem.index];
 }
 
 static inline yk_participant *yk_interface_b(const yk_system *system, const yk_interface *interface)
 {
-    return &system->participants[interface->def.motion_subsystem];
+    return &system->participants[interface->def.motion_subsystem.index];
 }
 
 /* Outputs and inputs of the ports of the two sides. */
 static inline yk_port_value *yk_value_a(const yk_system *system, const yk_interface *interface)
 {
-    return &yk_interface_a(system, interface)->values[interface->def.wrench_port];
+    return &yk_interface_a(system, interface)->values[interface->def.wrench_port.index];
 }
 
 static inline yk_port_value *yk_value_b(const yk_system *system, const yk_interface *interface)
 {
-    return &yk_interface_b(system, interface)->values[interface->def.motion_port];
+    return &yk_interface_b(system, interface)->values[interface->def.motion_port.index];
 }
 
 static inline yk_input *yk_input_a(const yk_system *system, const yk_interface *interface)
 {
-    return &yk_interface_a(system, interface)->inputs[interface->def.wrench_port];
+    return &yk_interface_a(system, interface)->inputs[interface->def.wrench_port.index];
 }
 
 static inline yk_input *yk_input_b(const yk_system *system, const yk_interface *interface)
 {
-    return &yk_interface_b(system, interface)->inputs[interface->def.motion_port];
+    return &yk_interface_b(system, interface)->inputs[interface->def.motion_port.index];
 }
 
 /* Motions of the two sides at the start of the macro step. */
 static inline yk_motion *yk_before_a(const yk_system *system, const yk_interface *interface)
 {
-    return &yk_interface_a(system, interface)->before[interface->def.wrench_port];
+    return &yk_interface_a(system, interface)->before[interface->def.wrench_port.index];
 }
 
 static inline yk_motion *yk_before_b(const yk_system *system, const yk_interface *interface)
 {
-    return &yk_interface_b(system, interface)->before[interface->def.motion_port];
+    return &yk_interface_b(system, interface)->before[interface->def.motion_port.index];
 }
 
 /* The scheme applies one wrench to both sides; no side receives a motion. */
@@ -428,12 +428,12 @@ static inline bool yk_both_take_wrench(const yk_interface *interface)
  * wrench. */
 static inline bool yk_is_motion_side(const yk_interface *interface, int participant)
 {
-    return interface->def.motion_subsystem == participant && !yk_both_take_wrench(interface);
+    return interface->def.motion_subsystem.index == participant && !yk_both_take_wrench(interface);
 }
 
 static inline bool yk_is_wrench_side(const yk_interface *interface, int participant)
 {
-    return interface->def.wrench_subsystem == participant && !yk_both_take_wrench(interface);
+    return interface->def.wrench_subsystem.index == participant && !yk_both_take_wrench(interface);
 }
 
 static inline const char *yk_system_scheme_name(const yk_system *system)

@@ -20,17 +20,17 @@
 static yk_status check_target(const yk_system *system, const yk_wire_def *def)
 {
     yk_context *context = system->context;
-    int target = def->target_subsystem;
+    int target = def->target_subsystem.index;
     if (target < 0 || target >= system->participant_count)
         return yk_fail(context, YK_ERROR_ARGUMENT, "wire '%s': there is no subsystem %d", def->name,
                        target);
 
     const yk_participant *to = &system->participants[target];
-    if (def->target_port < 0 || def->target_port >= to->port_count)
+    if (def->target_port.index < 0 || def->target_port.index >= to->port_count)
         return yk_fail(context, YK_ERROR_ARGUMENT, "wire '%s': subsystem '%s' has no port %d",
-                       def->name, to->name, def->target_port);
+                       def->name, to->name, def->target_port.index);
 
-    const yk_port *port = &to->ports[def->target_port];
+    const yk_port *port = &to->ports[def->target_port.index];
     if (!(port->allowed_causalities & YK_CAUSALITY_SIGNAL_INPUT))
         return yk_fail(context, YK_ERROR_CAPABILITY,
                        "wire '%s': port '%s' of subsystem '%s' does not take a signal; wires end "
@@ -40,7 +40,7 @@ static yk_status check_target(const yk_system *system, const yk_wire_def *def)
     /* A port can have only one wire. */
     for (int i = 0; i < to->received_count; i++) {
         const yk_wire_def *other = &system->wires[to->received[i]].def;
-        if (other->target_port == def->target_port)
+        if (other->target_port.index == def->target_port.index)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "wires '%s' and '%s' both end at port '%s' of subsystem '%s'; a signal "
                            "port takes one",
@@ -71,7 +71,7 @@ static yk_status check_source(const yk_system *system, const yk_wire_def *def, i
                               double *factor)
 {
     yk_context *context = system->context;
-    int source = def->source_subsystem;
+    int source = def->source_subsystem.index;
     if (source < 0 || source >= system->participant_count)
         return yk_fail(context, YK_ERROR_ARGUMENT, "wire '%s': there is no subsystem %d", def->name,
                        source);
@@ -81,12 +81,12 @@ static yk_status check_source(const yk_system *system, const yk_wire_def *def, i
     int components = sizeof(yk_port_value) / sizeof(double);
     *size = 0;
     *factor = 1;
-    if (def->source_port >= from->port_count)
+    if (def->source_port.index >= from->port_count)
         return yk_fail(context, YK_ERROR_ARGUMENT, "wire '%s': subsystem '%s' has no port %d",
-                       def->name, from->name, def->source_port);
+                       def->name, from->name, def->source_port.index);
 
-    if (def->source_port >= 0) {
-        const yk_port *port = &from->ports[def->source_port];
+    if (def->source_port.index >= 0) {
+        const yk_port *port = &from->ports[def->source_port.index];
         if (port->allowed_causalities & YK_CAUSALITY_SIGNAL_INPUT)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "wire '%s': port '%s' of subsystem '%s' takes a signal and gives none",
@@ -159,12 +159,13 @@ yk_status yk_wires_create(yk_system *system, const yk_system_description *def)
         }
 
         /* The source reads the wire after every step, the target receives it as an input. */
-        yk_participant *from = &system->participants[wire->def.source_subsystem];
+        yk_participant *from = &system->participants[wire->def.source_subsystem.index];
         from->wires[from->wire_count++] = wire;
-        yk_participant *to = &system->participants[wire->def.target_subsystem];
+        yk_participant *to = &system->participants[wire->def.target_subsystem.index];
         to->received[to->received_count++] = i;
         yk_subsystem *target = to->subsystem;
-        status = target->ops->connect(target, wire->def.target_port, YK_CAUSALITY_SIGNAL_INPUT, 0);
+        status =
+            target->ops->connect(target, wire->def.target_port.index, YK_CAUSALITY_SIGNAL_INPUT, 0);
         if (status != YK_OK)
             return status;
     }
@@ -192,7 +193,7 @@ void yk_wires_read(yk_participant *p)
         if (values)
             p->subsystem->ops->channels->read(p->subsystem, def->source_channel, wire->channel);
         else
-            values = (const double *)&p->values[def->source_port];
+            values = (const double *)&p->values[def->source_port.index];
         wire->now = wire->factor * values[def->component_index];
 
         /* Most wires have gain 1 and offset 0. */
@@ -208,8 +209,8 @@ void yk_wires_read(yk_participant *p)
 static double set_input(yk_system *system, const yk_wire *wire, double begin, double end)
 {
     /* End value of the input when it was last set. */
-    const yk_participant *to = &system->participants[wire->def.target_subsystem];
-    yk_input *input = &to->inputs[wire->def.target_port];
+    const yk_participant *to = &system->participants[wire->def.target_subsystem.index];
+    yk_input *input = &to->inputs[wire->def.target_port.index];
     double last = input->linear[0].x;
     if (input->degree > 0)
         last = input->linear[0].x + system->h * input->linear[1].x;
@@ -232,7 +233,7 @@ static double carry(yk_system *system, int participant, yk_carried_signals signa
 
         /* Value at the end of the step: none, the source's own value, or the given value of a wire
          * against the sequence. */
-        const yk_participant *from = &system->participants[wire->def.source_subsystem];
+        const yk_participant *from = &system->participants[wire->def.source_subsystem.index];
         double end = wire->before;
         if (from->advanced && !wire->def.sample_and_hold)
             end = wire->now;
@@ -282,18 +283,19 @@ double yk_wires_start_change(const yk_system *system)
     double largest = 0;
     for (int i = 0; i < system->wire_count; i++) {
         const yk_wire *wire = &system->wires[i];
-        const yk_participant *to = &system->participants[wire->def.target_subsystem];
-        double carried = to->inputs[wire->def.target_port].linear[0].x;
+        const yk_participant *to = &system->participants[wire->def.target_subsystem.index];
+        double carried = to->inputs[wire->def.target_port.index].linear[0].x;
         largest = fmax(largest, fabs(wire->now - carried) / (1 + fabs(wire->now)));
     }
 
     return largest;
 }
 
-double yk_system_wire_value(const yk_system *system, int wire)
+double yk_system_wire_value(const yk_system *system, yk_wire_id wire)
 {
-    if (!yk_system_has_started(system, __func__) || !yk_system_has_wire(system, __func__, wire))
+    if (!yk_system_has_started(system, __func__) ||
+        !yk_system_has_wire(system, __func__, wire.index))
         return NAN;
 
-    return system->wires[wire].now;
+    return system->wires[wire.index].now;
 }

@@ -112,8 +112,8 @@ static yk_status check_port(yk_system *system, int number, int participant, int 
 /* Whether an interface uses a port. */
 static bool uses_port(const yk_interface_def *def, int participant, int port)
 {
-    return (def->wrench_subsystem == participant && def->wrench_port == port) ||
-           (def->motion_subsystem == participant && def->motion_port == port);
+    return (def->wrench_subsystem.index == participant && def->wrench_port.index == port) ||
+           (def->motion_subsystem.index == participant && def->motion_port.index == port);
 }
 
 /* A port can be connected only once: no earlier interface uses it. */
@@ -194,8 +194,8 @@ static yk_status create_interface(yk_system *system, int number)
     yk_participant *b = yk_interface_b(system, interface);
     const yk_port_pair joined = {
         .subsystem = {a->subsystem, b->subsystem},
-        .subsystem_index = {def->wrench_subsystem, def->motion_subsystem},
-        .port = {def->wrench_port, def->motion_port},
+        .subsystem_index = {def->wrench_subsystem.index, def->motion_subsystem.index},
+        .port = {def->wrench_port.index, def->motion_port.index},
     };
     const yk_scheme_ops *ops = system->scheme_def.ops;
     interface->takes = YK_CAUSALITY_MOTION_INPUT;
@@ -204,11 +204,11 @@ static yk_status create_interface(yk_system *system, int number)
 
     /* Check that both sides support it. */
     yk_status status =
-        check_causality(system, name, a, def->wrench_port, YK_CAUSALITY_WRENCH_INPUT);
+        check_causality(system, name, a, def->wrench_port.index, YK_CAUSALITY_WRENCH_INPUT);
     if (status != YK_OK)
         return status;
 
-    status = check_causality(system, name, b, def->motion_port, interface->takes);
+    status = check_causality(system, name, b, def->motion_port.index, interface->takes);
     if (status != YK_OK)
         return status;
 
@@ -240,8 +240,8 @@ static yk_status create_interface(yk_system *system, int number)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "interface '%s' joins subsystem '%s' with itself", name, a->name);
 
-    const yk_port *a_port = &a->ports[def->wrench_port];
-    const yk_port *b_port = &b->ports[def->motion_port];
+    const yk_port *a_port = &a->ports[def->wrench_port.index];
+    const yk_port *b_port = &b->ports[def->motion_port.index];
     interface->kind = a_port->kind;
     if (a_port->kind != b_port->kind)
         return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -249,10 +249,10 @@ static yk_status create_interface(yk_system *system, int number)
                        name, a->name, a_port->name, b->name, b_port->name);
 
     /* Finally ask the subsystems. */
-    status = connect_port(system, def, a, def->wrench_port, YK_CAUSALITY_WRENCH_INPUT);
+    status = connect_port(system, def, a, def->wrench_port.index, YK_CAUSALITY_WRENCH_INPUT);
     if (status != YK_OK)
         return status;
-    return connect_port(system, def, b, def->motion_port, interface->takes);
+    return connect_port(system, def, b, def->motion_port.index, interface->takes);
 }
 
 /* Sequences ------------------------------------------------------------------------------------ */
@@ -281,18 +281,18 @@ static bool interface_edge(const waiting *w, const yk_interface *interface, int 
         return false;
 
     /* Motion sides under external control wait for the motion that was reached. */
-    const yk_participant *b = &w->system->participants[def->motion_subsystem];
+    const yk_participant *b = &w->system->participants[def->motion_subsystem.index];
     bool wrenches_first = w->wrenches_first || b->subsystem->ops->time_windows;
-    *earlier = wrenches_first ? def->wrench_subsystem : def->motion_subsystem;
-    *later = wrenches_first ? def->motion_subsystem : def->wrench_subsystem;
+    *earlier = wrenches_first ? def->wrench_subsystem.index : def->motion_subsystem.index;
+    *later = wrenches_first ? def->motion_subsystem.index : def->wrench_subsystem.index;
     return true;
 }
 
 /* Whether the target of a wire waits for its source at a level. */
 static bool wire_counts(const waiting *w, const yk_wire *wire, int level)
 {
-    int source = wire->def.source_subsystem;
-    if (level >= NO_WIRES || source == wire->def.target_subsystem || wire->looped)
+    int source = wire->def.source_subsystem.index;
+    if (level >= NO_WIRES || source == wire->def.target_subsystem.index || wire->looped)
         return false;
 
     /* The motion of a wrench side is known at the start. */
@@ -303,7 +303,7 @@ static void count_predecessors(waiting *w)
 {
     const yk_system *system = w->system;
     for (int i = 0; i < system->interface_count; i++) {
-        w->receives_wrenches[system->interfaces[i].def.wrench_subsystem] = true;
+        w->receives_wrenches[system->interfaces[i].def.wrench_subsystem.index] = true;
         int earlier, later;
         if (!interface_edge(w, &system->interfaces[i], &earlier, &later))
             continue;
@@ -314,7 +314,7 @@ static void count_predecessors(waiting *w)
     for (int i = 0; i < system->wire_count; i++)
         for (int level = 0; level < NOTHING; level++)
             if (wire_counts(w, &system->wires[i], level))
-                w->open[system->wires[i].def.target_subsystem][level]++;
+                w->open[system->wires[i].def.target_subsystem.index][level]++;
 }
 
 /* Lists a participant. Each participant after it has one predecessor less to wait for. */
@@ -334,7 +334,7 @@ static void list_participant(waiting *w, int participant)
     for (int k = 0; k < p->wire_count; k++)
         for (int level = 0; level < NOTHING; level++)
             if (wire_counts(w, p->wires[k], level))
-                w->open[p->wires[k]->def.target_subsystem][level]--;
+                w->open[p->wires[k]->def.target_subsystem.index][level]--;
 }
 
 /* The participants of an algebraic loop are advanced together, so each waits for the sources of
@@ -403,8 +403,8 @@ static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequ
     /* If interfaces and wires form a cycle, some run against the order. */
     for (int i = 0; complete && i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
-        int a = index[interface->def.wrench_subsystem];
-        int b = index[interface->def.motion_subsystem];
+        int a = index[interface->def.wrench_subsystem.index];
+        int b = index[interface->def.motion_subsystem.index];
         if (wrenches_first) {
             interface->lagged = a > b;
         } else {
@@ -415,8 +415,8 @@ static yk_status find_sequence(yk_system *system, bool wrenches_first, int *sequ
 
     for (int i = 0; complete && wrenches_first && i < system->wire_count; i++) {
         yk_wire *wire = &system->wires[i];
-        int source = index[wire->def.source_subsystem];
-        int target = index[wire->def.target_subsystem];
+        int source = index[wire->def.source_subsystem.index];
+        int target = index[wire->def.target_subsystem.index];
         wire->lagged = yk_wire_can_lag(wire) && source >= target;
     }
 
@@ -463,9 +463,9 @@ yk_status yk_wiring_create(yk_system *system, const yk_system_description *def)
 
         /* Both ports exist. */
         const yk_interface_def *own = &interface->def;
-        status = check_port(system, i, own->wrench_subsystem, own->wrench_port);
+        status = check_port(system, i, own->wrench_subsystem.index, own->wrench_port.index);
         if (status == YK_OK)
-            status = check_port(system, i, own->motion_subsystem, own->motion_port);
+            status = check_port(system, i, own->motion_subsystem.index, own->motion_port.index);
         if (status != YK_OK)
             return status;
     }
@@ -473,9 +473,9 @@ yk_status yk_wiring_create(yk_system *system, const yk_system_description *def)
     status = yk_neighbors_list_interfaces(system);
     for (int i = 0; status == YK_OK && i < def->interface_count; i++) {
         const yk_interface_def *own = &system->interfaces[i].def;
-        status = check_free(system, i, own->wrench_subsystem, own->wrench_port);
+        status = check_free(system, i, own->wrench_subsystem.index, own->wrench_port.index);
         if (status == YK_OK)
-            status = check_free(system, i, own->motion_subsystem, own->motion_port);
+            status = check_free(system, i, own->motion_subsystem.index, own->motion_port.index);
     }
     if (status == YK_OK)
         status = yk_system_choose_sides(system);

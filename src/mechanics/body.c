@@ -49,7 +49,7 @@ yk_port_def yk_port_default(void)
     };
 }
 
-yk_port_def yk_port_marker(const char *name, int body, yk_marker marker)
+yk_port_def yk_port_marker(const char *name, yk_body_id body, yk_marker marker)
 {
     yk_port_def port = yk_port_default();
     port.name = name;
@@ -58,8 +58,8 @@ yk_port_def yk_port_marker(const char *name, int body, yk_marker marker)
     return port;
 }
 
-yk_port_def yk_port_distance(const char *name, int body_a, yk_marker marker_a, int body_b,
-                             yk_marker marker_b)
+yk_port_def yk_port_distance(const char *name, yk_body_id body_a, yk_marker marker_a,
+                             yk_body_id body_b, yk_marker marker_b)
 {
     return (yk_port_def){
         .name = name,

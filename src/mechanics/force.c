@@ -18,14 +18,14 @@ yk_force_def yk_force_default(void)
         .kind = YK_FORCE_FORCE,
         .bodies = {YK_GROUND, YK_GROUND},
         .markers = {yk_marker_default(), yk_marker_default()},
-        .signal_port = YK_NO_ID,
+        .signal_port = YK_NULL_PORT,
         .load_scale = 1,
         .contact = {.exponent = 1, .transition_velocity = 1e-2, .length_unit = 1},
         .terms = {.transition_velocity = 1e-3,
                   .stribeck_velocity = 1e-2,
                   .length_unit = 1,
                   .force_unit = 1},
-        .adds_to = YK_NO_ID,
+        .adds_to = YK_NULL_FORCE,
         .ratio = 1,
     };
 }
@@ -497,12 +497,12 @@ yk_status yk_force_check(yk_context *context, const char *model, const yk_force_
 
     /* A force without a body is an error. */
     const yk_force_traits *traits = &table[def->kind].traits;
-    if (!traits->on_both && def->bodies[1] == YK_GROUND)
+    if (!traits->on_both && def->bodies[1].index == YK_GROUND_INDEX)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: %s '%s' acts on the ground, which never moves: name the body that it "
                        "acts on as its second one (body[1])",
                        model, traits->name, name);
-    if (traits->on_both && def->bodies[0] == def->bodies[1])
+    if (traits->on_both && def->bodies[0].index == def->bodies[1].index)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: %s '%s' has both ends on one body: name two different ones", model,
                        traits->name, name);
@@ -515,7 +515,7 @@ yk_status yk_force_check(yk_context *context, const char *model, const yk_force_
         !isfinite(def->load_scale) || !yk_v3_finite(def->vector) || !isfinite(largest))
         return yk_fail(context, YK_ERROR_ARGUMENT, "%s: a coefficient of %s '%s' is not finite",
                        model, traits->name, name);
-    if (def->adds_to != YK_NO_ID && !yk_force_kind_has_coordinate(def->kind))
+    if (def->adds_to.index != YK_NO_ID && !yk_force_kind_has_coordinate(def->kind))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: %s '%s' has no coordinate that could be added to another force", model,
                        traits->name, name);
@@ -535,15 +535,15 @@ yk_status yk_force_check(yk_context *context, const char *model, const yk_force_
                        model, traits->name, name);
 
     /* The load must have a single source. */
-    if (def->signal_port < 0 && def->signal_port != YK_NO_ID)
+    if (def->signal_port.index < 0 && def->signal_port.index != YK_NO_ID)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: the input of %s '%s' is port %d: take the id of a signal port, or "
                        "YK_NO_ID",
-                       model, traits->name, name, def->signal_port);
+                       model, traits->name, name, def->signal_port.index);
 
     bool has_load = def->load.evaluate;
     bool has_feedback = def->feedback.value;
-    bool has_input = def->signal_port != YK_NO_ID;
+    bool has_input = def->signal_port.index != YK_NO_ID;
     if (has_load + has_feedback + has_input > 1)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: %s '%s' has several loads (%s%s%s): give one of load, feedback and "

@@ -574,13 +574,14 @@ yk_joint_def yk_joint_default(void)
         .bodies = {YK_GROUND, YK_GROUND},
         .markers = {yk_marker_default(), yk_marker_default()},
         .drive_scale = 1,
-        .signal_port = YK_NO_ID,
-        .adds_to = YK_NO_ID,
+        .signal_port = YK_NULL_PORT,
+        .adds_to = YK_NULL_JOINT,
         .ratio = 1,
     };
 }
 
-yk_joint_def yk_joint_named(const char *name, yk_joint_kind kind, int body_a, int body_b)
+yk_joint_def yk_joint_named(const char *name, yk_joint_kind kind, yk_body_id body_a,
+                            yk_body_id body_b)
 {
     yk_joint_def def = yk_joint_default();
     def.name = name;
@@ -590,7 +591,7 @@ yk_joint_def yk_joint_named(const char *name, yk_joint_kind kind, int body_a, in
     return def;
 }
 
-yk_joint_def yk_joint_at(const char *name, yk_joint_kind kind, int body_a, int body_b,
+yk_joint_def yk_joint_at(const char *name, yk_joint_kind kind, yk_body_id body_a, yk_body_id body_b,
                          yk_marker global)
 {
     yk_joint_def def = yk_joint_named(name, kind, body_a, body_b);
@@ -608,7 +609,7 @@ yk_status yk_joint_check(yk_context *context, const char *model, const yk_joint_
                        (int)def->kind);
 
     /* A length that a drive prescribes needs no constant. */
-    bool has_drive = def->drive.evaluate || def->signal_port != YK_NO_ID;
+    bool has_drive = def->drive.evaluate || def->signal_port.index != YK_NO_ID;
     bool needs_length =
         def->kind == YK_JOINT_ROLLING || (def->kind == YK_JOINT_DISTANCE && !has_drive);
     if (needs_length && !(def->length > 0))
@@ -621,16 +622,16 @@ yk_status yk_joint_check(yk_context *context, const char *model, const yk_joint_
     if (joints[def->kind].traits.drive.required && !has_drive)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: joint '%s' prescribes a motion but has no drive", model, name);
-    if (def->signal_port != YK_NO_ID && (def->drive.evaluate || def->signal_port < 0))
+    if (def->signal_port.index != YK_NO_ID && (def->drive.evaluate || def->signal_port.index < 0))
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: joint '%s' takes its motion from a function or from the id of a signal "
                        "port, not from both",
                        model, name);
-    if (def->signal_port != YK_NO_ID && !joints[def->kind].traits.drive.name)
+    if (def->signal_port.index != YK_NO_ID && !joints[def->kind].traits.drive.name)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: joint '%s' prescribes no motion, so it takes no signal", model, name);
     bool coupled = joints[def->kind].traits.coupled;
-    if (!coupled && def->adds_to != YK_NO_ID)
+    if (!coupled && def->adds_to.index != YK_NO_ID)
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: joint '%s' adds to another joint, but it is of kind %s: take a coupled "
                        "kind, or YK_NO_ID for adds_to",

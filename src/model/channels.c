@@ -161,8 +161,8 @@ static void read_of_interface(request *q, int interface, const char *text)
 {
     /* Quantities of the port on the wrench side. */
     const yk_interface_def *def = &q->scenario->interfaces[interface];
-    int subsystem = def->wrench_subsystem;
-    int port = def->wrench_port;
+    int subsystem = def->wrench_subsystem.index;
+    int port = def->wrench_port.index;
     yk_port_kind kind = port_at(q->scenario, subsystem, port)->kind;
     if (match_quantity(q, text, subsystem, port, kind))
         return;
@@ -514,7 +514,8 @@ static void add_defaults(yk_scenario *scenario)
     for (int i = 0; i < info->interface_count; i++) {
         /* Gaps of each interface, and the energy that it creates. */
         const yk_interface_def *def = &scenario->interfaces[i];
-        const yk_port *port = port_at(scenario, def->wrench_subsystem, def->wrench_port);
+        const yk_port *port =
+            port_at(scenario, def->wrench_subsystem.index, def->wrench_port.index);
         for (int k = 0; k < 4; k++)
             if (port->kind == YK_PORT_MARKER || !yk_gap_quantities[k].is_rotation)
                 add_made(scenario, def->name, "", yk_gap_quantities[k].name);

@@ -192,8 +192,10 @@ static bool check_free(yk_scenario *scenario, const port_reference *side)
         const yk_interface_def *def = &scenario->interfaces[i];
 
         /* It may be either side of an earlier interface. */
-        bool first = def->wrench_subsystem == side->subsystem && def->wrench_port == side->port;
-        bool second = def->motion_subsystem == side->subsystem && def->motion_port == side->port;
+        bool first =
+            def->wrench_subsystem.index == side->subsystem && def->wrench_port.index == side->port;
+        bool second =
+            def->motion_subsystem.index == side->subsystem && def->motion_port.index == side->port;
         if (!first && !second)
             continue;
 
@@ -501,10 +503,10 @@ void yk_scenario_read_interfaces(yk_scenario *scenario)
         /* The first side receives the wrench, the second the motion. */
         scenario->interfaces[scenario->info.interface_count++] = (yk_interface_def){
             .name = name,
-            .wrench_subsystem = a.subsystem,
-            .wrench_port = a.port,
-            .motion_subsystem = b.subsystem,
-            .motion_port = b.port,
+            .wrench_subsystem = {a.subsystem},
+            .wrench_port = {a.port},
+            .motion_subsystem = {b.subsystem},
+            .motion_port = {b.port},
             .constrained_axes = axes,
             .drive = read_drive(scenario, node, axes, kind),
             .radius = read_radius(scenario, node, axes),
@@ -538,8 +540,8 @@ static bool read_source(yk_scenario *scenario, const yk_node *node, yk_wire_def 
     }
 
     /* Its place in the coupling's data. */
-    wire->source_subsystem = row.subsystem;
-    wire->source_port = row.kind == YK_CHANNEL_PORT ? row.port : -1;
+    wire->source_subsystem = (yk_subsystem_id){row.subsystem};
+    wire->source_port = row.kind == YK_CHANNEL_PORT ? (yk_port_id){row.port} : YK_NULL_PORT;
     wire->source_channel = row.port;
     wire->component_index = row.offset;
     if (row.kind == YK_CHANNEL_OF_SUBSYSTEM)
@@ -564,8 +566,8 @@ static bool read_target(yk_scenario *scenario, const yk_node *node, yk_wire_def 
     if (!to.what)
         return false;
 
-    wire->target_subsystem = to.subsystem;
-    wire->target_port = to.port;
+    wire->target_subsystem = (yk_subsystem_id){to.subsystem};
+    wire->target_port = (yk_port_id){to.port};
 
     /* A signal input. */
     if (!(to.what->allowed_causalities & YK_CAUSALITY_SIGNAL_INPUT)) {
@@ -580,7 +582,7 @@ static bool read_target(yk_scenario *scenario, const yk_node *node, yk_wire_def 
     /* One wire ends at a port. */
     for (int i = 0; i < scenario->info.wire_count; i++) {
         const yk_wire_def *other = &scenario->wires[i];
-        if (other->target_subsystem != to.subsystem || other->target_port != to.port)
+        if (other->target_subsystem.index != to.subsystem || other->target_port.index != to.port)
             continue;
 
         yk_node_error(diagnostics, node,
@@ -604,12 +606,13 @@ static void warn_unconnected(yk_scenario *scenario)
         bool joined = false;
         for (int k = 0; k < info->interface_count; k++) {
             const yk_interface_def *def = &scenario->interfaces[k];
-            joined = joined || def->wrench_subsystem == i || def->motion_subsystem == i;
+            joined = joined || def->wrench_subsystem.index == i || def->motion_subsystem.index == i;
         }
 
         for (int k = 0; k < info->wire_count; k++) {
             const yk_wire_def *wire = &scenario->wires[k];
-            joined = joined || wire->source_subsystem == i || wire->target_subsystem == i;
+            joined =
+                joined || wire->source_subsystem.index == i || wire->target_subsystem.index == i;
         }
 
         if (!joined)
@@ -634,8 +637,10 @@ static void warn_unconnected(yk_scenario *scenario)
             bool wired = false;
             for (int k = 0; k < info->wire_count; k++) {
                 const yk_wire_def *wire = &scenario->wires[k];
-                bool here = wire->target_subsystem == i && wire->target_port < port_count;
-                wired = wired || (here && strcmp(ports[wire->target_port].name, input->text) == 0);
+                bool here =
+                    wire->target_subsystem.index == i && wire->target_port.index < port_count;
+                wired = wired ||
+                        (here && strcmp(ports[wire->target_port.index].name, input->text) == 0);
             }
 
             if (!wired)

@@ -565,7 +565,7 @@ typedef struct reader {
     void *model;
     /* Signal ports created for forces, each once. */
     const char **input_names;
-    int *inputs;
+    yk_port_id *inputs;
     int input_count;
     yk_status status; /* status of the first error */
 } reader;
@@ -577,18 +577,38 @@ static void note(reader *r, yk_status status)
 }
 
 /* Reports the solver's message about an invalid part at its item. */
-static int added(reader *r, const yk_node *item, int id)
+static void check_added(reader *r, const yk_node *item, bool was_added)
 {
     const char *message = yk_last_message(yk_builder_context(r->builder));
-    if (id < 0)
+    if (!was_added)
         note(r, yk_builder_error(r->builder, item, "%s", message));
+}
+
+static yk_joint_id add_joint(reader *r, const yk_node *item, const yk_joint_def *def)
+{
+    yk_joint_id id = r->ops->add_joint(r->model, def);
+    check_added(r, item, yk_joint_is_valid(id));
     return id;
 }
 
-static int find(reader *r, const yk_node *reference)
+static yk_force_id add_force(reader *r, const yk_node *item, const yk_force_def *def)
 {
-    int body = r->ops->find(r->model, reference);
-    if (body == YK_NO_ID)
+    yk_force_id id = r->ops->add_force(r->model, def);
+    check_added(r, item, yk_force_is_valid(id));
+    return id;
+}
+
+static yk_port_id add_port(reader *r, const yk_node *item, const yk_port_def *def)
+{
+    yk_port_id id = r->ops->add_port(r->model, def);
+    check_added(r, item, yk_port_is_valid(id));
+    return id;
+}
+
+static yk_body_id find(reader *r, const yk_node *reference)
+{
+    yk_body_id body = r->ops->find(r->model, reference);
+    if (body.index == YK_NO_ID)
         note(r, YK_ERROR_INPUT);
     return body;
 }
@@ -616,15 +636,15 @@ yk_marker yk_read_marker(const yk_node *item)
 
 /* The two bodies and markers of an item with `between`: by `markers`, or by `at` with `axis` or
  * `orientation`; by default the bodies' origins with global axes. */
-static void read_pair(reader *r, const yk_node *item, int body[2], yk_marker marker[2])
+static void read_pair(reader *r, const yk_node *item, yk_body_id body[2], yk_marker marker[2])
 {
     /* The two bodies, which must differ. */
     const yk_node *between = yk_node_get(item, "between");
     for (int side = 0; side < 2; side++)
         body[side] = find(r, yk_node_at(between, side));
-    if (body[0] == YK_NO_ID || body[1] == YK_NO_ID)
+    if (body[0].index == YK_NO_ID || body[1].index == YK_NO_ID)
         return;
-    if (body[0] == body[1])
+    if (body[0].index == body[1].index)
         note(r, yk_builder_error(r->builder, between, "both ends are on '%s'",
                                  yk_node_at(between, 0)->text));
 
@@ -670,7 +690,7 @@ static double always_zero(void *user, double t)
 
 /* The markers of a joint. The zeros of its angle and displacement follow from their initial values:
  * they move the first marker. */
-static void read_joint_pair(reader *r, const yk_node *item, int body[2], yk_marker marker[2])
+static void read_joint_pair(reader *r, const yk_node *item, yk_body_id body[2], yk_marker marker[2])
 {
     read_pair(r, item, body, marker);
     double angle = yk_node_number(item, "initial_angle");
@@ -685,7 +705,7 @@ static void read_joint_pair(reader *r, const yk_node *item, int body[2], yk_mark
     marker[0].orientation = yk_q_mul(axes, back);
 }
 
-static int find_input(reader *r, const yk_node *input);
+static yk_port_id find_input(reader *r, const yk_node *input);
 
 static void read_joint(reader *r, const yk_node *item)
 {
@@ -727,7 +747,7 @@ static void read_joint(reader *r, const yk_node *item)
     for (const yk_node *axis = yk_node_items(item, "constrained_axes"); axis; axis = axis->next)
         joint.constrained_axes |= 1u << axis->choice;
     if (r->status == YK_OK)
-        added(r, item, r->ops->add_joint(r->model, &joint));
+        add_joint(r, item, &joint);
 }
 
 /* Loads and forces ----------------------------------------------------------------------------- */
@@ -774,7 +794,7 @@ static void read_feedback(reader *r, const yk_node *section, yk_feedback *feedba
 }
 
 /* The signal port of a load; several forces may use the same. */
-static int find_input(reader *r, const yk_node *input)
+static yk_port_id find_input(reader *r, const yk_node *input)
 {
     /* A port that an earlier force has created. */
     for (int i = 0; i < r->input_count; i++)
@@ -791,7 +811,7 @@ static int find_input(reader *r, const yk_node *input)
 
     /* A new one, for this and for later forces. */
     yk_port_def port = yk_port_signal(input->text);
-    int id = added(r, input, r->ops->add_port(r->model, &port));
+    yk_port_id id = add_port(r, input, &port);
     r->input_names[r->input_count] = input->text;
     r->inputs[r->input_count++] = id;
 
@@ -960,7 +980,7 @@ static void read_force(reader *r, const yk_node *item)
     default:
         /* A force or a torque on one body, with a vector that may follow its marker. */
         force.bodies[1] = find(r, on);
-        if (force.bodies[1] == YK_GROUND)
+        if (force.bodies[1].index == YK_GROUND_INDEX)
             note(r,
                  yk_builder_error(r->builder, on, "the ground does not move: name a body or node"));
 
@@ -978,14 +998,14 @@ static void read_force(reader *r, const yk_node *item)
 
     /* After an error, forces are checked but not added. */
     if (r->status == YK_OK)
-        added(r, item, r->ops->add_force(r->model, &force));
+        add_force(r, item, &force);
 }
 
 /* Couplings ------------------------------------------------------------------------------------ */
 
 /* A term of a coupling: two markers and their relative motion. */
 typedef struct coupling_term {
-    int bodies[2];
+    yk_body_id bodies[2];
     yk_marker markers[2];
     yk_joint_motion motion; /* none: the distance of the markers */
     double ratio;
@@ -1023,7 +1043,7 @@ static void read_terms(reader *r, const yk_node *item, coupling_terms *terms)
     }
 }
 
-static yk_vec3 global_point(reader *r, int body, yk_vec3 offset)
+static yk_vec3 global_point(reader *r, yk_body_id body, yk_vec3 offset)
 {
     yk_motion pose = r->ops->pose(r->model, body);
     return yk_v3_add(pose.position, yk_q_rotate(pose.orientation, offset));
@@ -1043,9 +1063,9 @@ static void read_path(reader *r, const yk_node *item, coupling_terms *terms)
                 part.markers[side].offset = yk_node_vector(ends[side], "offset");
             }
 
-            if (part.bodies[0] == YK_NO_ID || part.bodies[1] == YK_NO_ID)
+            if (part.bodies[0].index == YK_NO_ID || part.bodies[1].index == YK_NO_ID)
                 return;
-            if (part.bodies[0] == part.bodies[1])
+            if (part.bodies[0].index == part.bodies[1].index)
                 terms->fixed_length +=
                     yk_v3_norm(yk_v3_sub(part.markers[1].offset, part.markers[0].offset));
             else
@@ -1108,7 +1128,7 @@ static void add_equation(reader *r, const yk_node *item, const coupling_terms *t
         [YK_MOTION_ROTATION] = YK_JOINT_COUPLED_ROTATION,
         [YK_MOTION_TRANSLATION] = YK_JOINT_COUPLED_TRANSLATION,
     };
-    int first = YK_NO_ID;
+    yk_joint_id first = YK_NULL_JOINT;
     for (int i = 0; i < terms->count && r->status == YK_OK; i++) {
         const coupling_term *term = &terms->list[i];
         yk_joint_def joint = yk_joint_default();
@@ -1120,7 +1140,7 @@ static void add_equation(reader *r, const yk_node *item, const coupling_terms *t
         joint.adds_to = first;
         if (i == 0)
             note(r, yk_builder_function(r->builder, item, "drive", &joint.drive));
-        int id = added(r, item, r->ops->add_joint(r->model, &joint));
+        yk_joint_id id = add_joint(r, item, &joint);
         if (i == 0)
             first = id;
     }
@@ -1134,7 +1154,7 @@ static void add_elastic(reader *r, const yk_node *item, const coupling_terms *te
         [YK_MOTION_ROTATION] = YK_FORCE_MOTOR,
         [YK_MOTION_TRANSLATION] = YK_FORCE_LINEAR_MOTOR,
     };
-    int first = YK_NO_ID;
+    yk_force_id first = YK_NULL_FORCE;
     for (int i = 0; i < terms->count && r->status == YK_OK; i++) {
         const coupling_term *term = &terms->list[i];
         yk_force_def force = yk_force_default();
@@ -1147,7 +1167,7 @@ static void add_elastic(reader *r, const yk_node *item, const coupling_terms *te
         memcpy(force.markers, term->markers, sizeof force.markers);
         force.ratio = term->ratio;
         force.adds_to = first;
-        int id = added(r, item, r->ops->add_force(r->model, &force));
+        yk_force_id id = add_force(r, item, &force);
         if (i == 0)
             first = id;
     }
@@ -1212,7 +1232,7 @@ static void read_port(reader *r, const yk_node *item)
     }
 
     if (r->status == YK_OK)
-        added(r, item, r->ops->add_port(r->model, &port));
+        add_port(r, item, &port);
 }
 
 yk_status yk_read_mechanism(yk_builder *builder, const yk_node *section,

@@ -112,14 +112,14 @@ extern const yk_shape_kind yk_drawing_kinds[];
 
 /* Access of the reader to a model under construction. */
 typedef struct yk_mechanism_ops {
-    /* The body with the name in a reference; YK_NO_ID after a message. */
-    int (*find)(void *model, const yk_node *reference);
+    /* The body with the name in a reference; YK_NULL_BODY after a message. */
+    yk_body_id (*find)(void *model, const yk_node *reference);
     /* Initial frame of a body: position and orientation. */
-    yk_motion (*pose)(const void *model, int body);
+    yk_motion (*pose)(const void *model, yk_body_id body);
     /* Like the functions of yoke/multibody.h and yoke/nonsmooth.h. */
-    int (*add_joint)(void *model, const yk_joint_def *def);
-    int (*add_force)(void *model, const yk_force_def *def);
-    int (*add_port)(void *model, const yk_port_def *def);
+    yk_joint_id (*add_joint)(void *model, const yk_joint_def *def);
+    yk_force_id (*add_force)(void *model, const yk_force_def *def);
+    yk_port_id (*add_port)(void *model, const yk_port_def *def);
     bool feedback; /* loads may depend on channels of the model */
 } yk_mechanism_ops;
 

@@ -279,7 +279,7 @@ static void add_node(maker *m, const yk_node *item)
     if (yk_node_get(item, "initial_rotation"))
         node.initial_rotation = yk_node_vector(item, "initial_rotation");
 
-    name_frame(m, node.name, yk_multibody_add_node(m->model, &node));
+    name_frame(m, node.name, yk_multibody_add_node(m->model, &node).index);
     m->node_count++;
 }
 
@@ -297,7 +297,7 @@ static const yk_node *item_named(const maker *m, const char *name)
     return found;
 }
 
-static int find_frame(void *model, const yk_node *reference)
+static yk_body_id find_frame(void *model, const yk_node *reference)
 {
     const maker *m = model;
 
@@ -306,14 +306,14 @@ static int find_frame(void *model, const yk_node *reference)
         return YK_GROUND;
 
     int id = yk_builder_find(m->builder, m->names, reference, "body or node", "ground");
-    return id < 0 ? YK_NO_ID : id;
+    return id < 0 ? YK_NULL_BODY : (yk_body_id){id};
 }
 
 /* The same, and stores the status of an error. */
-static int find_noted(maker *m, const yk_node *reference)
+static yk_body_id find_noted(maker *m, const yk_node *reference)
 {
-    int id = find_frame(m, reference);
-    if (id == YK_NO_ID)
+    yk_body_id id = find_frame(m, reference);
+    if (id.index == YK_NO_ID)
         note(m, YK_ERROR_INPUT);
     return id;
 }
@@ -330,13 +330,13 @@ static void add_body(maker *m, const yk_node *item)
 
     /* Its own node, or a node that can carry mass. */
     if (!node) {
-        body.node = m->own_node++;
+        body.node = (yk_body_id){m->own_node++};
     } else {
         body.node = find_noted(m, node);
-        if (body.node == YK_GROUND)
+        if (body.node.index == YK_GROUND_INDEX)
             note(m,
                  yk_builder_error(builder, node, "a body on the ground cannot move: name a node"));
-        if (body.node >= m->node_count)
+        if (body.node.index >= m->node_count)
             note(m, yk_builder_error(builder, node,
                                      "a point of a flexible body carries no mass: give the body a "
                                      "node of its own and fix it to '%s'",
@@ -348,7 +348,7 @@ static void add_body(maker *m, const yk_node *item)
     body.center_of_mass = yk_node_vector(item, "center_of_mass");
     body.inertia_orientation = yk_node_orientation(item, "inertia_orientation");
     note(m, yk_read_inertia(builder, yk_node_get(item, "inertia"), &body.inertia));
-    if (m->status == YK_OK && yk_multibody_add_body(m->model, &body) == YK_NO_ID)
+    if (m->status == YK_OK && yk_multibody_add_body(m->model, &body).index == YK_NO_ID)
         note(m, YK_ERROR_MEMORY);
 }
 
@@ -526,7 +526,7 @@ static void add_beam(maker *m, const yk_node *item)
     for (int k = 0; k < YK_BEAM_NODE_COUNT; k++) {
         const yk_node *reference = yk_node_at(nodes, k);
         beam.nodes[k] = find_noted(m, reference);
-        if (beam.nodes[k] >= m->node_count)
+        if (beam.nodes[k].index >= m->node_count)
             note(m, yk_builder_error(m->builder, reference,
                                      "a beam needs nodes of its own: fix one of them to '%s'",
                                      reference->text));
@@ -551,7 +551,7 @@ static void add_beam(maker *m, const yk_node *item)
 
     yk_vec3 offset = yk_node_vector(item, "offset");
     for (int k = 0; k < YK_BEAM_NODE_COUNT; k++) {
-        yk_quat axes = yk_multibody_frame_at(m->model, beam.nodes[k]).orientation;
+        yk_quat axes = yk_multibody_frame_at(m->model, beam.nodes[k].index).orientation;
         beam.offsets[k] = yk_q_rotate_back(axes, offset);
     }
 
@@ -560,7 +560,7 @@ static void add_beam(maker *m, const yk_node *item)
     yk_beam_def shape = yk_multibody_beam_element(m->model, &beam);
     if (yk_beam_create(context, &shape, &element) != YK_OK)
         note(m, yk_builder_error(m->builder, item, "%s", yk_last_message(context)));
-    else if (yk_multibody_add_beam(m->model, &beam) == YK_NO_ID)
+    else if (yk_multibody_add_beam(m->model, &beam) != YK_OK)
         note(m, YK_ERROR_MEMORY);
 }
 
@@ -586,7 +586,7 @@ static void rotate_displaced_nodes(maker *m)
         yk_vec3 moved[YK_BEAM_NODE_COUNT];
         bool displaced = false;
         for (int k = 0; k < YK_BEAM_NODE_COUNT; k++) {
-            const yk_multibody_node_def *node = &nodes[beam->nodes[k]];
+            const yk_multibody_node_def *node = &nodes[beam->nodes[k].index];
             yk_vec3 offset = yk_q_rotate(node->orientation, beam->offsets[k]);
             position[k] = yk_v3_add(node->position, offset);
             moved[k] = yk_v3_add(position[k], node->initial_displacement);
@@ -595,7 +595,7 @@ static void rotate_displaced_nodes(maker *m)
 
         /* The shortest rotation from one tangent to the other. */
         for (int k = 0; k < YK_BEAM_NODE_COUNT && displaced; k++) {
-            int node = beam->nodes[k];
+            int node = beam->nodes[k].index;
             yk_vec3 before = yk_multibody_beam_tangent(position, k);
             yk_vec3 after = yk_multibody_beam_tangent(moved, k);
             yk_vec3 cross = yk_v3_cross(before, after);
@@ -628,24 +628,24 @@ static void rotate_displaced_nodes(maker *m)
 
 /* Joints, forces, ports, shapes ---------------------------------------------------------------- */
 
-static yk_motion pose_of(const void *model, int body)
+static yk_motion pose_of(const void *model, yk_body_id body)
 {
     const maker *m = model;
-    yk_multibody_node_def frame = yk_multibody_frame_at(m->model, body);
+    yk_multibody_node_def frame = yk_multibody_frame_at(m->model, body.index);
     return (yk_motion){.position = frame.position, .orientation = frame.orientation};
 }
 
-static int add_joint(void *model, const yk_joint_def *def)
+static yk_joint_id add_joint(void *model, const yk_joint_def *def)
 {
     return yk_multibody_add_joint(((maker *)model)->model, def);
 }
 
-static int add_force(void *model, const yk_force_def *def)
+static yk_force_id add_force(void *model, const yk_force_def *def)
 {
     return yk_multibody_add_force(((maker *)model)->model, def);
 }
 
-static int add_port(void *model, const yk_port_def *def)
+static yk_port_id add_port(void *model, const yk_port_def *def)
 {
     return yk_multibody_add_port(((maker *)model)->model, def);
 }
@@ -670,7 +670,7 @@ static void add_shape(maker *m, const yk_node *item)
     const yk_option *keys = yk_drawing_variants[item->choice]->options;
     note(m, yk_option_read_all(m->builder, keys, item, &shape.size));
 
-    if (m->status == YK_OK && yk_multibody_add_shape(m->model, &shape) == YK_NO_ID)
+    if (m->status == YK_OK && yk_multibody_add_shape(m->model, &shape) != YK_OK)
         note(m, YK_ERROR_MEMORY);
 }
 

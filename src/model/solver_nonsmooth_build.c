@@ -121,9 +121,9 @@ static void add_exclusion(maker *m, const yk_node *item)
     const yk_node *between = yk_node_get(item, "between");
     yk_exclusion_def exclusion;
     for (int i = 0; i < 2; i++) {
-        exclusion.body[i] =
-            yk_builder_find(m->builder, m->bodies, yk_node_at(between, i), "body", NULL);
-        if (exclusion.body[i] < 0)
+        const yk_node *body = yk_node_at(between, i);
+        exclusion.bodies[i].index = yk_builder_find(m->builder, m->bodies, body, "body", NULL);
+        if (!yk_body_is_valid(exclusion.bodies[i]))
             note(m, YK_ERROR_INPUT);
     }
     if (m->status == YK_OK)
@@ -199,7 +199,7 @@ static yk_vec3 read_size(maker *m, const yk_node *item, yk_solid_kind kind)
 static yk_nonsmooth_shape_def shape_of(maker *m, const yk_node *item, int body)
 {
     yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
-    shape.body = body;
+    shape.body = (yk_body_id){body};
     shape.kind = yk_solid_kind_named(yk_shape_variants[item->choice]->name);
     shape.position = yk_node_vector(item, "position");
     shape.orientation = yk_node_orientation(item, "orientation");
@@ -328,7 +328,7 @@ static void weigh_shapes(maker *m, const yk_node *item, const yk_node *mass_give
             continue;
 
         /* The shape as a solid, with its surface. */
-        yk_nonsmooth_shape_def def = shape_of(m, shape, YK_GROUND);
+        yk_nonsmooth_shape_def def = shape_of(m, shape, YK_GROUND_INDEX);
         yk_mesh mesh;
         note(m, read_surface(m, shape, def.kind, &mesh));
         yk_solid solid = {.kind = def.kind, .size = def.size};
@@ -405,7 +405,7 @@ static void add_body(maker *m, const yk_node *item)
         return;
 
     /* The body, and its shapes. */
-    int number = added(m, item, yk_nonsmooth_add_body(m->model, &body));
+    int number = added(m, item, yk_nonsmooth_add_body(m->model, &body).index);
     if (number < 0)
         return;
 
@@ -423,7 +423,7 @@ static void add_body(maker *m, const yk_node *item)
     for (int i = 0; i < 3 && rotation; i++, rotation = rotation->next)
         note(m, yk_builder_function_of(builder, rotation, &path.rotation[i]));
 
-    yk_nonsmooth_prescribe_path(m->model, number, &path);
+    yk_nonsmooth_prescribe_path(m->model, (yk_body_id){number}, &path);
 }
 
 /* Particles ------------------------------------------------------------------------------------ */
@@ -748,36 +748,36 @@ static void add_sink(maker *m, const yk_node *item)
 
 /* Joints, forces, ports ------------------------------------------------------------------------ */
 
-static int find_body(void *model, const yk_node *reference)
+static yk_body_id find_body(void *model, const yk_node *reference)
 {
     const maker *m = model;
     if (strcmp(reference->text, "ground") == 0)
         return YK_GROUND;
 
     int body = yk_builder_find(m->builder, m->bodies, reference, "body", "ground");
-    return body < 0 ? YK_NO_ID : body;
+    return body < 0 ? YK_NULL_BODY : (yk_body_id){body};
 }
 
-static yk_motion pose_of(const void *model, int body)
+static yk_motion pose_of(const void *model, yk_body_id body)
 {
     const maker *m = model;
     yk_motion motion = {.orientation = {1, 0, 0, 0}};
-    if (body >= 0)
-        yk_nonsmooth_body_motion(yk_nonsmooth_world_of(m->model), body, &motion);
+    if (yk_body_is_valid(body))
+        yk_nonsmooth_body_motion(yk_nonsmooth_world_of(m->model), body.index, &motion);
     return motion;
 }
 
-static int add_joint(void *model, const yk_joint_def *def)
+static yk_joint_id add_joint(void *model, const yk_joint_def *def)
 {
     return yk_nonsmooth_add_joint(((maker *)model)->model, def);
 }
 
-static int add_force(void *model, const yk_force_def *def)
+static yk_force_id add_force(void *model, const yk_force_def *def)
 {
     return yk_nonsmooth_add_force(((maker *)model)->model, def);
 }
 
-static int add_port(void *model, const yk_port_def *def)
+static yk_port_id add_port(void *model, const yk_port_def *def)
 {
     return yk_nonsmooth_add_port(((maker *)model)->model, def);
 }
@@ -841,7 +841,7 @@ static yk_status build_nonsmooth(yk_builder *builder, const yk_node *section,
 
     /* Bodies are numbered as they are listed; particles follow. */
     for_all(&m, "bodies", add_body);
-    add_shapes(&m, yk_node_items(section, "ground_shapes"), YK_GROUND);
+    add_shapes(&m, yk_node_items(section, "ground_shapes"), YK_GROUND_INDEX);
 
     /* These refer to bodies: after an error in a body they would only repeat it. */
     if (m.status == YK_OK) {

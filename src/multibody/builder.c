@@ -39,8 +39,9 @@ yk_multibody_node_def yk_multibody_node_default(void)
 
 yk_multibody_body_def yk_multibody_body_default(void)
 {
-    return (yk_multibody_body_def){
-        .node = YK_NO_ID, .inertia_orientation = yk_q_identity(), .orientation = yk_q_identity()};
+    return (yk_multibody_body_def){.node = YK_NULL_BODY,
+                                   .inertia_orientation = yk_q_identity(),
+                                   .orientation = yk_q_identity()};
 }
 
 yk_multibody_body_def yk_multibody_body_named(const char *name, double mass, yk_mat3 inertia,
@@ -70,7 +71,7 @@ yk_multibody_shape_def yk_multibody_shape_default(void)
 
 yk_multibody_flexible_def yk_multibody_flexible_default(void)
 {
-    return (yk_multibody_flexible_def){.node = YK_GROUND, .orientation = yk_q_identity()};
+    return (yk_multibody_flexible_def){.node = YK_GROUND_INDEX, .orientation = yk_q_identity()};
 }
 
 /* Building ------------------------------------------------------------------------------------- */
@@ -92,13 +93,13 @@ yk_multibody_builder *yk_multibody_begin(yk_context *context, const yk_multibody
 
 /* Whether all ids are those of nodes, attachments or the ground. Parts that could not be added have
  * been reported before. */
-static bool known(yk_multibody_builder *builder, const char *what, const char *name, const int *ids,
-                  int count)
+static bool known(yk_multibody_builder *builder, const char *what, const char *name,
+                  const yk_body_id *ids, int count)
 {
     const yk_multibody_description *made = &builder->description;
     for (int i = 0; i < count; i++) {
-        int id = ids[i];
-        bool node = id >= YK_GROUND && id < made->node_count;
+        int id = ids[i].index;
+        bool node = id >= YK_GROUND_INDEX && id < made->node_count;
         int attached = id - YK_MULTIBODY_FIRST_ATTACHMENT;
         bool attachment = attached >= 0 && attached < made->attachment_count;
         if (node || attachment)
@@ -117,26 +118,37 @@ static bool known(yk_multibody_builder *builder, const char *what, const char *n
     return true;
 }
 
+/* Status of the add functions that return no id. */
+static yk_status refused(const yk_multibody_builder *builder)
+{
+    return builder ? builder->building.status : YK_ERROR_MEMORY;
+}
+
+static yk_status added(const yk_multibody_builder *builder, int index)
+{
+    return index == YK_NO_ID ? refused(builder) : YK_OK;
+}
+
 static bool has_def(yk_multibody_builder *builder, const char *function, const void *def)
 {
     return builder && yk_building_has_def(&builder->building, function, def);
 }
 
-int yk_multibody_add_node(yk_multibody_builder *builder, const yk_multibody_node_def *def)
+yk_body_id yk_multibody_add_node(yk_multibody_builder *builder, const yk_multibody_node_def *def)
 {
     if (!has_def(builder, __func__, def))
-        return YK_NO_ID;
-    return YK_MULTIBODY_APPEND(builder, nodes, node_count, def);
+        return YK_NULL_BODY;
+    return (yk_body_id){YK_MULTIBODY_APPEND(builder, nodes, node_count, def)};
 }
 
-int yk_multibody_add_body(yk_multibody_builder *builder, const yk_multibody_body_def *def)
+yk_body_id yk_multibody_add_body(yk_multibody_builder *builder, const yk_multibody_body_def *def)
 {
     if (!has_def(builder, __func__, def))
-        return YK_NO_ID;
+        return YK_NULL_BODY;
 
     /* A body without a node creates its own. */
     yk_multibody_body_def body = *def;
-    if (body.node == YK_NO_ID) {
+    if (body.node.index == YK_NO_ID) {
         yk_multibody_node_def own = yk_multibody_node_default();
         own.name = def->name;
         own.position = def->position;
@@ -144,78 +156,78 @@ int yk_multibody_add_body(yk_multibody_builder *builder, const yk_multibody_body
         own.velocity = def->velocity;
         own.angular_velocity = def->angular_velocity;
         body.node = yk_multibody_add_node(builder, &own);
-        if (body.node == YK_NO_ID)
-            return YK_NO_ID;
+        if (body.node.index == YK_NO_ID)
+            return YK_NULL_BODY;
     } else if (!known(builder, "body", def->name, &def->node, 1)) {
-        return YK_NO_ID;
+        return YK_NULL_BODY;
     }
 
     /* Bodies are named by their nodes. */
     int index = YK_MULTIBODY_APPEND(builder, bodies, body_count, &body);
-    return index == YK_NO_ID ? YK_NO_ID : body.node;
+    return index == YK_NO_ID ? YK_NULL_BODY : body.node;
 }
 
-int yk_multibody_add_joint(yk_multibody_builder *builder, const yk_joint_def *def)
+yk_joint_id yk_multibody_add_joint(yk_multibody_builder *builder, const yk_joint_def *def)
 {
     if (!has_def(builder, __func__, def) || !known(builder, "joint", def->name, def->bodies, 2))
-        return YK_NO_ID;
+        return YK_NULL_JOINT;
     if (!def->marker_is_global)
-        return YK_MULTIBODY_APPEND(builder, joints, joint_count, def);
+        return (yk_joint_id){YK_MULTIBODY_APPEND(builder, joints, joint_count, def)};
 
     /* One global marker, expressed in both bodies. */
     yk_joint_def joint = *def;
     joint.marker_is_global = false;
     for (int side = 0; side < 2; side++) {
         joint.markers[side] = def->markers[0];
-        if (def->bodies[side] == YK_GROUND)
+        if (def->bodies[side].index == YK_GROUND_INDEX)
             continue;
 
-        yk_multibody_node_def node = yk_multibody_frame_at(builder, def->bodies[side]);
+        yk_multibody_node_def node = yk_multibody_frame_at(builder, def->bodies[side].index);
         joint.markers[side] = yk_marker_in_body(def->markers[0], node.position, node.orientation);
     }
-    return YK_MULTIBODY_APPEND(builder, joints, joint_count, &joint);
+    return (yk_joint_id){YK_MULTIBODY_APPEND(builder, joints, joint_count, &joint)};
 }
 
-int yk_multibody_add_force(yk_multibody_builder *builder, const yk_force_def *def)
+yk_force_id yk_multibody_add_force(yk_multibody_builder *builder, const yk_force_def *def)
 {
     if (!has_def(builder, __func__, def) || !known(builder, "force", def->name, def->bodies, 2))
-        return YK_NO_ID;
-    return YK_MULTIBODY_APPEND(builder, forces, force_count, def);
+        return YK_NULL_FORCE;
+    return (yk_force_id){YK_MULTIBODY_APPEND(builder, forces, force_count, def)};
 }
 
-int yk_multibody_add_beam(yk_multibody_builder *builder, const yk_multibody_beam_def *def)
+yk_status yk_multibody_add_beam(yk_multibody_builder *builder, const yk_multibody_beam_def *def)
 {
     if (!has_def(builder, __func__, def) ||
         !known(builder, "beam", def->name, def->nodes, YK_BEAM_NODE_COUNT))
-        return YK_NO_ID;
-    return YK_MULTIBODY_APPEND(builder, beams, beam_count, def);
+        return refused(builder);
+    return added(builder, YK_MULTIBODY_APPEND(builder, beams, beam_count, def));
 }
 
-int yk_multibody_add_port(yk_multibody_builder *builder, const yk_port_def *def)
+yk_port_id yk_multibody_add_port(yk_multibody_builder *builder, const yk_port_def *def)
 {
     if (!has_def(builder, __func__, def) || !known(builder, "port", def->name, def->bodies, 2))
-        return YK_NO_ID;
-    return YK_MULTIBODY_APPEND(builder, ports, port_count, def);
+        return YK_NULL_PORT;
+    return (yk_port_id){YK_MULTIBODY_APPEND(builder, ports, port_count, def)};
 }
 
-int yk_multibody_add_marker_port(yk_multibody_builder *builder, const char *name, int body,
-                                 yk_marker marker)
+yk_port_id yk_multibody_add_marker_port(yk_multibody_builder *builder, const char *name,
+                                        yk_body_id body, yk_marker marker)
 {
     yk_port_def port = yk_port_marker(name, body, marker);
     return yk_multibody_add_port(builder, &port);
 }
 
-int yk_multibody_add_shape(yk_multibody_builder *builder, const yk_multibody_shape_def *def)
+yk_status yk_multibody_add_shape(yk_multibody_builder *builder, const yk_multibody_shape_def *def)
 {
     if (!has_def(builder, __func__, def) || !known(builder, "shape", "", &def->node, 1))
-        return YK_NO_ID;
-    return YK_MULTIBODY_APPEND(builder, shapes, shape_count, def);
+        return refused(builder);
+    return added(builder, YK_MULTIBODY_APPEND(builder, shapes, shape_count, def));
 }
 
 int yk_multibody_add_flexible(yk_multibody_builder *builder, const yk_multibody_flexible_def *def)
 {
     if (!has_def(builder, __func__, def) ||
-        !known(builder, "flexible body", def->name, &def->node, 1))
+        !known(builder, "flexible body", def->name, &(yk_body_id){def->node}, 1))
         return YK_NO_ID;
     return YK_MULTIBODY_APPEND(builder, flexibles, flexible_count, def);
 }
@@ -253,7 +265,7 @@ yk_status yk_multibody_orient_beam_sections(yk_multibody_builder *builder,
     yk_multibody_node_def nodes[YK_BEAM_NODE_COUNT];
     yk_vec3 position[YK_BEAM_NODE_COUNT];
     for (int k = 0; k < YK_BEAM_NODE_COUNT; k++) {
-        nodes[k] = yk_multibody_frame_at(builder, beam->nodes[k]);
+        nodes[k] = yk_multibody_frame_at(builder, beam->nodes[k].index);
         position[k] = nodes[k].position;
     }
 
@@ -332,10 +344,10 @@ yk_multibody_node_def *yk_multibody_nodes_of(yk_multibody_builder *builder)
 /* The whole ------------------------------------------------------------------------------------ */
 
 /* The solver numbers attachments after the nodes. */
-static void renumber(int *id, int node_count)
+static void renumber(yk_body_id *id, int node_count)
 {
-    if (*id >= YK_MULTIBODY_FIRST_ATTACHMENT)
-        *id += node_count - YK_MULTIBODY_FIRST_ATTACHMENT;
+    if (id->index >= YK_MULTIBODY_FIRST_ATTACHMENT)
+        id->index += node_count - YK_MULTIBODY_FIRST_ATTACHMENT;
 }
 
 yk_multibody_description yk_multibody_describe(yk_multibody_builder *builder)

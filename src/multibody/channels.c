@@ -184,11 +184,11 @@ bool yk_multibody_feeds_through(const yk_subsystem *subsystem, int input, int po
     const yk_multibody_model *model = &((const yk_multibody *)subsystem)->model;
     bool is_load = false;
     for (int i = 0; i < model->def.force_count && !is_load; i++)
-        is_load = model->def.forces[i].signal_port == input;
+        is_load = model->def.forces[i].signal_port.index == input;
 
     /* A prescribed motion is in all motions at the same time. */
     for (int i = 0; i < model->def.joint_count; i++)
-        if (model->def.joints[i].signal_port == input)
+        if (model->def.joints[i].signal_port.index == input)
             return port < 0 || model->ports[port].def.kind != YK_PORT_SIGNAL;
     if (!is_load)
         return false;

@@ -9,7 +9,7 @@ yk_beam_def yk_multibody_beam_shape(const yk_multibody_description *def,
 {
     yk_beam_def shape = {.section = {beam->sections[0], beam->sections[1]}};
     for (int k = 0; k < YK_BEAM_NODE_COUNT; k++) {
-        yk_multibody_node_def node = yk_multibody_start_pose(def, beam->nodes[k]);
+        yk_multibody_node_def node = yk_multibody_start_pose(def, beam->nodes[k].index);
         shape.position[k] = node.position;
         shape.orientation[k] = node.orientation;
         shape.offset[k] = beam->offsets[k];
@@ -29,24 +29,25 @@ static double length_scale(const yk_multibody_description *def)
     for (int i = 0; i < def->joint_count; i++) {
         const yk_joint_def *joint = &def->joints[i];
         for (int side = 0; side < 2; side++) {
-            if (joint->bodies[side] >= 0)
+            if (joint->bodies[side].index >= 0)
                 length = fmax(length, yk_v3_norm(joint->markers[side].offset));
         }
-        if (joint->bodies[0] < 0 || joint->bodies[1] < 0)
+        if (joint->bodies[0].index < 0 || joint->bodies[1].index < 0)
             continue;
 
-        yk_vec3 a = yk_multibody_start_pose(def, joint->bodies[0]).position;
-        yk_vec3 b = yk_multibody_start_pose(def, joint->bodies[1]).position;
+        yk_vec3 a = yk_multibody_start_pose(def, joint->bodies[0].index).position;
+        yk_vec3 b = yk_multibody_start_pose(def, joint->bodies[1].index).position;
         length = fmax(length, yk_v3_norm(yk_v3_sub(a, b)));
     }
 
     /* Beams and flexible bodies have their own lengths. */
     for (int i = 0; i < def->beam_count; i++) {
-        const int *node = def->beams[i].nodes;
-        if (node[0] < 0 || node[2] < 0)
+        const yk_body_id *node = def->beams[i].nodes;
+        if (node[0].index < 0 || node[2].index < 0)
             continue;
 
-        yk_vec3 along = yk_v3_sub(def->nodes[node[0]].position, def->nodes[node[2]].position);
+        yk_vec3 along =
+            yk_v3_sub(def->nodes[node[0].index].position, def->nodes[node[2].index].position);
         length = fmax(length, yk_v3_norm(along));
     }
 
@@ -79,7 +80,7 @@ static yk_status compile_beams(yk_multibody_model *model)
 
         made->name = beam->name;
         for (int k = 0; k < YK_BEAM_NODE_COUNT; k++)
-            made->node[k] = yk_multibody_frame_of(model, beam->nodes[k]);
+            made->node[k] = yk_multibody_frame_of(model, beam->nodes[k].index);
 
         /* The element gives the reason, but does not know its name. */
         yk_status status = yk_beam_create(model->context, &shape, &made->beam);
@@ -140,7 +141,7 @@ static yk_status compile_nodes(yk_multibody_model *model)
         const yk_multibody_body_def *body = &def->bodies[i];
         yk_inertia part = yk_inertia_of_body(body->mass, body->center_of_mass, body->inertia,
                                              body->inertia_orientation);
-        yk_inertia_add(&model->nodes[body->node].inertia, &part);
+        yk_inertia_add(&model->nodes[body->node.index].inertia, &part);
     }
 
     yk_status status = compile_beams(model);
@@ -245,7 +246,7 @@ static joint_model *add_joint(yk_multibody_model *model, const char *name, yk_jo
 /* Rotation of a marker and its body at the start, and the place of the marker. */
 static yk_frame start_frame(const yk_multibody_description *def, int body)
 {
-    if (body == YK_GROUND)
+    if (body == YK_GROUND_INDEX)
         return yk_frame_ground();
 
     yk_multibody_node_def node = yk_multibody_start_pose(def, body);
@@ -272,15 +273,15 @@ static void add_term(yk_multibody_model *model, int index, joint_model *made)
         return;
 
     joint_model *first = &model->joints[index];
-    if (joint->adds_to != YK_NO_ID) {
-        first = &model->joints[joint->adds_to];
+    if (joint->adds_to.index != YK_NO_ID) {
+        first = &model->joints[joint->adds_to.index];
         made->adds = true;
         model->row_count -= made->joint.row_count;
         made->row = first->row;
     }
 
-    yk_frame a = start_frame(def, joint->bodies[0]);
-    yk_frame b = start_frame(def, joint->bodies[1]);
+    yk_frame a = start_frame(def, joint->bodies[0].index);
+    yk_frame b = start_frame(def, joint->bodies[1].index);
     yk_joint_kinematics kinematics;
     yk_drive none = {0};
     yk_joint_kinematics_at(&made->joint, &a, &b, &none, &kinematics);
@@ -297,8 +298,8 @@ int yk_multibody_angles_of(const yk_multibody_description *def)
         count += def->joints[i].kind == YK_JOINT_COUPLED_ROTATION;
     for (int i = 0; i < def->force_count; i++) {
         const yk_force_def *force = &def->forces[i];
-        bool sum = force->adds_to != YK_NO_ID ||
-                   (i + 1 < def->force_count && def->forces[i + 1].adds_to == i);
+        bool sum = force->adds_to.index != YK_NO_ID ||
+                   (i + 1 < def->force_count && def->forces[i + 1].adds_to.index == i);
         bool angle = yk_force_traits_of(force->kind)->motion == YK_FORCE_ANGLE;
         count += angle && (sum || yk_force_of(force).has_terms);
     }
@@ -332,17 +333,17 @@ static yk_status compile_joints(yk_multibody_model *model)
     /* Joints of the model. */
     for (int i = 0; i < def->joint_count; i++) {
         const yk_joint_def *joint = &def->joints[i];
-        int a = yk_multibody_frame_of(model, joint->bodies[0]);
-        int b = yk_multibody_frame_of(model, joint->bodies[1]);
+        int a = yk_multibody_frame_of(model, joint->bodies[0].index);
+        int b = yk_multibody_frame_of(model, joint->bodies[1].index);
         joint_model *made = add_joint(model, joint->name, yk_joint_of(joint), a, b);
         add_term(model, i, made);
         made->drive = joint->drive;
         made->drive_unit = joint->drive_scale;
-        if (joint->signal_port != YK_NO_ID)
-            made->signal = joint->signal_port;
+        if (joint->signal_port.index != YK_NO_ID)
+            made->signal = joint->signal_port.index;
         made->driven = joint->drive.evaluate != NULL || made->signal >= 0;
         if (made->adds)
-            made->driven = model->joints[joint->adds_to].driven;
+            made->driven = model->joints[joint->adds_to.index].driven;
     }
 
     /* A motion port is a joint to a prescribed frame, or a distance that arrives with the
@@ -354,7 +355,7 @@ static yk_status compile_joints(yk_multibody_model *model)
         bool scalar = of->kind == YK_PORT_SCALAR;
 
         for (int side = 0; side < 2; side++)
-            port->node[side] = yk_multibody_frame_of(model, of->bodies[side]);
+            port->node[side] = yk_multibody_frame_of(model, of->bodies[side].index);
 
         if (scalar)
             port->distance = yk_joint_make(YK_JOINT_DISTANCE, &of->markers[0], &of->markers[1], 0);
@@ -392,8 +393,8 @@ static yk_status compile_forces(yk_multibody_model *model)
     for (int i = 0; i < def->force_count; i++) {
         const yk_force_def *force = &def->forces[i];
         bool both = yk_force_kind_acts_on_both(force->kind);
-        int a = yk_multibody_frame_of(model, both ? force->bodies[0] : YK_GROUND);
-        int b = yk_multibody_frame_of(model, force->bodies[1]);
+        int a = yk_multibody_frame_of(model, both ? force->bodies[0].index : YK_GROUND_INDEX);
+        int b = yk_multibody_frame_of(model, force->bodies[1].index);
         force_model *made = &model->forces[i];
 
         *made = (force_model){
@@ -403,16 +404,16 @@ static yk_status compile_forces(yk_multibody_model *model)
             .load = force->load,
             .feedback = force->feedback,
             .load_unit = force->load_scale,
-            .input = force->signal_port,
+            .input = force->signal_port.index,
         };
         made->chained = model->nodes[a].attachment >= 0 || model->nodes[b].attachment >= 0;
 
         /* Terms of a sum follow each other, and the law is that of the first. */
-        made->term_count = force->adds_to == YK_NO_ID;
+        made->term_count = force->adds_to.index == YK_NO_ID;
         made->ratio = force->ratio;
         made->angle = -1;
-        if (force->adds_to != YK_NO_ID)
-            model->forces[force->adds_to].term_count++;
+        if (force->adds_to.index != YK_NO_ID)
+            model->forces[force->adds_to.index].term_count++;
 
         /* Feedbacks read channels, which were numbered at creation. */
         int first = def->force_channels ? def->force_channels[i] : 0;
@@ -429,8 +430,8 @@ static yk_status compile_forces(yk_multibody_model *model)
         if (!angle || !yk_multibody_is_scalar(made))
             continue;
 
-        yk_frame a = start_frame(def, force->bodies[0]);
-        yk_frame b = start_frame(def, force->bodies[1]);
+        yk_frame a = start_frame(def, force->bodies[0].index);
+        yk_frame b = start_frame(def, force->bodies[1].index);
         double value = yk_force_coordinate_at(&made->law, &a, &b, 0).value;
         made->angle = add_angle(model, value);
     }

@@ -46,10 +46,10 @@ static yk_status check_bodies(yk_context *context, const yk_multibody_descriptio
         const yk_multibody_body_def *body = &def->bodies[i];
         const char *name = body->name ? body->name : "(unnamed)";
 
-        if (body->node < 0 || body->node >= def->node_count)
+        if (body->node.index < 0 || body->node.index >= def->node_count)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: body '%s' is on node %d, but there are %d nodes", def->name, name,
-                           body->node, def->node_count);
+                           body->node.index, def->node_count);
 
         /* Mass and axes that a body can have. */
         if (!(body->mass > 0 && isfinite(body->mass)))
@@ -74,12 +74,12 @@ static yk_status check_bodies(yk_context *context, const yk_multibody_descriptio
 
 static bool node_usable(const yk_multibody_description *def, int node)
 {
-    return node >= YK_GROUND && node < def->node_count + def->attachment_count;
+    return node >= YK_GROUND_INDEX && node < def->node_count + def->attachment_count;
 }
 
 /* The markers of a joint, force or port; `both`: the first is used as well as the second. */
 static yk_status check_ends(yk_context *context, const yk_multibody_description *def,
-                            const char *what, const char *name, const int node[2],
+                            const char *what, const char *name, const yk_body_id node[2],
                             const yk_marker marker[2], bool both)
 {
     if (!name || !name[0])
@@ -88,10 +88,10 @@ static yk_status check_ends(yk_context *context, const yk_multibody_description 
 
     /* Nodes and markers. A force on one body uses its second end only. */
     for (int side = both ? 0 : 1; side < 2; side++) {
-        if (!node_usable(def, node[side]))
+        if (!node_usable(def, node[side].index))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: %s '%s' names node %d, but there are %d nodes", def->name, what,
-                           name, node[side], def->node_count);
+                           name, node[side].index, def->node_count);
 
         const yk_marker *at = &marker[side];
         if (!yk_v3_finite(at->offset) || !quat_usable(at->orientation))
@@ -102,10 +102,10 @@ static yk_status check_ends(yk_context *context, const yk_multibody_description 
     }
 
     /* A joint must connect two different bodies. */
-    if (both && node[0] == node[1]) {
+    if (both && node[0].index == node[1].index) {
         const char *where = "the ground";
-        if (node[0] >= 0)
-            where = yk_multibody_start_pose(def, node[0]).name;
+        if (yk_body_is_valid(node[0]))
+            where = yk_multibody_start_pose(def, node[0].index).name;
         return yk_fail(context, YK_ERROR_ARGUMENT,
                        "%s: %s '%s' has both ends on %s: join two different nodes", def->name, what,
                        name, where);
@@ -127,7 +127,7 @@ static yk_status check_joints(yk_context *context, const yk_multibody_descriptio
         if (status != YK_OK)
             return status;
 
-        int signal = joint->signal_port;
+        int signal = joint->signal_port.index;
         if (signal != YK_NO_ID &&
             (signal >= def->port_count || def->ports[signal].kind != YK_PORT_SIGNAL))
             return yk_fail(context, YK_ERROR_ARGUMENT,
@@ -135,10 +135,10 @@ static yk_status check_joints(yk_context *context, const yk_multibody_descriptio
                            def->name, joint->name, signal);
 
         /* The terms of a coupling follow each other. */
-        int first = joint->adds_to;
-        bool follows = first >= 0 && first < i && def->joints[first].adds_to == YK_NO_ID &&
+        int first = joint->adds_to.index;
+        bool follows = first >= 0 && first < i && def->joints[first].adds_to.index == YK_NO_ID &&
                        yk_joint_traits_of(def->joints[first].kind)->coupled &&
-                       (first == i - 1 || def->joints[i - 1].adds_to == first);
+                       (first == i - 1 || def->joints[i - 1].adds_to.index == first);
         if (first != YK_NO_ID && !follows)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: '%s' adds to joint %d: add the terms of a coupling one after the "
@@ -164,10 +164,10 @@ static yk_status check_forces(yk_context *context, const yk_multibody_descriptio
             return status;
 
         /* The terms of a sum follow each other. */
-        int first = force->adds_to;
-        bool follows = first >= 0 && first < i && def->forces[first].adds_to == YK_NO_ID &&
+        int first = force->adds_to.index;
+        bool follows = first >= 0 && first < i && def->forces[first].adds_to.index == YK_NO_ID &&
                        yk_force_kind_has_coordinate(def->forces[first].kind) &&
-                       (first == i - 1 || def->forces[i - 1].adds_to == first);
+                       (first == i - 1 || def->forces[i - 1].adds_to.index == first);
         if (first != YK_NO_ID && !follows)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: '%s' adds to force %d: add the terms of a sum one after the other, "
@@ -175,8 +175,9 @@ static yk_status check_forces(yk_context *context, const yk_multibody_descriptio
                            def->name, force->name, first);
 
         /* The load comes from a signal port, or from a feedback on channels of the model. */
-        if (force->signal_port >= def->port_count ||
-            (force->signal_port >= 0 && def->ports[force->signal_port].kind != YK_PORT_SIGNAL))
+        if (force->signal_port.index >= def->port_count ||
+            (force->signal_port.index >= 0 &&
+             def->ports[force->signal_port.index].kind != YK_PORT_SIGNAL))
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: the input of %s '%s' is no signal port of the model", def->name,
                            yk_force_kind_name(force->kind), force->name);
@@ -201,10 +202,10 @@ static yk_status check_beams(yk_context *context, const yk_multibody_description
                            def->name, i);
 
         for (int k = 0; k < YK_BEAM_NODE_COUNT; k++) {
-            if (!node_usable(def, beam->nodes[k]) || beam->nodes[k] >= def->node_count)
+            if (!node_usable(def, beam->nodes[k].index) || beam->nodes[k].index >= def->node_count)
                 return yk_fail(context, YK_ERROR_ARGUMENT,
                                "%s: beam '%s' names node %d, but there are %d nodes", def->name,
-                               beam->name, beam->nodes[k], def->node_count);
+                               beam->name, beam->nodes[k].index, def->node_count);
 
             if (!quat_usable(beam->section_orientations[k]) || !yk_v3_finite(beam->offsets[k]))
                 return yk_fail(
@@ -214,8 +215,9 @@ static yk_status check_beams(yk_context *context, const yk_multibody_description
         }
 
         /* Three nodes, all different. */
-        const int *node = beam->nodes;
-        if (node[0] == node[1] || node[1] == node[2] || node[2] == node[0])
+        const yk_body_id *node = beam->nodes;
+        if (node[0].index == node[1].index || node[1].index == node[2].index ||
+            node[2].index == node[0].index)
             return yk_fail(context, YK_ERROR_ARGUMENT,
                            "%s: beam '%s' names a node twice: it needs three", def->name,
                            beam->name);
@@ -294,7 +296,7 @@ static yk_status check_ports(yk_context *context, const yk_multibody_description
 
         /* A marker port uses one marker, which is the second in the check. */
         bool scalar = port->kind == YK_PORT_SCALAR;
-        int swapped[2] = {port->bodies[1], port->bodies[0]};
+        yk_body_id swapped[2] = {port->bodies[1], port->bodies[0]};
         yk_marker marker[2] = {port->markers[1], port->markers[0]};
         yk_status status = check_ends(context, def, "port", port->name, swapped, marker, scalar);
         if (status != YK_OK)

@@ -88,7 +88,7 @@ int yk_multibody_coordinates_of(const yk_multibody_description *def)
 int yk_multibody_frame_of(const yk_multibody_model *model, int node)
 {
     /* Nodes, the ground, prescribed frames, attachments. */
-    if (node == YK_GROUND)
+    if (node == YK_GROUND_INDEX)
         return model->node_count;
     if (node < model->node_count)
         return node;
@@ -97,7 +97,7 @@ int yk_multibody_frame_of(const yk_multibody_model *model, int node)
 
 yk_multibody_node_def yk_multibody_start_pose(const yk_multibody_description *def, int node)
 {
-    if (node == YK_GROUND)
+    if (node == YK_GROUND_INDEX)
         return yk_multibody_node_default();
     if (node < def->node_count)
         return def->nodes[node];

@@ -31,7 +31,7 @@ static void convert_marker(const yk_transform *at, int node, yk_marker *marker)
     if (!at)
         return;
 
-    if (node != YK_GROUND) {
+    if (node != YK_GROUND_INDEX) {
         marker->offset = yk_v3_scale(at->length_unit, marker->offset);
         return;
     }
@@ -186,7 +186,7 @@ static int first_port(const yk_merge_def *merge, int part)
 static int shifted(const yk_multibody_description *def, const yk_multibody_description *at,
                    int node)
 {
-    if (node == YK_GROUND)
+    if (node == YK_GROUND_INDEX)
         return node;
     if (node < def->node_count)
         return at->node_count + node;
@@ -211,7 +211,7 @@ static void add_part(const yk_multibody_description *def, int part, int channel,
 
     for (int i = 0; i < def->body_count; i++) {
         yk_multibody_body_def body = def->bodies[i];
-        body.node += at.node_count;
+        body.node.index += at.node_count;
         if (transform) {
             body.mass *= transform->mass_unit;
             body.center_of_mass = yk_v3_scale(transform->length_unit, body.center_of_mass);
@@ -225,16 +225,16 @@ static void add_part(const yk_multibody_description *def, int part, int channel,
     for (int i = 0; i < def->joint_count; i++) {
         yk_joint_def joint = def->joints[i];
         for (int side = 0; side < 2; side++) {
-            joint.bodies[side] = shifted(def, &at, joint.bodies[side]);
-            convert_marker(transform, joint.bodies[side], &joint.markers[side]);
+            joint.bodies[side] = (yk_body_id){shifted(def, &at, joint.bodies[side].index)};
+            convert_marker(transform, joint.bodies[side].index, &joint.markers[side]);
         }
 
         /* A sum of a coupling keeps its unit. */
         bool coupled = yk_joint_traits_of(joint.kind)->coupled;
-        if (joint.adds_to != YK_NO_ID)
-            joint.adds_to += at.joint_count;
-        if (joint.signal_port != YK_NO_ID)
-            joint.signal_port += at.port_count;
+        if (joint.adds_to.index != YK_NO_ID)
+            joint.adds_to.index += at.joint_count;
+        if (joint.signal_port.index != YK_NO_ID)
+            joint.signal_port.index += at.port_count;
         if (transform && coupled && joint.kind != YK_JOINT_COUPLED_ROTATION)
             joint.ratio /= transform->length_unit;
 
@@ -255,22 +255,22 @@ static void add_part(const yk_multibody_description *def, int part, int channel,
         yk_building_append(&whole->building, &whole->force_channels, &count, &first, sizeof first);
 
         yk_force_def force = def->forces[i];
-        if (force.signal_port >= 0)
-            force.signal_port += at.port_count;
+        if (force.signal_port.index >= 0)
+            force.signal_port.index += at.port_count;
         for (int side = 0; side < 2; side++) {
-            force.bodies[side] = shifted(def, &at, force.bodies[side]);
-            convert_marker(transform, force.bodies[side], &force.markers[side]);
+            force.bodies[side] = (yk_body_id){shifted(def, &at, force.bodies[side].index)};
+            convert_marker(transform, force.bodies[side].index, &force.markers[side]);
         }
 
         if (transform)
             convert_force(transform, &force);
-        if (force.adds_to != YK_NO_ID) {
+        if (force.adds_to.index != YK_NO_ID) {
             /* The sum has the unit of its first term. */
-            bool angular = yk_force_traits_of(def->forces[force.adds_to].kind)->torque;
+            bool angular = yk_force_traits_of(def->forces[force.adds_to.index].kind)->torque;
             bool own = yk_force_traits_of(force.kind)->torque;
             if (transform && angular != own)
                 force.ratio *= angular ? 1 / transform->length_unit : transform->length_unit;
-            force.adds_to += at.force_count;
+            force.adds_to.index += at.force_count;
         }
         YK_MULTIBODY_APPEND(whole, forces, force_count, &force);
     }
@@ -278,7 +278,7 @@ static void add_part(const yk_multibody_description *def, int part, int channel,
     for (int i = 0; i < def->beam_count; i++) {
         yk_multibody_beam_def beam = def->beams[i];
         for (int k = 0; k < YK_BEAM_NODE_COUNT; k++)
-            beam.nodes[k] = shifted(def, &at, beam.nodes[k]);
+            beam.nodes[k] = (yk_body_id){shifted(def, &at, beam.nodes[k].index)};
         if (transform)
             convert_beam(transform, &beam);
         YK_MULTIBODY_APPEND(whole, beams, beam_count, &beam);
@@ -301,8 +301,8 @@ static void add_part(const yk_multibody_description *def, int part, int channel,
 
     for (int i = 0; i < def->shape_count; i++) {
         yk_multibody_shape_def shape = def->shapes[i];
-        shape.node = shifted(def, &at, shape.node);
-        convert_marker(transform, shape.node, &shape.marker);
+        shape.node = (yk_body_id){shifted(def, &at, shape.node.index)};
+        convert_marker(transform, shape.node.index, &shape.marker);
         if (transform)
             shape.size = yk_v3_scale(transform->length_unit, shape.size);
         YK_MULTIBODY_APPEND(whole, shapes, shape_count, &shape);
@@ -311,8 +311,8 @@ static void add_part(const yk_multibody_description *def, int part, int channel,
     for (int i = 0; i < def->port_count; i++) {
         yk_port_def port = def->ports[i];
         for (int side = 0; side < 2; side++) {
-            port.bodies[side] = shifted(def, &at, port.bodies[side]);
-            convert_marker(transform, port.bodies[side], &port.markers[side]);
+            port.bodies[side] = (yk_body_id){shifted(def, &at, port.bodies[side].index)};
+            convert_marker(transform, port.bodies[side].index, &port.markers[side]);
         }
         YK_MULTIBODY_APPEND(whole, ports, port_count, &port);
     }
@@ -625,7 +625,7 @@ yk_status yk_multibody_free_mass(const yk_subsystem *self, double mass, yk_port_
 
     yk_mat3 inertia = yk_m3_diagonal(mass, mass, mass);
     yk_multibody_body_def body = yk_multibody_body_named("mass", mass, inertia, yk_v3(0, 0, 0));
-    int id = yk_multibody_add_body(builder, &body);
+    yk_body_id id = yk_multibody_add_body(builder, &body);
 
     /* A scalar port is the distance from a point on the x axis. */
     yk_port_def port = yk_port_default();

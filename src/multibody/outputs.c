@@ -118,8 +118,8 @@ void yk_multibody_port_output(const yk_multibody_model *model, const yk_multibod
     if (port->def.kind == YK_PORT_SCALAR) {
         /* The distance of two markers: l = |d|, l' = e . d', l'' = e . d'' + (|d'|^2 - l'^2) / l */
         const yk_port_def *def = &port->def;
-        yk_motion a = marker_motion(model, work, def->bodies[0], &def->markers[0]);
-        yk_motion b = marker_motion(model, work, def->bodies[1], &def->markers[1]);
+        yk_motion a = marker_motion(model, work, def->bodies[0].index, &def->markers[0]);
+        yk_motion b = marker_motion(model, work, def->bodies[1].index, &def->markers[1]);
         yk_vec3 d = yk_v3_sub(b.position, a.position);
         yk_vec3 e = yk_v3_unit(d);
         yk_vec3 rate = yk_v3_sub(b.velocity, a.velocity);
@@ -142,7 +142,7 @@ void yk_multibody_port_output(const yk_multibody_model *model, const yk_multibod
     }
 
     /* A marker with its motion, and the wrench of the joint that prescribes it. */
-    value->motion = marker_motion(model, work, port->def.bodies[0], &port->def.markers[0]);
+    value->motion = marker_motion(model, work, port->def.bodies[0].index, &port->def.markers[0]);
     if (port->joint >= 0)
         joint_wrench(work, &model->joints[port->joint], 0, &value->wrench);
 

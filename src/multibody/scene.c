@@ -22,7 +22,7 @@ int yk_multibody_scene_bodies(const yk_multibody *self, yk_scene_body *list, int
         bool strained = false;
         for (int b = 0; b < def->beam_count && !strained; b++) {
             for (int k = 0; k < YK_BEAM_NODE_COUNT; k++)
-                strained = strained || def->beams[b].nodes[k] == i;
+                strained = strained || def->beams[b].nodes[k].index == i;
         }
 
         yk_scene_body body = {.name = node->name,
@@ -97,7 +97,7 @@ void yk_multibody_scene_poses(const yk_multibody *self, yk_scene_pose *list)
         /* If elements share a node, it shows the larger strain. */
         const double at[YK_BEAM_NODE_COUNT] = {strain[0], 0.5 * (strain[0] + strain[1]), strain[1]};
         for (int k = 0; k < YK_BEAM_NODE_COUNT; k++) {
-            int node = beam->nodes[k];
+            int node = beam->nodes[k].index;
             if (node >= 0 && node < def->node_count)
                 list[node].strain = fmax(list[node].strain, at[k]);
         }
@@ -126,7 +126,7 @@ static bool has_shape(const yk_multibody_description *def, int node)
         return true;
 
     for (int i = 0; i < def->shape_count; i++) {
-        if (def->shapes[i].node == node)
+        if (def->shapes[i].node.index == node)
             return true;
     }
     return false;
@@ -181,8 +181,8 @@ int yk_multibody_scene_shapes(const yk_multibody *self, yk_shape *list, int capa
     for (int i = 0; i < def->shape_count; i++) {
         const yk_multibody_shape_def *shape = &def->shapes[i];
         add_shape(&s, &(yk_shape){.kind = shape->kind,
-                                  .body = shape->node,
-                                  .end_body = shape->node,
+                                  .body = shape->node.index,
+                                  .end_body = shape->node.index,
                                   .position = shape->marker.offset,
                                   .orientation = shape->marker.orientation,
                                   .size = shape->size});
@@ -203,8 +203,8 @@ int yk_multibody_scene_shapes(const yk_multibody *self, yk_shape *list, int capa
     for (int i = 0; i < def->beam_count; i++) {
         const yk_multibody_beam_def *beam = &def->beams[i];
         for (int k = 0; k + 1 < YK_BEAM_NODE_COUNT; k++) {
-            int a = beam->nodes[k];
-            int b = beam->nodes[k + 1];
+            int a = beam->nodes[k].index;
+            int b = beam->nodes[k + 1].index;
             if (!has_shape(def, a) && !has_shape(def, b))
                 add_line(&s, YK_SHAPE_LINE, beam->name, a, beam->offsets[k], b,
                          beam->offsets[k + 1]);
@@ -213,11 +213,12 @@ int yk_multibody_scene_shapes(const yk_multibody *self, yk_shape *list, int capa
 
     /* Rigid bodies as arms from their node to the centre of mass, to joints and to ports. */
     for (int i = 0; i < def->body_count; i++)
-        add_arm(&s, def, def->bodies[i].node, def->bodies[i].center_of_mass);
+        add_arm(&s, def, def->bodies[i].node.index, def->bodies[i].center_of_mass);
 
     for (int i = 0; i < def->joint_count; i++) {
         for (int side = 0; side < 2; side++)
-            add_arm(&s, def, def->joints[i].bodies[side], def->joints[i].markers[side].offset);
+            add_arm(&s, def, def->joints[i].bodies[side].index,
+                    def->joints[i].markers[side].offset);
     }
 
     for (int i = 0; i < def->port_count; i++) {
@@ -225,14 +226,14 @@ int yk_multibody_scene_shapes(const yk_multibody *self, yk_shape *list, int capa
         if (port->kind == YK_PORT_SIGNAL)
             continue;
 
-        add_arm(&s, def, port->bodies[0], port->markers[0].offset);
+        add_arm(&s, def, port->bodies[0].index, port->markers[0].offset);
         if (port->kind != YK_PORT_SCALAR)
             continue;
 
         /* The distance of two markers is that of an actuator. */
-        add_arm(&s, def, port->bodies[1], port->markers[1].offset);
-        add_line(&s, YK_SHAPE_ACTUATOR, port->name, port->bodies[0], port->markers[0].offset,
-                 port->bodies[1], port->markers[1].offset);
+        add_arm(&s, def, port->bodies[1].index, port->markers[1].offset);
+        add_line(&s, YK_SHAPE_ACTUATOR, port->name, port->bodies[0].index, port->markers[0].offset,
+                 port->bodies[1].index, port->markers[1].offset);
     }
 
     /* Modal bodies without an outline: lines from the floating frame through the attachments. Rods
@@ -256,9 +257,9 @@ int yk_multibody_scene_shapes(const yk_multibody *self, yk_shape *list, int capa
             continue;
 
         for (int side = 0; side < 2; side++)
-            add_arm(&s, def, force->bodies[side], force->markers[side].offset);
-        add_line(&s, YK_SHAPE_THIN_LINE, force->name, force->bodies[0], force->markers[0].offset,
-                 force->bodies[1], force->markers[1].offset);
+            add_arm(&s, def, force->bodies[side].index, force->markers[side].offset);
+        add_line(&s, YK_SHAPE_THIN_LINE, force->name, force->bodies[0].index,
+                 force->markers[0].offset, force->bodies[1].index, force->markers[1].offset);
     }
 
     /* Joints as symbols: on the ground if one side is there, which pictures show, otherwise at the second marker. Joints
@@ -266,14 +267,14 @@ int yk_multibody_scene_shapes(const yk_multibody *self, yk_shape *list, int capa
     for (int i = 0; i < def->joint_count; i++) {
         const yk_joint_def *joint = &def->joints[i];
         if (joint->kind == YK_JOINT_DISTANCE)
-            add_line(&s, YK_SHAPE_LINE, joint->name, joint->bodies[0], joint->markers[0].offset,
-                     joint->bodies[1], joint->markers[1].offset);
+            add_line(&s, YK_SHAPE_LINE, joint->name, joint->bodies[0].index,
+                     joint->markers[0].offset, joint->bodies[1].index, joint->markers[1].offset);
 
-        int side = joint->bodies[0] < 0 ? 0 : 1;
+        int side = joint->bodies[0].index < 0 ? 0 : 1;
         add_shape(&s, &(yk_shape){.kind = YK_SHAPE_JOINT,
                                   .name = joint->name,
-                                  .body = joint->bodies[side],
-                                  .end_body = joint->bodies[side],
+                                  .body = joint->bodies[side].index,
+                                  .end_body = joint->bodies[side].index,
                                   .position = joint->markers[side].offset,
                                   .orientation = joint->markers[side].orientation});
     }

@@ -23,7 +23,7 @@ static yk_state_layout lay_out(const yk_multibody_model *model, yk_multibody_sta
     /* Rows of the joints, and of ports that receive motions, whose markers prescribe a frame. */
     size_t rows = 0;
     for (int i = 0; i < def->joint_count; i++)
-        if (def->joints[i].adds_to == YK_NO_ID)
+        if (def->joints[i].adds_to.index == YK_NO_ID)
             rows += (size_t)yk_joint_of(&def->joints[i]).row_count;
     for (int i = 0; i < def->port_count; i++) {
         const port_model *port = &model->ports[i];

@@ -67,7 +67,7 @@ static yk_status place_port(yk_subsystem *self, int port, const yk_vec3 *positio
     /* From global axes to those of the body in its initial pose. */
     yk_marker *marker = &model->ports[port].def.markers[0];
     yk_multibody_node_def body =
-        yk_multibody_start_pose(&model->def, model->ports[port].def.bodies[0]);
+        yk_multibody_start_pose(&model->def, model->ports[port].def.bodies[0].index);
     if (position)
         marker->offset = yk_q_rotate_back(body.orientation, yk_v3_sub(*position, body.position));
     if (orientation)
@@ -110,14 +110,14 @@ static yk_status start_model(yk_subsystem *self, double t, double h, const yk_in
             continue;
 
         /* Initial pose of the marker, and its motion with its body. */
-        yk_multibody_node_def a = yk_multibody_start_pose(&model->def, def->bodies[0]);
+        yk_multibody_node_def a = yk_multibody_start_pose(&model->def, def->bodies[0].index);
         yk_vec3 arm = yk_q_rotate(a.orientation, def->markers[0].offset);
         yk_vec3 at = yk_v3_add(a.position, arm);
         input->degree = 1;
 
         /* A distance is unchanged. */
         if (def->kind == YK_PORT_SCALAR) {
-            yk_multibody_node_def b = yk_multibody_start_pose(&model->def, def->bodies[1]);
+            yk_multibody_node_def b = yk_multibody_start_pose(&model->def, def->bodies[1].index);
             yk_vec3 end = yk_v3_add(b.position, yk_q_rotate(b.orientation, def->markers[1].offset));
             input->linear[0].x = yk_v3_norm(yk_v3_sub(end, at));
             continue;

@@ -82,13 +82,13 @@ yk_nonsmooth_builder *yk_nonsmooth_begin(yk_context *context, const yk_nonsmooth
 
 /* Whether a part can be added to these bodies. A body that could not be added has been reported
  * before. */
-static bool ready(const yk_nonsmooth_builder *builder, const int *body, int count)
+static bool ready(const yk_nonsmooth_builder *builder, const yk_body_id *body, int count)
 {
     if (!builder || !builder->world)
         return false;
 
     for (int i = 0; i < count; i++)
-        if (body[i] == YK_NO_ID && builder->building.status != YK_OK)
+        if (body[i].index == YK_NO_ID && builder->building.status != YK_OK)
             return false;
     return true;
 }
@@ -106,57 +106,74 @@ static int taken(yk_nonsmooth_builder *builder, int id)
     return yk_building_refuse(&builder->building, yk_last_status(builder->building.context));
 }
 
-int yk_nonsmooth_add_body(yk_nonsmooth_builder *builder, const yk_nonsmooth_body_def *def)
+/* The same for parts without an id. */
+static yk_status taken_status(yk_nonsmooth_builder *builder, int id)
 {
-    if (!has_def(builder, __func__, def))
-        return YK_NO_ID;
-    if (!ready(builder, NULL, 0))
-        return YK_NO_ID;
-    return taken(builder, yk_world_add_body(builder->world, def));
+    return taken(builder, id) == YK_NO_ID ? builder->building.status : YK_OK;
 }
 
-int yk_nonsmooth_add_shape(yk_nonsmooth_builder *builder, const yk_nonsmooth_shape_def *def)
+/* Status of the add functions that return no id. */
+static yk_status refused(const yk_nonsmooth_builder *builder)
+{
+    return builder ? builder->building.status : YK_ERROR_MEMORY;
+}
+
+yk_body_id yk_nonsmooth_add_body(yk_nonsmooth_builder *builder, const yk_nonsmooth_body_def *def)
 {
     if (!has_def(builder, __func__, def))
-        return YK_NO_ID;
+        return YK_NULL_BODY;
+    if (!ready(builder, NULL, 0))
+        return YK_NULL_BODY;
+    return (yk_body_id){taken(builder, yk_world_add_body(builder->world, def))};
+}
+
+yk_status yk_nonsmooth_add_shape(yk_nonsmooth_builder *builder, const yk_nonsmooth_shape_def *def)
+{
+    if (!has_def(builder, __func__, def))
+        return refused(builder);
     if (!ready(builder, &def->body, 1))
-        return YK_NO_ID;
-    return taken(builder, yk_world_add_shape(builder->world, def));
+        return refused(builder);
+    return taken_status(builder, yk_world_add_shape(builder->world, def));
 }
 
-int yk_nonsmooth_add_material_pair(yk_nonsmooth_builder *builder, const yk_material_pair_def *def)
+yk_status yk_nonsmooth_add_material_pair(yk_nonsmooth_builder *builder,
+                                         const yk_material_pair_def *def)
 {
     if (!has_def(builder, __func__, def))
-        return YK_NO_ID;
+        return refused(builder);
     if (!ready(builder, NULL, 0))
-        return YK_NO_ID;
-    return taken(builder, yk_world_add_pair(builder->world, def));
+        return refused(builder);
+    return taken_status(builder, yk_world_add_pair(builder->world, def));
 }
 
-int yk_nonsmooth_add_exclusion(yk_nonsmooth_builder *builder, const yk_exclusion_def *def)
-{
-    if (!ready(builder, def->body, 2))
-        return YK_NO_ID;
-    return taken(builder, yk_world_add_exclusion(builder->world, def));
-}
-
-int yk_nonsmooth_add_joint(yk_nonsmooth_builder *builder, const yk_joint_def *def)
+yk_status yk_nonsmooth_add_exclusion(yk_nonsmooth_builder *builder, const yk_exclusion_def *def)
 {
     if (!has_def(builder, __func__, def))
-        return YK_NO_ID;
+        return refused(builder);
     if (!ready(builder, def->bodies, 2))
-        return YK_NO_ID;
+        return refused(builder);
+    return taken_status(builder, yk_world_add_exclusion(builder->world, def));
+}
+
+yk_joint_id yk_nonsmooth_add_joint(yk_nonsmooth_builder *builder, const yk_joint_def *def)
+{
+    if (!has_def(builder, __func__, def))
+        return YK_NULL_JOINT;
+    if (!ready(builder, def->bodies, 2))
+        return YK_NULL_JOINT;
 
     yk_status usable = yk_joint_check(builder->building.context, "nonsmooth", def);
-    if (usable != YK_OK)
-        return yk_building_refuse(&builder->building, usable);
+    if (usable != YK_OK) {
+        yk_building_refuse(&builder->building, usable);
+        return YK_NULL_JOINT;
+    }
 
     /* One global marker, expressed in both bodies at their initial poses. */
     yk_joint_def joint = *def;
     joint.marker_is_global = false;
     for (int side = 0; side < 2 && def->marker_is_global; side++) {
         joint.markers[side] = def->markers[0];
-        int body = def->bodies[side];
+        int body = def->bodies[side].index;
         if (body < 0 || body >= yk_nonsmooth_body_count(builder->world))
             continue; /* the ground, or an error that the world reports */
 
@@ -166,41 +183,44 @@ int yk_nonsmooth_add_joint(yk_nonsmooth_builder *builder, const yk_joint_def *de
             yk_marker_in_body(def->markers[0], motion.position, motion.orientation);
     }
 
-    return taken(builder, yk_world_add_joint(builder->world, &joint));
+    return (yk_joint_id){taken(builder, yk_world_add_joint(builder->world, &joint))};
 }
 
-int yk_nonsmooth_add_force(yk_nonsmooth_builder *builder, const yk_force_def *def)
+yk_force_id yk_nonsmooth_add_force(yk_nonsmooth_builder *builder, const yk_force_def *def)
 {
     if (!has_def(builder, __func__, def))
-        return YK_NO_ID;
+        return YK_NULL_FORCE;
     if (!ready(builder, def->bodies, 2))
-        return YK_NO_ID;
+        return YK_NULL_FORCE;
 
     yk_status usable = yk_force_check(builder->building.context, "nonsmooth", def);
-    if (usable != YK_OK)
-        return yk_building_refuse(&builder->building, usable);
+    if (usable != YK_OK) {
+        yk_building_refuse(&builder->building, usable);
+        return YK_NULL_FORCE;
+    }
 
     /* The world numbers signals separately from ports. */
     yk_force_def force = *def;
     int ports = (int)builder->world->model.port_count;
-    if (force.signal_port >= 0 && force.signal_port < ports) {
+    if (force.signal_port.index >= 0 && force.signal_port.index < ports) {
         yk_status status = yk_fail(builder->building.context, YK_ERROR_ARGUMENT,
                                    "the input of force '%s' is port %d, which is no signal port",
-                                   def->name ? def->name : "", def->signal_port);
-        return yk_building_refuse(&builder->building, status);
+                                   def->name ? def->name : "", def->signal_port.index);
+        yk_building_refuse(&builder->building, status);
+        return YK_NULL_FORCE;
     }
 
-    if (force.signal_port >= 0)
-        force.signal_port -= ports;
-    return taken(builder, yk_world_add_force(builder->world, &force));
+    if (force.signal_port.index >= 0)
+        force.signal_port.index -= ports;
+    return (yk_force_id){taken(builder, yk_world_add_force(builder->world, &force))};
 }
 
-int yk_nonsmooth_add_port(yk_nonsmooth_builder *builder, const yk_port_def *def)
+yk_port_id yk_nonsmooth_add_port(yk_nonsmooth_builder *builder, const yk_port_def *def)
 {
     if (!has_def(builder, __func__, def))
-        return YK_NO_ID;
+        return YK_NULL_PORT;
     if (!ready(builder, def->bodies, 2))
-        return YK_NO_ID;
+        return YK_NULL_PORT;
 
     yk_context *context = builder->building.context;
     yk_nonsmooth *world = builder->world;
@@ -208,7 +228,8 @@ int yk_nonsmooth_add_port(yk_nonsmooth_builder *builder, const yk_port_def *def)
     /* Partners find a port by its name. */
     if (!def->name || !def->name[0]) {
         yk_status status = yk_fail(context, YK_ERROR_ARGUMENT, "a port has no name: give it one");
-        return yk_building_refuse(&builder->building, status);
+        yk_building_refuse(&builder->building, status);
+        return YK_NULL_PORT;
     }
 
     if ((unsigned)def->kind > YK_PORT_SIGNAL) {
@@ -216,48 +237,56 @@ int yk_nonsmooth_add_port(yk_nonsmooth_builder *builder, const yk_port_def *def)
                                    "port '%s' is of kind %d, which does not exist: take a "
                                    "yk_port_kind",
                                    def->name, (int)def->kind);
-        return yk_building_refuse(&builder->building, status);
+        yk_building_refuse(&builder->building, status);
+        return YK_NULL_PORT;
     }
 
     /* Ports with power are numbered first. */
     if (def->kind == YK_PORT_SIGNAL) {
         int signal = taken(builder, yk_world_add_signal(world, def->name));
-        return signal == YK_NO_ID ? YK_NO_ID : (int)world->model.port_count + signal;
+        return signal == YK_NO_ID ? YK_NULL_PORT
+                                  : (yk_port_id){(int)world->model.port_count + signal};
     }
 
     if (world->model.signal_count > 0) {
         yk_status status = yk_fail(context, YK_ERROR_ARGUMENT,
                                    "port '%s': add it before all signal ports", def->name);
-        return yk_building_refuse(&builder->building, status);
+        yk_building_refuse(&builder->building, status);
+        return YK_NULL_PORT;
     }
 
     if (def->kind == YK_PORT_SCALAR)
-        return taken(builder, yk_world_add_line_port(world, def->name, def->bodies, def->markers));
-    return taken(builder, yk_world_add_port(world, def->name, def->bodies[0], &def->markers[0]));
+        return (yk_port_id){
+            taken(builder, yk_world_add_line_port(world, def->name, def->bodies, def->markers))};
+    return (yk_port_id){taken(
+        builder, yk_world_add_port(world, def->name, def->bodies[0].index, &def->markers[0]))};
 }
 
-int yk_nonsmooth_add_marker_port(yk_nonsmooth_builder *builder, const char *name, int body,
-                                 yk_marker marker)
+yk_port_id yk_nonsmooth_add_marker_port(yk_nonsmooth_builder *builder, const char *name,
+                                        yk_body_id body, yk_marker marker)
 {
     yk_port_def port = yk_port_marker(name, body, marker);
     return yk_nonsmooth_add_port(builder, &port);
 }
 
-int yk_nonsmooth_add_sphere(yk_nonsmooth_builder *builder, yk_vec3 position, double radius,
-                            double density, yk_material material)
+yk_body_id yk_nonsmooth_add_sphere(yk_nonsmooth_builder *builder, yk_vec3 position, double radius,
+                                   double density, yk_material material)
 {
     if (!ready(builder, NULL, 0))
-        return YK_NO_ID;
-    if (!(radius > 0) || !(density > 0) || !isfinite(radius * density))
-        return yk_building_refuse(&builder->building,
-                                  yk_fail(builder->building.context, YK_ERROR_ARGUMENT,
-                                          "a sphere has the radius %g m and the density %g kg/m3: "
-                                          "both must be positive",
-                                          radius, density));
-    return taken(builder, yk_world_add_sphere(builder->world, position, radius, density, material));
+        return YK_NULL_BODY;
+    if (!(radius > 0) || !(density > 0) || !isfinite(radius * density)) {
+        yk_building_refuse(&builder->building,
+                           yk_fail(builder->building.context, YK_ERROR_ARGUMENT,
+                                   "a sphere has the radius %g m and the density %g kg/m3: "
+                                   "both must be positive",
+                                   radius, density));
+        return YK_NULL_BODY;
+    }
+    return (yk_body_id){
+        taken(builder, yk_world_add_sphere(builder->world, position, radius, density, material))};
 }
 
-void yk_nonsmooth_prescribe_motion(yk_nonsmooth_builder *builder, int body,
+void yk_nonsmooth_prescribe_motion(yk_nonsmooth_builder *builder, yk_body_id body,
                                    yk_motion_function function, void *user)
 {
     if (!ready(builder, &body, 1))
@@ -268,12 +297,12 @@ void yk_nonsmooth_prescribe_motion(yk_nonsmooth_builder *builder, int body,
         return;
     }
 
-    yk_status status = yk_world_prescribe(builder->world, body, function, user);
+    yk_status status = yk_world_prescribe(builder->world, body.index, function, user);
     if (status != YK_OK)
         yk_building_refuse(&builder->building, status);
 }
 
-void yk_nonsmooth_prescribe_path(yk_nonsmooth_builder *builder, int body,
+void yk_nonsmooth_prescribe_path(yk_nonsmooth_builder *builder, yk_body_id body,
                                  const yk_prescribed_path *path)
 {
     if (!ready(builder, &body, 1))
@@ -284,7 +313,7 @@ void yk_nonsmooth_prescribe_path(yk_nonsmooth_builder *builder, int body,
         return;
     }
 
-    yk_status status = yk_world_prescribe_path(builder->world, body, path);
+    yk_status status = yk_world_prescribe_path(builder->world, body.index, path);
     if (status != YK_OK)
         yk_building_refuse(&builder->building, status);
 }
@@ -306,7 +335,7 @@ yk_particles_def yk_particles_in_box(int count, double radius, yk_vec3 half_edge
     return def;
 }
 
-yk_nonsmooth_shape_def yk_packing_container_shape(const yk_packing_def *packing, int body)
+yk_nonsmooth_shape_def yk_packing_container_shape(const yk_packing_def *packing, yk_body_id body)
 {
     yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
     shape.body = body;
@@ -349,12 +378,12 @@ int yk_nonsmooth_add_packing(yk_nonsmooth_builder *builder, const yk_packing *pa
     return first;
 }
 
-int yk_nonsmooth_add_particles(yk_nonsmooth_builder *builder, const yk_particles_def *def)
+yk_body_id yk_nonsmooth_add_particles(yk_nonsmooth_builder *builder, const yk_particles_def *def)
 {
     if (!has_def(builder, __func__, def))
-        return YK_NO_ID;
+        return YK_NULL_BODY;
     if (!ready(builder, NULL, 0))
-        return YK_NO_ID;
+        return YK_NULL_BODY;
 
     yk_context *context = builder->building.context;
     yk_packing packing = {0};
@@ -367,54 +396,58 @@ int yk_nonsmooth_add_particles(yk_nonsmooth_builder *builder, const yk_particles
         status = yk_packing_lattice(context, &def->packing, &packing);
     }
 
-    if (YK_FAILED(status))
-        return yk_building_refuse(&builder->building, status);
+    if (YK_FAILED(status)) {
+        yk_building_refuse(&builder->building, status);
+        return YK_NULL_BODY;
+    }
 
     int first = yk_nonsmooth_add_packing(builder, &packing, def);
     yk_packing_destroy(context, &packing);
-    return first;
+    return (yk_body_id){first};
 }
 
-int yk_nonsmooth_add_emitter(yk_nonsmooth_builder *builder, const yk_emitter_def *def)
+yk_status yk_nonsmooth_add_emitter(yk_nonsmooth_builder *builder, const yk_emitter_def *def)
 {
     if (!has_def(builder, __func__, def))
-        return YK_NO_ID;
+        return refused(builder);
     if (!ready(builder, NULL, 0))
-        return YK_NO_ID;
-    return taken(builder, yk_world_add_emitter(builder->world, def));
+        return refused(builder);
+    return taken_status(builder, yk_world_add_emitter(builder->world, def));
 }
 
-int yk_nonsmooth_add_sink(yk_nonsmooth_builder *builder, const yk_sink_def *def)
+yk_status yk_nonsmooth_add_sink(yk_nonsmooth_builder *builder, const yk_sink_def *def)
 {
     if (!has_def(builder, __func__, def))
-        return YK_NO_ID;
+        return refused(builder);
     if (!ready(builder, NULL, 0))
-        return YK_NO_ID;
-    return taken(builder, yk_world_add_sink(builder->world, def));
+        return refused(builder);
+    return taken_status(builder, yk_world_add_sink(builder->world, def));
 }
 
-int yk_nonsmooth_add_particles_in_body(yk_nonsmooth_builder *builder, int body,
-                                       const yk_particles_def *def)
+yk_body_id yk_nonsmooth_add_particles_in_body(yk_nonsmooth_builder *builder, yk_body_id body,
+                                              const yk_particles_def *def)
 {
     if (!has_def(builder, __func__, def))
-        return YK_NO_ID;
+        return YK_NULL_BODY;
     if (!ready(builder, &body, 1))
-        return YK_NO_ID;
-    if (body < 0 || body >= yk_nonsmooth_body_count(builder->world))
-        return yk_building_refuse(
+        return YK_NULL_BODY;
+    if (body.index < 0 || body.index >= yk_nonsmooth_body_count(builder->world)) {
+        yk_building_refuse(
             &builder->building,
             yk_fail(builder->building.context, YK_ERROR_ARGUMENT,
                     "particles are to fill body %d, which was not added: take the id that adding "
                     "returned",
-                    body));
+                    body.index));
+        return YK_NULL_BODY;
+    }
 
     /* The axes of the cavity are the global axes, as in packings, whatever those of the body. */
     yk_motion motion;
-    yk_nonsmooth_body_motion(builder->world, body, &motion);
+    yk_nonsmooth_body_motion(builder->world, body.index, &motion);
     yk_nonsmooth_shape_def cavity = yk_packing_container_shape(&def->packing, body);
     cavity.orientation = yk_q_conjugate(motion.orientation);
-    if (yk_nonsmooth_add_shape(builder, &cavity) == YK_NO_ID)
-        return YK_NO_ID;
+    if (yk_nonsmooth_add_shape(builder, &cavity) != YK_OK)
+        return YK_NULL_BODY;
 
     yk_particles_def particles = *def;
     particles.position = motion.position;

@@ -231,8 +231,8 @@ static void find_slots(yk_world_model *model)
     model->joint_row_count = 0;
     for (size_t i = 0; i < model->joint_count; i++) {
         yk_joint_model *joint = &model->joints[i];
-        joint->slot_a = slot_or_world(model, joint->def.bodies[0]);
-        joint->slot_b = slot_or_world(model, joint->def.bodies[1]);
+        joint->slot_a = slot_or_world(model, joint->def.bodies[0].index);
+        joint->slot_b = slot_or_world(model, joint->def.bodies[1].index);
         joint->dampers = -1;
         joint->own_rows = model->joint_row_count;
         model->joint_row_count += (size_t)joint->joint.row_count;
@@ -242,8 +242,8 @@ static void find_slots(yk_world_model *model)
     model->free_dampers = -1;
     for (size_t i = 0; i < model->force_count; i++) {
         yk_force_model *force = &model->forces[i];
-        force->slot_a = slot_or_world(model, force->def.bodies[0]);
-        force->slot_b = slot_or_world(model, force->def.bodies[1]);
+        force->slot_a = slot_or_world(model, force->def.bodies[0].index);
+        force->slot_b = slot_or_world(model, force->def.bodies[1].index);
         find_dampers(model, (int)i);
     }
 

@@ -221,13 +221,13 @@ yk_status yk_world_freeze_flow(yk_world_model *model)
     /* Bodies with joints cannot be removed; particles of emitters have no joints. */
     bool good = true;
     for (size_t i = 0; i < model->joint_count; i++) {
-        const int *body = model->joints[i].def.bodies;
-        good = hold(model, body[0]) && hold(model, body[1]) && good;
+        const yk_body_id *body = model->joints[i].def.bodies;
+        good = hold(model, body[0].index) && hold(model, body[1].index) && good;
     }
 
     for (size_t i = 0; i < model->force_count; i++) {
-        const int *body = model->forces[i].def.bodies;
-        good = hold(model, body[0]) && hold(model, body[1]) && good;
+        const yk_body_id *body = model->forces[i].def.bodies;
+        good = hold(model, body[0].index) && hold(model, body[1].index) && good;
     }
 
     for (size_t i = 0; i < model->port_count; i++) {

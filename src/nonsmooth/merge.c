@@ -305,7 +305,7 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         yk_joint_def def = world->joints[i].def;
         def.name = world->joints[i].name;
         for (int side = 0; side < 2; side++)
-            def.bodies[side] = shifted(def.bodies[side], at);
+            def.bodies[side] = (yk_body_id){shifted(def.bodies[side].index, at)};
 
         if (yk_world_add_joint(merged, &def) == YK_NO_ID)
             return yk_last_status(world->context);
@@ -315,9 +315,9 @@ static yk_status copy_world(yk_nonsmooth *merged, const yk_world_model *world, c
         yk_force_def def = world->forces[i].def;
         def.name = world->forces[i].name;
         for (int side = 0; side < 2; side++)
-            def.bodies[side] = shifted(def.bodies[side], at);
-        if (def.signal_port >= 0)
-            def.signal_port += (int)at->signals;
+            def.bodies[side] = (yk_body_id){shifted(def.bodies[side].index, at)};
+        if (def.signal_port.index >= 0)
+            def.signal_port.index += (int)at->signals;
 
         if (yk_world_add_force(merged, &def) == YK_NO_ID)
             return yk_last_status(world->context);
@@ -380,8 +380,8 @@ static yk_status join(yk_nonsmooth *world, const yk_merge_def *merge, const yk_m
         def.kind = piece->kind;
         def.constrained_axes = piece->constrained;
         def.length = joint->radius / merge->length_unit;
-        def.bodies[0] = b->body;
-        def.bodies[1] = a->body;
+        def.bodies[0] = (yk_body_id){b->body};
+        def.bodies[1] = (yk_body_id){a->body};
         def.markers[0] = b->marker;
         def.markers[1] = a->marker;
         for (int side = 0; side < 2; side++)

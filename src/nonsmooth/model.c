@@ -121,7 +121,7 @@ static yk_status check_body(const yk_world_model *model, int body, bool world_al
 {
     if (body >= 0 && (size_t)body < model->body_count)
         return YK_OK;
-    if (world_allowed && body == YK_GROUND)
+    if (world_allowed && body == YK_GROUND_INDEX)
         return YK_OK;
     return yk_fail(model->context, YK_ERROR_ARGUMENT,
                    "%s: there is no body %d; bodies are numbered from 0 to %d", what, body,
@@ -456,7 +456,7 @@ int yk_world_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def)
     yk_status status = check_open(model, "a shape");
 
     if (status == YK_OK)
-        status = check_body(model, def->body, true, "shape");
+        status = check_body(model, def->body.index, true, "shape");
     if (status == YK_OK)
         status = check_shape(model, def);
     if (status == YK_OK)
@@ -466,7 +466,7 @@ int yk_world_add_shape(yk_nonsmooth *self, const yk_nonsmooth_shape_def *def)
 
     /* What the shape is, and where. */
     yk_part part = {
-        .body = def->body,
+        .body = def->body.index,
         .shape = (int32_t)model->shape_count,
         .material = material_index(model, &def->material),
         .kind = (uint8_t)def->kind,
@@ -538,15 +538,15 @@ int yk_world_add_exclusion(yk_nonsmooth *self, const yk_exclusion_def *def)
 {
     yk_world_model *model = &self->model;
     size_t number = model->exclusion_count;
-    int a = def->body[0], b = def->body[1];
+    int a = def->bodies[0].index, b = def->bodies[1].index;
     yk_status status = check_open(model, "an exclusion");
     for (int side = 0; status == YK_OK && side < 2; side++)
-        if (def->body[side] < 0 || (size_t)def->body[side] >= model->body_count)
+        if (def->bodies[side].index < 0 || (size_t)def->bodies[side].index >= model->body_count)
             status =
                 yk_fail(model->context, YK_ERROR_ARGUMENT,
                         "exclusion %zu: there is no body %d; shapes of the ground are excluded "
                         "by their group",
-                        number, def->body[side]);
+                        number, def->bodies[side].index);
     if (status == YK_OK && a == b)
         status = yk_fail(model->context, YK_ERROR_ARGUMENT,
                          "exclusion %zu: body %d does not touch itself in any case", number, a);
@@ -651,11 +651,11 @@ int yk_world_add_joint(yk_nonsmooth *self, const yk_joint_def *def)
 
     /* Both sides exist and differ; one may be the ground. */
     for (int side = 0; side < 2 && status == YK_OK; side++)
-        status = check_body(model, def->bodies[side], true, "joint");
-    if (status == YK_OK && def->bodies[0] == def->bodies[1])
+        status = check_body(model, def->bodies[side].index, true, "joint");
+    if (status == YK_OK && def->bodies[0].index == def->bodies[1].index)
         status = yk_fail(model->context, YK_ERROR_ARGUMENT, "joint %zu (%s) joins a body to itself",
                          model->joint_count, name_or_none(def->name));
-    if (status == YK_OK && (def->signal_port != YK_NO_ID || def->adds_to != YK_NO_ID))
+    if (status == YK_OK && (def->signal_port.index != YK_NO_ID || def->adds_to.index != YK_NO_ID))
         status = yk_fail(model->context, YK_ERROR_ARGUMENT,
                          "joint %zu (%s): couplings of joints and drives by a signal need a "
                          "multibody system",
@@ -681,14 +681,14 @@ int yk_world_add_force(yk_nonsmooth *self, const yk_force_def *def)
 
     /* Check that the sides exist, and that the load is a function of time or a signal. */
     for (int side = 0; side < 2 && status == YK_OK; side++)
-        status = check_body(model, def->bodies[side], true, "force");
+        status = check_body(model, def->bodies[side].index, true, "force");
     if (status == YK_OK && def->feedback.value)
         status = yk_fail(model->context, YK_ERROR_ARGUMENT,
                          "force %zu (%s): loads here are functions of time or signals",
                          model->force_count, name_or_none(def->name));
-    if (status == YK_OK && def->signal_port >= (int)model->signal_count)
+    if (status == YK_OK && def->signal_port.index >= (int)model->signal_count)
         status = yk_fail(model->context, YK_ERROR_ARGUMENT, "force %zu (%s): there is no signal %d",
-                         model->force_count, name_or_none(def->name), def->signal_port);
+                         model->force_count, name_or_none(def->name), def->signal_port.index);
     if (status != YK_OK)
         return YK_NO_ID;
 
@@ -846,35 +846,35 @@ int yk_world_add_port(yk_nonsmooth *self, const char *name, int body, const yk_m
         return YK_NO_ID;
 
     /* Without a marker the port is at the frame of the body. */
-    yk_port_model port = {.body = body, .marker = yk_marker_default(), .far_body = YK_GROUND};
+    yk_port_model port = {.body = body, .marker = yk_marker_default(), .far_body = YK_GROUND_INDEX};
     if (marker)
         port.marker = *marker;
     return append_port(model, name, &port);
 }
 
-int yk_world_add_line_port(yk_nonsmooth *self, const char *name, const int body[2],
+int yk_world_add_line_port(yk_nonsmooth *self, const char *name, const yk_body_id bodies[2],
                            const yk_marker marker[2])
 {
     yk_world_model *model = &self->model;
 
     /* The near end is on a body. */
-    int near = body[0] == YK_GROUND ? 1 : 0, far = 1 - near;
+    int near = bodies[0].index == YK_GROUND_INDEX ? 1 : 0, far = 1 - near;
     yk_status status = check_open(model, "a port");
     if (status == YK_OK)
-        status = check_body(model, body[near], false, "port");
+        status = check_body(model, bodies[near].index, false, "port");
     if (status == YK_OK)
-        status = check_body(model, body[far], true, "port");
-    if (status == YK_OK && body[0] == body[1])
+        status = check_body(model, bodies[far].index, true, "port");
+    if (status == YK_OK && bodies[0].index == bodies[1].index)
         status = yk_fail(model->context, YK_ERROR_ARGUMENT, "port %s: both ends are on one body",
                          name ? name : "");
     if (status != YK_OK)
         return YK_NO_ID;
 
     yk_port_model port = {
-        .body = body[near],
+        .body = bodies[near].index,
         .marker = marker[near],
         .line = true,
-        .far_body = body[far],
+        .far_body = bodies[far].index,
         .far_marker = marker[far],
     };
     return append_port(model, name, &port);

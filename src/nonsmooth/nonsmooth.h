@@ -90,7 +90,7 @@ int yk_world_add_sphere(yk_nonsmooth *self, yk_vec3 position, double radius, dou
 int yk_world_add_port(yk_nonsmooth *self, const char *name, int body, const yk_marker *marker);
 /* The distance of two markers as a scalar port: an actuator that takes a force (positive pushes
  * the bodies apart) or a length. YK_GROUND is allowed for one of the bodies. */
-int yk_world_add_line_port(yk_nonsmooth *self, const char *name, const int body[2],
+int yk_world_add_line_port(yk_nonsmooth *self, const char *name, const yk_body_id bodies[2],
                            const yk_marker marker[2]);
 /* A number that arrives by a wire and loads the forces that name it as their input; returns the
  * signal. As a port it follows after all others. */

@@ -372,7 +372,7 @@ static yk_status build_bed(yk_context *context, const yk_packing_def *def,
     body.fixed = true;
     made->container = yk_world_add_body(made->world, &body);
     yk_nonsmooth_shape_def cavity = yk_nonsmooth_shape_default();
-    cavity.body = made->container;
+    cavity.body = (yk_body_id){made->container};
     cavity.kind = def->cavity;
     cavity.size = def->size;
     cavity.size.z = fmax(def->size.z, lattice->height / 2 + made->radius);

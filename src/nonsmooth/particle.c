@@ -240,7 +240,7 @@ int yk_particle_add(yk_nonsmooth *self, const yk_particle *particle, yk_vec3 pos
     for (int i = 0; i < particle->part_count; i++) {
         const yk_solid *part = &particle->parts[i];
         yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
-        shape.body = number;
+        shape.body = (yk_body_id){number};
         shape.kind = part->kind;
         shape.position = yk_v3_scale(radius, part->position);
         shape.size = yk_v3_scale(radius, part->size);

@@ -70,8 +70,8 @@ static void apply_wrenches(yk_nonsmooth *self, double t, double h, const yk_inpu
         double load = yk_force_kind_acts_on_both(def->kind) ? 0 : 1;
         if (def->load.evaluate)
             load = def->load_scale * yk_function_value(def->load, t);
-        if (def->signal_port >= 0)
-            load = def->load_scale * self->state.signals[def->signal_port];
+        if (def->signal_port.index >= 0)
+            load = def->load_scale * self->state.signals[def->signal_port.index];
 
         yk_frame a = yk_world_frame(&self->state, force->slot_a);
         yk_frame b = yk_world_frame(&self->state, force->slot_b);

@@ -34,13 +34,13 @@ static yk_status add_port_joint(yk_nonsmooth *world, int index, unsigned constra
     yk_port_model *port = &model->ports[index];
     yk_joint_def def = yk_joint_default();
 
-    def.bodies[0] = port->body;
+    def.bodies[0] = (yk_body_id){port->body};
     def.markers[0] = port->marker;
 
     /* The far end of a line is a body of this model. */
     if (port->line) {
         def.kind = YK_JOINT_DISTANCE;
-        def.bodies[1] = port->far_body;
+        def.bodies[1] = (yk_body_id){port->far_body};
         def.markers[1] = port->far_marker;
     }
 
@@ -375,7 +375,7 @@ static yk_status free_mass(const yk_subsystem *self, double mass, yk_port_kind k
     /* A scalar port is the distance from a point on the x axis. */
     yk_marker markers[2] = {yk_marker_default(), yk_marker_default()};
     if (added != YK_NO_ID && kind == YK_PORT_SCALAR) {
-        const int bodies[2] = {YK_GROUND, added};
+        const yk_body_id bodies[2] = {YK_GROUND, {added}};
         markers[0].offset = yk_v3(-1, 0, 0);
         added = yk_world_add_line_port(world, "mass", bodies, markers);
     } else if (added != YK_NO_ID) {

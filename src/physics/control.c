@@ -533,18 +533,20 @@ yk_control_builder *yk_control_begin(yk_context *context, const yk_control_def *
     return builder;
 }
 
-int yk_control_add_loop(yk_control_builder *builder, const yk_control_loop_def *def)
+yk_port_id yk_control_add_loop(yk_control_builder *builder, const yk_control_loop_def *def)
 {
     if (!builder || !yk_building_has_def(&builder->building, __func__, def))
-        return YK_NO_ID;
+        return YK_NULL_PORT;
 
     yk_status status = check_loop(builder->building.context, def);
-    if (status != YK_OK)
-        return yk_building_refuse(&builder->building, status);
+    if (status != YK_OK) {
+        yk_building_refuse(&builder->building, status);
+        return YK_NULL_PORT;
+    }
 
     int index = yk_building_append(&builder->building, &builder->loops, &builder->loop_count, def,
                                    sizeof *def);
-    return index == YK_NO_ID ? YK_NO_ID : LOOP_PORTS * index;
+    return index == YK_NO_ID ? YK_NULL_PORT : (yk_port_id){LOOP_PORTS * index};
 }
 
 void yk_control_discard(yk_control_builder *builder)

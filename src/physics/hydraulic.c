@@ -456,17 +456,20 @@ yk_hydraulic_builder *yk_hydraulic_begin(yk_context *context, const yk_hydraulic
     return builder;
 }
 
-int yk_hydraulic_add_cylinder(yk_hydraulic_builder *builder, const yk_hydraulic_cylinder_def *def)
+yk_port_id yk_hydraulic_add_cylinder(yk_hydraulic_builder *builder,
+                                     const yk_hydraulic_cylinder_def *def)
 {
     if (!builder || !yk_building_has_def(&builder->building, __func__, def))
-        return YK_NO_ID;
+        return YK_NULL_PORT;
 
     yk_status status = check_cylinder(builder->building.context, def);
-    if (status != YK_OK)
-        return yk_building_refuse(&builder->building, status);
+    if (status != YK_OK) {
+        yk_building_refuse(&builder->building, status);
+        return YK_NULL_PORT;
+    }
 
-    return yk_building_append(&builder->building, &builder->cylinders, &builder->cylinder_count,
-                              def, sizeof *def);
+    return (yk_port_id){yk_building_append(&builder->building, &builder->cylinders,
+                                           &builder->cylinder_count, def, sizeof *def)};
 }
 
 void yk_hydraulic_discard(yk_hydraulic_builder *builder)

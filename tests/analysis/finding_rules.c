@@ -90,7 +90,7 @@ static void a_message_is_composed_from_the_fields(void **state)
     yk_scenario *scenario = load_scenario(*state, "rules.yaml", two_masses, NULL);
     const yk_scenario_info *info = yk_scenario_get_info(scenario);
     yk_finding f = yk_finding_of(YK_FINDING_ENERGY_ERROR, YK_CAUSE_COUPLING_CREATES, 0.12);
-    f.interface_index = 0;
+    f.interface_index = (yk_interface_id){0};
     yk_finding_set(&f, "energy", 0.6);
     yk_finding_set(&f, "fraction", 0.12);
     yk_finding_set(&f, "scale", 5);

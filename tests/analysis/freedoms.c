@@ -26,7 +26,8 @@ static void prescribed_motions_are_counted(void **state)
         def.overrides = overrides;
         def.override_count = cases[k / 2].post ? 3 : 2;
         yk_prescribed_dofs freedoms;
-        assert_int_equal(yk_scenario_prescribed_dofs(*state, &def, 1, &freedoms), YK_OK);
+        assert_int_equal(yk_scenario_prescribed_dofs(*state, &def, (yk_subsystem_id){1}, &freedoms),
+                         YK_OK);
         if (freedoms.independent_count != cases[k / 2].independent)
             print_error("%s\n", set);
         assert_int_equal(freedoms.prescribed_count, cases[k / 2].prescribed);
@@ -59,7 +60,8 @@ static void lengths_are_counted(void **state)
         def.overrides = overrides;
         def.override_count = 1;
         yk_prescribed_dofs freedoms;
-        assert_int_equal(yk_scenario_prescribed_dofs(*state, &def, 1, &freedoms), YK_OK);
+        assert_int_equal(yk_scenario_prescribed_dofs(*state, &def, (yk_subsystem_id){1}, &freedoms),
+                         YK_OK);
         assert_int_equal(freedoms.prescribed_count, 1);
         assert_int_equal(freedoms.independent_count, along);
     }
@@ -71,12 +73,14 @@ static void what_has_no_interface_model_is_refused(void **state)
     yk_scenario_def def = yk_scenario_default();
     yk_prescribed_dofs freedoms = {7, 7};
     def.path = YOKE_SOURCE_DIR "/models/controlled-arm/scenario.yaml";
-    assert_int_equal(yk_scenario_prescribed_dofs(*state, &def, 2, &freedoms), YK_ERROR_CAPABILITY);
+    assert_int_equal(yk_scenario_prescribed_dofs(*state, &def, (yk_subsystem_id){2}, &freedoms),
+                     YK_ERROR_CAPABILITY);
     assert_int_equal(freedoms.prescribed_count, 0);
     assert_int_equal(freedoms.independent_count, 0);
 
     def.path = YOKE_SOURCE_DIR "/models/controlled-arm/no-such-scenario.yaml";
-    assert_true(YK_FAILED(yk_scenario_prescribed_dofs(*state, &def, 0, &freedoms)));
+    assert_true(
+        YK_FAILED(yk_scenario_prescribed_dofs(*state, &def, (yk_subsystem_id){0}, &freedoms)));
 }
 
 int main(void)

@@ -31,7 +31,7 @@ static double radius_of(int degree, double real, double imaginary, const ratios 
     for (int i = 0; i < 2; i++)
         assert_int_equal(yk_oscillator_create(context, &defs[i], &masses[i]), YK_OK);
     yk_interface_def joint = {
-        .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
+        .name = "joint", .motion_subsystem = {1}, .constrained_axes = YK_AXIS_X};
     yk_system_description def = {.subsystems = masses,
                                  .names = names,
                                  .subsystem_count = 2,

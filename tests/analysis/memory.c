@@ -82,7 +82,7 @@ static yk_status count_freedoms(yk_context *context)
     yk_scenario_def def = yk_scenario_default();
     yk_prescribed_dofs freedoms;
     def.path = YOKE_SOURCE_DIR "/models/hinged-links/scenario.yaml";
-    return yk_scenario_prescribed_dofs(context, &def, 1, &freedoms);
+    return yk_scenario_prescribed_dofs(context, &def, (yk_subsystem_id){1}, &freedoms);
 }
 
 /* With all that come after it, and alone: then a run may do without what it asked for. */

@@ -42,7 +42,7 @@ static double run_creates(yk_context *context, const question *q)
     yk_status status = yk_run(context, scenario, &(yk_run_options){0}, &report);
     double created = 0;
     for (int i = 0; i < yk_scenario_get_info(scenario)->interface_count; i++)
-        created += yk_system_interface_statistics(system, i).energy_created;
+        created += yk_system_interface_statistics(system, (yk_interface_id){i}).energy_created;
     yk_scenario_destroy(scenario);
     return YK_FAILED(status) ? INFINITY : created / report.max_energy;
 }
@@ -107,7 +107,7 @@ static void orders_and_schemes_are_covered_without_knowing_them(void **state)
     question monolithic = {"two-mass-oscillator", {"time.step=1e-3", "coupling.scheme=monolithic"}};
     yk_stability_report r = ask(*state, &monolithic, false);
     assert_near(r.spectral_radius, expected, 1e-6);
-    assert_int_equal(r.modes[0].interface, -1);
+    assert_false(yk_interface_is_valid(r.modes[0].interface));
 }
 
 /* A frequency ratio of 1e3, where degree 2 is unstable and degree 3 is not (paper index1, figure
@@ -131,8 +131,8 @@ static void the_least_stable_mode_is_named(void **state)
     question q = {"two-mass-oscillator", {"time.step=1e-3", "coupling.modified_inputs=none"}};
     yk_stability_report r = ask(*state, &q, false);
     const yk_stability_mode *m = &r.modes[0];
-    assert_int_equal(m->interface, 0);
-    assert_int_equal(m->subsystem, 1);
+    assert_int_equal(m->interface.index, 0);
+    assert_int_equal(m->subsystem.index, 1);
     assert_non_null(strstr(m->moving_bodies, "right.mass"));
     assert_int_equal(r.verdict, YK_VERDICT_UNSTABLE_COUPLING);
     assert_true(r.unstable_at_every_step);
@@ -252,8 +252,12 @@ static void the_system_is_left_at_its_start(void **state)
     yk_stability_report r;
     assert_int_equal(yk_analyze_stability(*state, scenario, &def, &r), YK_OK);
     assert_int_equal(yk_system_step_count(system), 0);
-    assert_near(yk_system_port_value(system, 0, 0)->motion.position.x, 0, 0);
-    assert_near(yk_system_port_value(system, 0, 0)->motion.velocity.x, 0.1, 0);
+    assert_near(
+        yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.position.x, 0,
+        0);
+    assert_near(
+        yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.velocity.x, 0.1,
+        0);
     yk_scenario_destroy(scenario);
 }
 

@@ -401,8 +401,8 @@ static double rim_radius(const yk_oscillator_def *mass, double omega_h, double r
     static const char *const names[2] = {"mass", "spring"};
     int substeps[2] = {1, exchanges_of(omega_h)};
     yk_interface_def joint = {.name = "joint",
-                              .wrench_subsystem = 0,
-                              .motion_subsystem = 1,
+                              .wrench_subsystem = {0},
+                              .motion_subsystem = {1},
                               .constrained_axes = YK_AXIS_X};
     yk_system_description def = {.subsystems = parts,
                                  .names = names,

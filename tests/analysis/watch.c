@@ -389,8 +389,8 @@ static void positions_must_follow_velocities(void **state)
         yk_subsystem *parts[2] = {NULL, &partner.base};
         assert_int_equal(yk_oscillator_create(*state, &mass, &parts[0]), YK_OK);
         yk_interface_def joint = {.name = "joint",
-                                  .wrench_subsystem = 1,
-                                  .motion_subsystem = 0,
+                                  .wrench_subsystem = {1},
+                                  .motion_subsystem = {0},
                                   .constrained_axes = YK_AXIS_X};
         yk_system_description def = {.subsystems = parts,
                                      .names = names,
@@ -422,7 +422,7 @@ static void positions_must_follow_velocities(void **state)
         assert_int_equal(f != NULL, i > 0);
         if (f) {
             assert_int_equal(f->severity, YK_FINDING_SEVERITY_SERIOUS);
-            assert_int_equal(f->subsystem, 1);
+            assert_int_equal(f->subsystem.index, 1);
             assert_true(f->value > 0.9);
         }
         yk_watch_close(&watch);

@@ -25,7 +25,8 @@ static yk_system *pair(yk_context *context, yk_scheme_def scheme)
     yk_system_builder *builder = yk_test_begin(context, 1e-3, scheme);
     yk_system_add_owned_subsystem(builder, "left", yk_test_oscillator(context, 1, 100));
     yk_system_add_owned_subsystem(builder, "right", yk_test_oscillator(context, 2, 50));
-    yk_system_connect_ports(builder, "joint", 0, 0, 1, 0);
+    yk_system_connect_ports(builder, "joint", (yk_subsystem_id){0}, (yk_port_id){0},
+                            (yk_subsystem_id){1}, (yk_port_id){0});
     return yk_test_start(context, builder);
 }
 
@@ -58,10 +59,14 @@ static void test_channels_are_read_in_batches(void **state)
         double values[6];
         assert_ok(context, yk_system_read_channels(system, batch, 3, values));
         yk_energy energy;
-        assert_true(yk_system_energy(system, 0, &energy));
-        assert_true(values[0] == yk_system_port_value(system, 0, 0)->motion.position.x);
+        assert_true(yk_system_energy(system, (yk_subsystem_id){0}, &energy));
+        assert_true(
+            values[0] ==
+            yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.position.x);
         assert_true(values[1] == energy.kinetic && values[2] == energy.potential);
-        assert_true(values[5] == yk_system_port_value(system, 1, 0)->motion.velocity.x);
+        assert_true(
+            values[5] ==
+            yk_system_port_value(system, (yk_subsystem_id){1}, (yk_port_id){0})->motion.velocity.x);
 
         /* All of them at once. */
         yk_channel_id *all = calloc((size_t)count, sizeof *all);
@@ -111,19 +116,25 @@ static void test_bodies_are_read_in_bulk(void **state)
     yk_system_add_owned_subsystem(builder, "spheres", yk_nonsmooth_create_or_null(model));
     yk_system *system = yk_test_start(context, builder);
 
-    assert_int_equal(yk_system_body_count(system, 0), 10);
+    assert_int_equal(yk_system_body_count(system, (yk_subsystem_id){0}), 10);
     assert_ok(context, yk_system_run_until(system, 0.1));
     yk_body_state states[4];
-    assert_ok(context, yk_system_read_bodies(system, 0, 6, 4, states));
+    assert_ok(context,
+              yk_system_read_bodies(system, (yk_subsystem_id){0}, (yk_body_id){6}, 4, states));
     for (int i = 0; i < 4; i++) {
         assert_near(states[i].position.x, 6 + i, 1e-12);
         assert_near(states[i].velocity.z, -9.81 * 0.1, 1e-12);
         /* Semi-implicit Euler: the sum of 1 to 10 velocities. */
         assert_near(states[i].position.z, -9.81 * STEP * STEP * 55, 1e-12);
     }
-    assert_ok(context, yk_system_read_bodies(system, 0, 10, 0, NULL));
-    assert_refused(context, yk_system_read_bodies(system, 0, 7, 4, states), YK_ERROR_ARGUMENT);
-    assert_refused(context, yk_system_read_bodies(system, 0, -1, 1, states), YK_ERROR_ARGUMENT);
+    assert_ok(context,
+              yk_system_read_bodies(system, (yk_subsystem_id){0}, (yk_body_id){10}, 0, NULL));
+    assert_refused(context,
+                   yk_system_read_bodies(system, (yk_subsystem_id){0}, (yk_body_id){7}, 4, states),
+                   YK_ERROR_ARGUMENT);
+    assert_refused(context,
+                   yk_system_read_bodies(system, (yk_subsystem_id){0}, YK_GROUND, 1, states),
+                   YK_ERROR_ARGUMENT);
     yk_system_destroy(system);
     yk_context_destroy(context);
 }
@@ -132,7 +143,9 @@ static void test_bodies_are_read_in_bulk(void **state)
 static double speed(const yk_system *system, int subsystem, int body)
 {
     yk_body_state s;
-    assert_int_equal(yk_system_read_bodies(system, subsystem, body, 1, &s), YK_OK);
+    assert_int_equal(
+        yk_system_read_bodies(system, (yk_subsystem_id){subsystem}, (yk_body_id){body}, 1, &s),
+        YK_OK);
     return s.velocity.x;
 }
 
@@ -147,7 +160,8 @@ static yk_system *joined(yk_context *context, yk_scheme_def scheme, double toler
     yk_system_builder *builder = yk_system_begin(context, &def);
     yk_system_add_owned_subsystem(builder, "left", left);
     yk_system_add_owned_subsystem(builder, "right", right);
-    yk_system_connect_ports(builder, "joint", 0, 0, 1, 0);
+    yk_system_connect_ports(builder, "joint", (yk_subsystem_id){0}, (yk_port_id){0},
+                            (yk_subsystem_id){1}, (yk_port_id){0});
     return yk_test_start(context, builder);
 }
 
@@ -156,7 +170,8 @@ static void push_one_body(yk_context *context, yk_system *system, int subsystem)
     const yk_wrench push = {{5, 0, 0}, {0, 0, 0}};
     for (int step = 0; step < 20; step++)
         assert_ok(context, yk_system_step(system, NULL));
-    assert_ok(context, yk_system_apply_body_wrench(system, subsystem, 0, push, NULL));
+    assert_ok(context, yk_system_apply_body_wrench(system, (yk_subsystem_id){subsystem},
+                                                   (yk_body_id){0}, push, NULL));
 }
 
 /* The impulse of one step is the force times the step, on whichever side of an interface and with whichever scheme. */
@@ -170,9 +185,11 @@ static void test_wrench_gives_an_impulse(void **state)
     yk_system_builder *builder = yk_test_begin(context, STEP, yk_scheme_default());
     yk_system_add_owned_subsystem(builder, "cube", yk_test_free_cube(context, 2));
     yk_system *system = yk_test_start(context, builder);
-    assert_int_equal(yk_system_find_body(system, 0, "cube"), 0);
-    assert_ok(context, yk_system_apply_body_wrench(system, 0, 0, push, NULL));
-    assert_ok(context, yk_system_apply_body_wrench(system, 0, 0, push, NULL));
+    assert_int_equal(yk_system_find_body(system, (yk_subsystem_id){0}, "cube").index, 0);
+    assert_ok(context, yk_system_apply_body_wrench(system, (yk_subsystem_id){0}, (yk_body_id){0},
+                                                   push, NULL));
+    assert_ok(context, yk_system_apply_body_wrench(system, (yk_subsystem_id){0}, (yk_body_id){0},
+                                                   push, NULL));
     for (int step = 0; step < 2; step++) {
         assert_ok(context, yk_system_step(system, NULL));
         assert_near(speed(system, 0, 0), 2 * 5 * STEP / 2, 1e-15);
@@ -333,13 +350,14 @@ static void test_wrench_survives_a_failure(void **state)
         const yk_wrench push = {{5, 0, 0}, {0, 0, 0}};
         for (int step = 0; step < 3; step++)
             assert_ok(context, yk_system_step(system, NULL));
-        assert_ok(context, yk_system_apply_body_wrench(system, 0, 0, push, NULL));
+        assert_ok(context, yk_system_apply_body_wrench(system, (yk_subsystem_id){0},
+                                                       (yk_body_id){0}, push, NULL));
         if (!policy) {
             assert_refused(context, yk_system_step(system, NULL), YK_ERROR_DIVERGED);
             yk_failure failure = yk_system_last_failure(system);
             assert_int_equal(failure.status, YK_ERROR_DIVERGED);
-            assert_int_equal(failure.subsystem, 1);
-            assert_int_equal(failure.interface, -1);
+            assert_int_equal(failure.subsystem.index, 1);
+            assert_false(yk_interface_is_valid(failure.interface));
             assert_int_equal(failure.step, 4);
             assert_near(failure.time, 4 * STEP, 1e-15);
         } else {
@@ -369,16 +387,19 @@ static void test_wrench_at_a_point(void **state)
     yk_system *system = yk_test_start(context, builder);
 
     yk_body_state cube;
-    assert_ok(context, yk_system_read_bodies(system, 0, 0, 1, &cube));
+    assert_ok(context,
+              yk_system_read_bodies(system, (yk_subsystem_id){0}, (yk_body_id){0}, 1, &cube));
     assert_near(cube.position.x, 1, 1e-15);
     assert_near(cube.position.z, 3, 1e-15);
 
     /* 2e-3 kg, 2e-3 / 6 kg mm^2 = 1/3 10^-9 kg m^2; the force is along y, at 1 mm along x. */
     const yk_wrench push = {{0, 1e-3, 0}, {0, 0, 0}};
     const yk_vec3 point = {1 + 1e-3, 2, 3};
-    assert_ok(context, yk_system_apply_body_wrench(system, 0, 0, push, &point));
+    assert_ok(context, yk_system_apply_body_wrench(system, (yk_subsystem_id){0}, (yk_body_id){0},
+                                                   push, &point));
     assert_ok(context, yk_system_step(system, NULL));
-    assert_ok(context, yk_system_read_bodies(system, 0, 0, 1, &cube));
+    assert_ok(context,
+              yk_system_read_bodies(system, (yk_subsystem_id){0}, (yk_body_id){0}, 1, &cube));
     assert_relative(cube.velocity.y, 1e-3 * STEP / 2e-3, 1e-12);
     assert_relative(cube.angular_velocity.z, 1e-3 * 1e-3 * STEP / (2e-3 / 6 * 1e-6), 1e-9);
     yk_system_destroy(system);
@@ -399,25 +420,26 @@ static void test_contacts_are_read(void **state)
     plane.kind = YK_SOLID_PLANE;
     plane.material = material;
     yk_nonsmooth_add_shape(model, &plane);
-    int ball = yk_nonsmooth_add_sphere(model, (yk_vec3){0, 0, 0.1}, 0.1, 1000, material);
+    int ball = yk_nonsmooth_add_sphere(model, (yk_vec3){0, 0, 0.1}, 0.1, 1000, material).index;
     yk_system_builder *builder = yk_test_begin(context, 1e-3, yk_scheme_default());
     yk_system_add_owned_subsystem(builder, "ball", yk_nonsmooth_create_or_null(model));
     yk_system *system = yk_test_start(context, builder);
     assert_ok(context, yk_system_run_until(system, 0.5));
 
-    int capacity = yk_system_read_contacts(system, 0, NULL, 0);
+    int capacity = yk_system_read_contacts(system, (yk_subsystem_id){0}, NULL, 0);
     assert_true(capacity >= 1);
     yk_contact_point contacts[8];
-    assert_int_equal(yk_system_read_contacts(system, 0, contacts, 8), 1);
+    assert_int_equal(yk_system_read_contacts(system, (yk_subsystem_id){0}, contacts, 8), 1);
     double weight = 9.81 * 1000 * 4.0 / 3 * 3.14159265358979323846 * 1e-3;
     assert_near(contacts[0].point.z, 0, 1e-6);
     assert_relative(fabs(contacts[0].force.z), weight, 1e-6);
     assert_near(fabs(contacts[0].normal.z), 1, 1e-12);
 
     /* Bodies that do not move refuse wrenches. */
-    assert_refused(
-        context, yk_system_apply_body_wrench(system, 0, 0, (yk_wrench){{1, 0, 0}, {0, 0, 0}}, NULL),
-        YK_ERROR_CAPABILITY);
+    assert_refused(context,
+                   yk_system_apply_body_wrench(system, (yk_subsystem_id){0}, (yk_body_id){0},
+                                               (yk_wrench){{1, 0, 0}, {0, 0, 0}}, NULL),
+                   YK_ERROR_CAPABILITY);
     assert_int_equal(ball, 1);
     yk_system_destroy(system);
     yk_context_destroy(context);
@@ -443,15 +465,18 @@ static void test_body_states_are_set(void **state)
     assert_ok(context, yk_system_run_until(system, 0.5));
 
     yk_body_state before[3], balls[2], now[3];
-    assert_ok(context, yk_system_read_bodies(system, 0, 0, 3, before));
+    assert_ok(context,
+              yk_system_read_bodies(system, (yk_subsystem_id){0}, (yk_body_id){0}, 3, before));
     for (int i = 0; i < 2; i++) {
         balls[i] = before[1 + i];
         balls[i].position = (yk_vec3){1 + i, 2, 3};
         balls[i].velocity = (yk_vec3){0, 1, 4};
         balls[i].angular_velocity = (yk_vec3){0, 0, 7};
     }
-    assert_ok(context, yk_system_set_bodies(system, 0, 1, 2, balls));
-    assert_ok(context, yk_system_read_bodies(system, 0, 0, 3, now));
+    assert_ok(context,
+              yk_system_set_bodies(system, (yk_subsystem_id){0}, (yk_body_id){1}, 2, balls));
+    assert_ok(context,
+              yk_system_read_bodies(system, (yk_subsystem_id){0}, (yk_body_id){0}, 3, now));
     for (int i = 0; i < 2; i++) {
         assert_near(now[1 + i].position.x, 1 + i, 1e-14);
         assert_near(now[1 + i].position.y, 2, 1e-14);
@@ -461,12 +486,13 @@ static void test_body_states_are_set(void **state)
 
     for (int step = 0; step < 50; step++)
         assert_ok(context, yk_system_step(system, NULL));
-    assert_ok(context, yk_system_read_bodies(system, 0, 0, 3, now));
+    assert_ok(context,
+              yk_system_read_bodies(system, (yk_subsystem_id){0}, (yk_body_id){0}, 3, now));
     assert_near(now[1].velocity.z, 4 - 9.81 * 0.5, 1e-12);
     assert_near(now[1].position.y, 2 + 0.5, 1e-12);
     assert_near(now[1].position.z, 3 + 4 * 0.5 - 9.81 * STEP * STEP * (50 * 51 / 2), 1e-12);
     assert_near(now[2].angular_velocity.z, 7, 1e-12);
-    yk_energy_balance balance = yk_system_energy_balance(system, 0);
+    yk_energy_balance balance = yk_system_energy_balance(system, (yk_subsystem_id){0});
     double created = balance.kinetic + balance.potential - balance.initial - balance.external_work;
 
     /* Semi-implicit Euler itself loses m g^2 h^2 / 2 in each step of a fall. */
@@ -475,20 +501,30 @@ static void test_body_states_are_set(void **state)
 
     /* All or none. */
     balls[1].velocity.x = NAN;
-    assert_refused(context, yk_system_set_bodies(system, 0, 1, 2, balls), YK_ERROR_ARGUMENT);
-    assert_refused(context, yk_system_set_bodies(system, 0, 2, 2, balls), YK_ERROR_ARGUMENT);
+    assert_refused(context,
+                   yk_system_set_bodies(system, (yk_subsystem_id){0}, (yk_body_id){1}, 2, balls),
+                   YK_ERROR_ARGUMENT);
+    assert_refused(context,
+                   yk_system_set_bodies(system, (yk_subsystem_id){0}, (yk_body_id){2}, 2, balls),
+                   YK_ERROR_ARGUMENT);
     balls[1] = (yk_body_state){.position = {0, 0, 0}};
-    assert_refused(context, yk_system_set_bodies(system, 0, 1, 2, balls), YK_ERROR_ARGUMENT);
+    assert_refused(context,
+                   yk_system_set_bodies(system, (yk_subsystem_id){0}, (yk_body_id){1}, 2, balls),
+                   YK_ERROR_ARGUMENT);
     yk_body_state same[3];
-    assert_ok(context, yk_system_read_bodies(system, 0, 0, 3, same));
+    assert_ok(context,
+              yk_system_read_bodies(system, (yk_subsystem_id){0}, (yk_body_id){0}, 3, same));
     assert_memory_equal(same, now, sizeof same);
     yk_system_destroy(system);
 
     /* A solver with a memory refuses, and says so. */
     system = joined(context, scheme_at(0), 0, yk_test_free_body(context, 5),
                     yk_test_free_body(context, 0.05));
-    assert_ok(context, yk_system_read_bodies(system, 0, 0, 1, now));
-    assert_refused(context, yk_system_set_bodies(system, 0, 0, 1, now), YK_ERROR_CAPABILITY);
+    assert_ok(context,
+              yk_system_read_bodies(system, (yk_subsystem_id){0}, (yk_body_id){0}, 1, now));
+    assert_refused(context,
+                   yk_system_set_bodies(system, (yk_subsystem_id){0}, (yk_body_id){0}, 1, now),
+                   YK_ERROR_CAPABILITY);
     assert_non_null(strstr(yk_last_message(context), "multibody"));
     yk_system_destroy(system);
     yk_context_destroy(context);
@@ -504,7 +540,7 @@ static yk_subsystem *sled_of_multibody(yk_context *context)
     yk_multibody_builder *builder = yk_multibody_begin(context, &def);
     yk_multibody_body_def body =
         yk_multibody_body_named("sled", 2, yk_inertia_box(2, 1, 1, 1), (yk_vec3){1, 0, 0});
-    int sled = yk_multibody_add_body(builder, &body);
+    yk_body_id sled = yk_multibody_add_body(builder, &body);
     yk_port_def signal = yk_port_signal("force");
     yk_force_def force = yk_force_default();
     force.name = "drive";
@@ -523,7 +559,7 @@ static yk_subsystem *sled_of_nonsmooth(yk_context *context)
     yk_nonsmooth_builder *builder = yk_nonsmooth_begin(context, &def);
     yk_nonsmooth_body_def body =
         yk_nonsmooth_body_named("sled", 2, yk_inertia_box(2, 1, 1, 1), (yk_vec3){1, 0, 0});
-    int sled = yk_nonsmooth_add_body(builder, &body);
+    yk_body_id sled = yk_nonsmooth_add_body(builder, &body);
     yk_port_def signal = yk_port_signal("force");
     yk_force_def force = yk_force_default();
     force.name = "drive";
@@ -538,8 +574,9 @@ static yk_subsystem *sled_of_nonsmooth(yk_context *context)
 static yk_system *driven_sled(yk_context *context, yk_subsystem *sled, yk_scheme_def scheme)
 {
     yk_system_builder *builder = yk_test_begin(context, STEP, scheme);
-    int id = yk_system_add_owned_subsystem(builder, "sled", sled);
-    int port = sled && sled->ops->ports ? yk_subsystem_find_port(sled, "force") : -1;
+    yk_subsystem_id id = yk_system_add_owned_subsystem(builder, "sled", sled);
+    yk_port_id port =
+        sled && sled->ops->ports ? yk_subsystem_find_port(sled, "force") : YK_NULL_PORT;
     yk_system_add_input(builder, "command", id, port, 0);
     return yk_test_start(context, builder);
 }
@@ -579,15 +616,16 @@ static void test_controller_in_the_program(void **state)
         bool nonsmooth = solver == 1;
         yk_subsystem *sled = nonsmooth ? sled_of_nonsmooth(context) : sled_of_multibody(context);
         yk_system *system = driven_sled(context, sled, yk_scheme_default());
-        int input = yk_system_find_input(system, "command");
-        assert_int_equal(input, 0);
-        assert_int_equal(yk_system_find_input(system, "comand"), -1);
+        yk_input_id input = yk_system_find_input(system, "command");
+        assert_int_equal(input.index, 0);
+        assert_false(yk_input_is_valid(yk_system_find_input(system, "comand")));
 
         sampled_loop direct = {.x = 1}, delayed = {.x = 1};
         double error = 0, effect_of_delay = 0;
         for (int step = 0; step < 300; step++) {
             yk_body_state body;
-            assert_ok(context, yk_system_read_bodies(system, 0, 0, 1, &body));
+            assert_ok(context, yk_system_read_bodies(system, (yk_subsystem_id){0}, (yk_body_id){0},
+                                                     1, &body));
             double command = pd_command(body.position.x, body.velocity.x);
             assert_ok(context, yk_system_set_input(system, input, command));
             assert_true(yk_system_input_value(system, input) == command);
@@ -595,7 +633,8 @@ static void test_controller_in_the_program(void **state)
 
             advance_loop(&direct, false, nonsmooth);
             advance_loop(&delayed, true, nonsmooth);
-            assert_ok(context, yk_system_read_bodies(system, 0, 0, 1, &body));
+            assert_ok(context, yk_system_read_bodies(system, (yk_subsystem_id){0}, (yk_body_id){0},
+                                                     1, &body));
             error = fmax(error, fabs(body.position.x - direct.x));
             effect_of_delay = fmax(effect_of_delay, fabs(direct.x - delayed.x));
         }
@@ -614,16 +653,18 @@ static void test_inputs_keep_their_values(void **state)
     for (int i = 0; i < SCHEME_COUNT; i++) {
         yk_system *system = driven_sled(context, sled_of_nonsmooth(context), scheme_at(i));
         assert_int_equal(yk_system_input_count(system), 1);
-        assert_ok(context, yk_system_set_input(system, 0, 4));
+        assert_ok(context, yk_system_set_input(system, (yk_input_id){0}, 4));
         for (int step = 0; step < 10; step++)
             assert_ok(context, yk_system_step(system, NULL));
         assert_near(speed(system, 0, 0), 4.0 / 2 * 0.1, 1e-14);
-        assert_true(yk_system_input_value(system, 0) == 4);
-        assert_refused(context, yk_system_set_input(system, 0, NAN), YK_ERROR_ARGUMENT);
-        assert_refused(context, yk_system_set_input(system, 1, 0), YK_ERROR_ARGUMENT);
+        assert_true(yk_system_input_value(system, (yk_input_id){0}) == 4);
+        assert_refused(context, yk_system_set_input(system, (yk_input_id){0}, NAN),
+                       YK_ERROR_ARGUMENT);
+        assert_refused(context, yk_system_set_input(system, (yk_input_id){1}, 0),
+                       YK_ERROR_ARGUMENT);
 
         assert_ok(context, yk_system_initialize(system));
-        assert_true(yk_system_input_value(system, 0) == 4);
+        assert_true(yk_system_input_value(system, (yk_input_id){0}) == 4);
         assert_near(speed(system, 0, 0), 0, 0);
         yk_system_destroy(system);
     }
@@ -635,11 +676,11 @@ static void test_signal_ports_have_one_source(void **state)
     (void)state;
     yk_context *context = yk_context_create(NULL);
     yk_subsystem *sled = sled_of_nonsmooth(context);
-    int port = yk_subsystem_find_port(sled, "force");
+    yk_port_id port = yk_subsystem_find_port(sled, "force");
     yk_system_builder *builder = yk_test_begin(context, STEP, yk_scheme_default());
     yk_system_add_owned_subsystem(builder, "sled", sled);
-    yk_system_add_input(builder, "first", 0, port, 0);
-    yk_system_add_input(builder, "second", 0, port, 0);
+    yk_system_add_input(builder, "first", (yk_subsystem_id){0}, port, 0);
+    yk_system_add_input(builder, "second", (yk_subsystem_id){0}, port, 0);
     yk_system *system = NULL;
     assert_refused(context, yk_system_create(builder, &system), YK_ERROR_ARGUMENT);
     assert_null(system);
@@ -665,28 +706,36 @@ static void test_stiffness_changes_between_steps(void **state)
     yk_system_add_owned_subsystem(builder, "mass", mass);
     yk_system *system = yk_test_start(context, builder);
 
-    int stiffness = yk_system_find_parameter(system, 0, "stiffness");
-    assert_true(stiffness >= 0);
-    assert_string_equal(yk_system_parameter_at(system, 0, stiffness)->unit, "N/m");
-    assert_true(yk_system_parameter_value(system, 0, stiffness) == 100);
+    yk_parameter_id stiffness = yk_system_find_parameter(system, (yk_subsystem_id){0}, "stiffness");
+    assert_true(stiffness.index >= 0);
+    assert_string_equal(yk_system_parameter_at(system, (yk_subsystem_id){0}, stiffness)->unit,
+                        "N/m");
+    assert_true(yk_system_parameter_value(system, (yk_subsystem_id){0}, stiffness) == 100);
     assert_ok(context, yk_system_run_until(system, 1));
-    assert_ok(context, yk_system_set_parameter(system, 0, stiffness, omega[1] * omega[1]));
+    assert_ok(context, yk_system_set_parameter(system, (yk_subsystem_id){0}, stiffness,
+                                               omega[1] * omega[1]));
     assert_ok(context, yk_system_run_until(system, 2));
 
     double x = 0.1 * cos(omega[0]), v = -0.1 * omega[0] * sin(omega[0]);
     double exact = x * cos(omega[1]) + v / omega[1] * sin(omega[1]);
-    assert_near(yk_system_port_value(system, 0, 0)->motion.position.x, exact, 1e-12);
+    assert_near(
+        yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.position.x,
+        exact, 1e-12);
 
     /* The energy that the change fed in is accounted for. */
     yk_energy energy;
-    assert_true(yk_system_energy(system, 0, &energy));
+    assert_true(yk_system_energy(system, (yk_subsystem_id){0}, &energy));
     double fed = 0.5 * (omega[1] * omega[1] - omega[0] * omega[0]) * x * x;
     assert_near(energy.kinetic + energy.potential, 0.5 * 100 * 0.01 + fed, 1e-12);
     assert_near(energy.work, fed, 1e-12);
 
-    assert_int_equal(yk_system_find_parameter(system, 0, "stifness"), -1);
-    assert_refused(context, yk_system_set_parameter(system, 0, stiffness, NAN), YK_ERROR_ARGUMENT);
-    assert_refused(context, yk_system_set_parameter(system, 0, 99, 1), YK_ERROR_ARGUMENT);
+    assert_false(
+        yk_parameter_is_valid(yk_system_find_parameter(system, (yk_subsystem_id){0}, "stifness")));
+    assert_refused(context, yk_system_set_parameter(system, (yk_subsystem_id){0}, stiffness, NAN),
+                   YK_ERROR_ARGUMENT);
+    assert_refused(context,
+                   yk_system_set_parameter(system, (yk_subsystem_id){0}, (yk_parameter_id){99}, 1),
+                   YK_ERROR_ARGUMENT);
     yk_system_destroy(system);
     yk_context_destroy(context);
 }
@@ -718,13 +767,15 @@ static double error_after_change(yk_context *context, double step)
     yk_system_builder *builder = yk_test_begin(context, step, yk_scheme_default());
     yk_system_add_owned_subsystem(builder, "body", sprung_body(context, 100, 1.1, 0));
     yk_system *system = yk_test_start(context, builder);
-    int stiffness = yk_system_find_parameter(system, 0, "spring.stiffness");
-    assert_true(stiffness >= 0);
+    yk_parameter_id stiffness =
+        yk_system_find_parameter(system, (yk_subsystem_id){0}, "spring.stiffness");
+    assert_true(stiffness.index >= 0);
     assert_ok(context, yk_system_run_until(system, 0.3));
-    assert_ok(context, yk_system_set_parameter(system, 0, stiffness, 400));
+    assert_ok(context, yk_system_set_parameter(system, (yk_subsystem_id){0}, stiffness, 400));
     assert_ok(context, yk_system_run_until(system, 0.8));
     yk_body_state body;
-    assert_ok(context, yk_system_read_bodies(system, 0, 0, 1, &body));
+    assert_ok(context,
+              yk_system_read_bodies(system, (yk_subsystem_id){0}, (yk_body_id){0}, 1, &body));
     yk_system_destroy(system);
 
     double x = 0.1 * cos(10 * 0.3), v = -0.1 * 10 * sin(10 * 0.3);
@@ -756,22 +807,22 @@ static void test_gain_of_a_controller_changes(void **state)
     yk_subsystem *subsystem = NULL;
     assert_ok(context, yk_control_create(control, &subsystem));
     yk_system_builder *builder = yk_test_begin(context, STEP, yk_scheme_default());
-    int id = yk_system_add_owned_subsystem(builder, "control", subsystem);
+    yk_subsystem_id id = yk_system_add_owned_subsystem(builder, "control", subsystem);
     yk_system_add_input(builder, "measured", id, yk_subsystem_find_port(subsystem, "loop.measured"),
                         -1);
     yk_system *system = yk_test_start(context, builder);
-    int command = yk_system_find_port(system, id, "loop");
+    yk_port_id command = yk_system_find_port(system, id, "loop");
 
     assert_ok(context, yk_system_step(system, NULL));
     assert_near(yk_system_port_value(system, id, command)->motion.position.x, 2, 1e-12);
-    int gain = yk_system_find_parameter(system, id, "loop.proportional");
+    yk_parameter_id gain = yk_system_find_parameter(system, id, "loop.proportional");
     assert_ok(context, yk_system_set_parameter(system, id, gain, 3));
     assert_ok(context, yk_system_step(system, NULL));
     assert_near(yk_system_port_value(system, id, command)->motion.position.x, 3, 1e-12);
 
     /* Limits that exclude each other are refused, and nothing changes. */
-    int least = yk_system_find_parameter(system, id, "loop.min_command");
-    int most = yk_system_find_parameter(system, id, "loop.max_command");
+    yk_parameter_id least = yk_system_find_parameter(system, id, "loop.min_command");
+    yk_parameter_id most = yk_system_find_parameter(system, id, "loop.max_command");
     assert_ok(context, yk_system_set_parameter(system, id, most, 1));
     assert_refused(context, yk_system_set_parameter(system, id, least, 2), YK_ERROR_ARGUMENT);
     assert_true(yk_system_parameter_value(system, id, least) == -INFINITY);
@@ -815,14 +866,18 @@ static void test_gravity_changes(void **state)
 
         int body = solver == 0 ? 1 : 0;
         yk_body_state s;
-        assert_ok(context, yk_system_read_bodies(system, 0, body, 1, &s));
+        assert_ok(context,
+                  yk_system_read_bodies(system, (yk_subsystem_id){0}, (yk_body_id){body}, 1, &s));
         assert_near(s.velocity.z, 0, 1e-9);
-        int gravity = yk_system_find_parameter(system, 0, "gravity.z");
-        assert_true(yk_system_parameter_value(system, 0, gravity) == (solver == 0 ? -9.81 : 0));
-        assert_ok(context, yk_system_set_parameter(system, 0, gravity, 2));
-        assert_true(yk_system_parameter_value(system, 0, gravity) == 2);
+        yk_parameter_id gravity =
+            yk_system_find_parameter(system, (yk_subsystem_id){0}, "gravity.z");
+        assert_true(yk_system_parameter_value(system, (yk_subsystem_id){0}, gravity) ==
+                    (solver == 0 ? -9.81 : 0));
+        assert_ok(context, yk_system_set_parameter(system, (yk_subsystem_id){0}, gravity, 2));
+        assert_true(yk_system_parameter_value(system, (yk_subsystem_id){0}, gravity) == 2);
         assert_ok(context, yk_system_run_until(system, 1.0));
-        assert_ok(context, yk_system_read_bodies(system, 0, body, 1, &s));
+        assert_ok(context,
+                  yk_system_read_bodies(system, (yk_subsystem_id){0}, (yk_body_id){body}, 1, &s));
         assert_near(s.velocity.z, 2 * 0.5, 2e-3);
         yk_system_destroy(system);
     }
@@ -834,8 +889,10 @@ static void test_merged_subsystems_keep_their_parameters(void **state)
     (void)state;
     yk_context *context = yk_context_create(NULL);
     yk_system *system = pair(context, scheme_at(2));
-    assert_int_equal(yk_system_parameter_count(system, 0), 0);
-    assert_refused(context, yk_system_set_parameter(system, 0, 0, 1), YK_ERROR_CAPABILITY);
+    assert_int_equal(yk_system_parameter_count(system, (yk_subsystem_id){0}), 0);
+    assert_refused(context,
+                   yk_system_set_parameter(system, (yk_subsystem_id){0}, (yk_parameter_id){0}, 1),
+                   YK_ERROR_CAPABILITY);
     assert_non_null(strstr(yk_last_message(context), "merges"));
     yk_system_destroy(system);
     yk_context_destroy(context);
@@ -875,7 +932,8 @@ static yk_system *counted_cubes(yk_context *context, double tolerance, calls *c)
     yk_system_builder *builder = yk_system_begin(context, &def);
     yk_system_add_owned_subsystem(builder, "left", yk_test_oscillator(context, 1, 1e4));
     yk_system_add_owned_subsystem(builder, "right", yk_test_oscillator(context, 2, 50));
-    yk_system_connect_ports(builder, "joint", 0, 0, 1, 0);
+    yk_system_connect_ports(builder, "joint", (yk_subsystem_id){0}, (yk_port_id){0},
+                            (yk_subsystem_id){1}, (yk_port_id){0});
     yk_system *system = yk_test_start(context, builder);
     yk_system_set_before_step(system, count_before, c);
     yk_system_set_after_step(system, count_after, c);
@@ -980,7 +1038,9 @@ static yk_status push_before(void *user, yk_system *system, double time)
     (void)time;
     pusher *p = user;
     const yk_wrench push = {{2, 0, 0}, {0, 0, 0}};
-    assert_int_equal(yk_system_apply_body_wrench(system, 0, 0, push, NULL), YK_OK);
+    assert_int_equal(
+        yk_system_apply_body_wrench(system, (yk_subsystem_id){0}, (yk_body_id){0}, push, NULL),
+        YK_OK);
     return ++p->calls == p->pause ? YK_INTERRUPTED : YK_OK;
 }
 
@@ -997,7 +1057,8 @@ static void test_wrenches_of_a_paused_callback(void **state)
 
     /* Inputs that the program applies while the run is paused are kept. */
     const yk_wrench push = {{100, 0, 0}, {0, 0, 0}};
-    assert_ok(context, yk_system_apply_body_wrench(system, 0, 0, push, NULL));
+    assert_ok(context, yk_system_apply_body_wrench(system, (yk_subsystem_id){0}, (yk_body_id){0},
+                                                   push, NULL));
     assert_ok(context, yk_system_run_until(system, 5 * STEP));
     assert_int_equal(p.calls, 6);
     assert_near(speed(system, 0, 0), (5 * 2 + 100) * STEP / 2, 1e-14);
@@ -1014,8 +1075,10 @@ static yk_system *sled_and_cubes(yk_context *context, yk_scheme_def scheme)
     yk_system_add_owned_subsystem(builder, "right", yk_test_free_body(context, MASSES[1]));
     yk_subsystem *sled = sled_of_nonsmooth(context);
     yk_system_add_owned_subsystem(builder, "sled", sled);
-    yk_system_connect_ports(builder, "joint", 0, 0, 1, 0);
-    yk_system_add_input(builder, "command", 2, yk_subsystem_find_port(sled, "force"), 1);
+    yk_system_connect_ports(builder, "joint", (yk_subsystem_id){0}, (yk_port_id){0},
+                            (yk_subsystem_id){1}, (yk_port_id){0});
+    yk_system_add_input(builder, "command", (yk_subsystem_id){2},
+                        yk_subsystem_find_port(sled, "force"), 1);
     return yk_test_start(context, builder);
 }
 
@@ -1024,9 +1087,11 @@ static uint64_t excite(yk_context *context, yk_system *system, int steps)
 {
     for (int i = 0; i < steps; i++) {
         yk_wrench push = {{sin(0.3 * (double)yk_system_step_count(system)), 0, 1}, {0, 0.1, 0}};
-        assert_ok(context, yk_system_apply_body_wrench(system, 1, 0, push, NULL));
+        assert_ok(context, yk_system_apply_body_wrench(system, (yk_subsystem_id){1},
+                                                       (yk_body_id){0}, push, NULL));
         if (i == steps / 2)
-            assert_ok(context, yk_system_set_input(system, 0, 1 - speed(system, 2, 0)));
+            assert_ok(context,
+                      yk_system_set_input(system, (yk_input_id){0}, 1 - speed(system, 2, 0)));
         assert_false(YK_FAILED(yk_system_step(system, NULL)));
     }
     uint64_t hash = 0;
@@ -1093,15 +1158,15 @@ static void test_restoring_drops_wrenches(void **state)
     yk_system *system = yk_test_start(context, builder);
     yk_snapshot *snapshot = NULL;
     assert_ok(context, yk_snapshot_create(system, &snapshot));
-    assert_ok(context,
-              yk_system_apply_body_wrench(system, 0, 0, (yk_wrench){{1, 0, 0}, {0, 0, 0}}, NULL));
+    assert_ok(context, yk_system_apply_body_wrench(system, (yk_subsystem_id){0}, (yk_body_id){0},
+                                                   (yk_wrench){{1, 0, 0}, {0, 0, 0}}, NULL));
     assert_ok(context, yk_snapshot_restore(snapshot, system));
     assert_ok(context, yk_system_step(system, NULL));
     assert_near(speed(system, 0, 0), 0, 0);
 
     /* So is one before a restart. */
-    assert_ok(context,
-              yk_system_apply_body_wrench(system, 0, 0, (yk_wrench){{1, 0, 0}, {0, 0, 0}}, NULL));
+    assert_ok(context, yk_system_apply_body_wrench(system, (yk_subsystem_id){0}, (yk_body_id){0},
+                                                   (yk_wrench){{1, 0, 0}, {0, 0, 0}}, NULL));
     assert_ok(context, yk_system_initialize(system));
     assert_ok(context, yk_system_step(system, NULL));
     assert_near(speed(system, 0, 0), 0, 0);

@@ -30,22 +30,28 @@ USE(count_channels_of_null, yk_system_channel_count(NULL) == 0)
 USE(channel_of_null, yk_system_channel_at(NULL, CHANNEL).name[0] == '\0')
 USE(find_channel_of_null, !yk_channel_is_valid(yk_system_find_channel(NULL, "a")))
 REFUSED(read_channels_of_null, yk_system_read_channels(NULL, &CHANNEL, 1, numbers))
-USE(count_bodies_of_null, yk_system_body_count(NULL, 0) == 0)
-USE(body_name_of_null, !yk_system_body_name(NULL, 0, 0))
-USE(find_body_of_null, yk_system_find_body(NULL, 0, "a") == -1)
-REFUSED(read_bodies_of_null, yk_system_read_bodies(NULL, 0, 0, 1, states))
-REFUSED(set_bodies_of_null, yk_system_set_bodies(NULL, 0, 0, 1, states))
-REFUSED(push_body_of_null, yk_system_apply_body_wrench(NULL, 0, 0, PUSH, NULL))
-USE(contacts_of_null, yk_system_read_contacts(NULL, 0, points, 4) == 0)
+USE(count_bodies_of_null, yk_system_body_count(NULL, (yk_subsystem_id){0}) == 0)
+USE(body_name_of_null, !yk_system_body_name(NULL, (yk_subsystem_id){0}, (yk_body_id){0}))
+USE(find_body_of_null, !yk_body_is_valid(yk_system_find_body(NULL, (yk_subsystem_id){0}, "a")))
+REFUSED(read_bodies_of_null,
+        yk_system_read_bodies(NULL, (yk_subsystem_id){0}, (yk_body_id){0}, 1, states))
+REFUSED(set_bodies_of_null,
+        yk_system_set_bodies(NULL, (yk_subsystem_id){0}, (yk_body_id){0}, 1, states))
+REFUSED(push_body_of_null,
+        yk_system_apply_body_wrench(NULL, (yk_subsystem_id){0}, (yk_body_id){0}, PUSH, NULL))
+USE(contacts_of_null, yk_system_read_contacts(NULL, (yk_subsystem_id){0}, points, 4) == 0)
 USE(count_inputs_of_null, yk_system_input_count(NULL) == 0)
-USE(find_input_of_null, yk_system_find_input(NULL, "a") == -1)
-REFUSED(set_input_of_null, yk_system_set_input(NULL, 0, 1))
-USE(input_of_null, isnan(yk_system_input_value(NULL, 0)))
-USE(count_parameters_of_null, yk_system_parameter_count(NULL, 0) == 0)
-USE(parameter_of_null, !yk_system_parameter_at(NULL, 0, 0))
-USE(find_parameter_of_null, yk_system_find_parameter(NULL, 0, "a") == -1)
-USE(parameter_value_of_null, isnan(yk_system_parameter_value(NULL, 0, 0)))
-REFUSED(set_parameter_of_null, yk_system_set_parameter(NULL, 0, 0, 1))
+USE(find_input_of_null, !yk_input_is_valid(yk_system_find_input(NULL, "a")))
+REFUSED(set_input_of_null, yk_system_set_input(NULL, (yk_input_id){0}, 1))
+USE(input_of_null, isnan(yk_system_input_value(NULL, (yk_input_id){0})))
+USE(count_parameters_of_null, yk_system_parameter_count(NULL, (yk_subsystem_id){0}) == 0)
+USE(parameter_of_null, !yk_system_parameter_at(NULL, (yk_subsystem_id){0}, (yk_parameter_id){0}))
+USE(find_parameter_of_null,
+    !yk_parameter_is_valid(yk_system_find_parameter(NULL, (yk_subsystem_id){0}, "a")))
+USE(parameter_value_of_null,
+    isnan(yk_system_parameter_value(NULL, (yk_subsystem_id){0}, (yk_parameter_id){0})))
+REFUSED(set_parameter_of_null,
+        yk_system_set_parameter(NULL, (yk_subsystem_id){0}, (yk_parameter_id){0}, 1))
 USE(callbacks_of_null,
     (yk_system_set_before_step(NULL, NULL, NULL), yk_system_set_after_step(NULL, NULL, NULL), true))
 REFUSED(run_null, yk_system_run_until(NULL, 1))
@@ -59,11 +65,14 @@ USE(destroy_null, (yk_snapshot_destroy(NULL), yk_subsystem_destroy(NULL), true))
 
 /* Before the start. */
 REFUSED(read_channels_early, yk_system_read_channels(system, &CHANNEL, 1, numbers))
-USE(count_bodies_early, yk_system_body_count(system, 0) == 0)
-REFUSED(read_bodies_early, yk_system_read_bodies(system, 0, 0, 1, states))
-REFUSED(set_bodies_early, yk_system_set_bodies(system, 0, 0, 1, states))
-REFUSED(push_body_early, yk_system_apply_body_wrench(system, 0, 0, PUSH, NULL))
-USE(contacts_early, yk_system_read_contacts(system, 0, points, 4) == 0)
+USE(count_bodies_early, yk_system_body_count(system, (yk_subsystem_id){0}) == 0)
+REFUSED(read_bodies_early,
+        yk_system_read_bodies(system, (yk_subsystem_id){0}, (yk_body_id){0}, 1, states))
+REFUSED(set_bodies_early,
+        yk_system_set_bodies(system, (yk_subsystem_id){0}, (yk_body_id){0}, 1, states))
+REFUSED(push_body_early,
+        yk_system_apply_body_wrench(system, (yk_subsystem_id){0}, (yk_body_id){0}, PUSH, NULL))
+USE(contacts_early, yk_system_read_contacts(system, (yk_subsystem_id){0}, points, 4) == 0)
 REFUSED(run_early, yk_system_run_until(system, 1))
 REFUSED(snapshot_early, yk_snapshot_create(system, &snapshot))
 
@@ -77,37 +86,54 @@ REFUSED(read_null_channel, yk_system_read_channels(system, &YK_NULL_CHANNEL, 1, 
 REFUSED(read_without_channels, yk_system_read_channels(system, NULL, 1, numbers))
 REFUSED(read_without_values, yk_system_read_channels(system, &CHANNEL, 1, NULL))
 REFUSED(read_less_than_none, yk_system_read_channels(system, &CHANNEL, -1, numbers))
-USE(bodies_of_no_subsystem, yk_system_body_count(system, 7) == 0)
-USE(name_of_no_body, !yk_system_body_name(system, 0, 99))
-USE(find_body_without_name, yk_system_find_body(system, 0, NULL) == -1)
-REFUSED(read_no_body, yk_system_read_bodies(system, 0, 99, 1, states))
-REFUSED(read_too_many_bodies, yk_system_read_bodies(system, 0, 0, 2147483647, states))
-REFUSED(read_bodies_nowhere, yk_system_read_bodies(system, 0, 0, 1, NULL))
-REFUSED(read_bodies_of_no_subsystem, yk_system_read_bodies(system, -1, 0, 1, states))
-REFUSED(set_no_body, yk_system_set_bodies(system, 0, 99, 1, states))
-REFUSED(set_bodies_from_nowhere, yk_system_set_bodies(system, 0, 0, 1, NULL))
-REFUSED(set_bodies_to_zero, yk_system_set_bodies(system, 0, 0, 1, states))
-USE(read_bodies_of_oscillator,
-    yk_system_read_bodies(system, 1, 0, 1, states) == YK_ERROR_CAPABILITY)
-REFUSED(push_no_body, yk_system_apply_body_wrench(system, 0, 99, PUSH, NULL))
-REFUSED(push_with_nan,
-        yk_system_apply_body_wrench(system, 0, 0, (yk_wrench){{NAN, 0, 0}, {0, 0, 0}}, NULL))
-REFUSED(push_at_nan, yk_system_apply_body_wrench(system, 0, 0, PUSH, &(yk_vec3){0, NAN, 0}))
-USE(contacts_of_no_subsystem, yk_system_read_contacts(system, 9, points, 4) == 0)
-USE(contacts_nowhere, yk_system_read_contacts(system, 0, NULL, 4) == 0)
-USE(fewer_contacts_than_none, yk_system_read_contacts(system, 0, points, -1) == 0)
-USE(find_input_without_name, yk_system_find_input(system, NULL) == -1)
-REFUSED(set_no_input, yk_system_set_input(system, 3, 1))
-REFUSED(set_input_below, yk_system_set_input(system, -1, 1))
-REFUSED(set_input_to_infinity, yk_system_set_input(system, 0, INFINITY))
-USE(no_input, isnan(yk_system_input_value(system, 3)))
-USE(parameters_of_no_subsystem, yk_system_parameter_count(system, 5) == 0)
-USE(no_parameter, !yk_system_parameter_at(system, 1, 99) && !yk_system_parameter_at(system, 1, -1))
-USE(find_parameter_without_name, yk_system_find_parameter(system, 1, NULL) == -1)
-USE(value_of_no_parameter, isnan(yk_system_parameter_value(system, 1, 99)))
-REFUSED(set_parameter_of_no_subsystem, yk_system_set_parameter(system, 5, 0, 1))
-REFUSED(set_no_parameter, yk_system_set_parameter(system, 1, 99, 1))
-REFUSED(set_parameter_to_nan, yk_system_set_parameter(system, 1, 0, NAN))
+USE(bodies_of_no_subsystem, yk_system_body_count(system, (yk_subsystem_id){7}) == 0)
+USE(name_of_no_body, !yk_system_body_name(system, (yk_subsystem_id){0}, (yk_body_id){99}))
+USE(find_body_without_name,
+    !yk_body_is_valid(yk_system_find_body(system, (yk_subsystem_id){0}, NULL)))
+REFUSED(read_no_body,
+        yk_system_read_bodies(system, (yk_subsystem_id){0}, (yk_body_id){99}, 1, states))
+REFUSED(read_too_many_bodies,
+        yk_system_read_bodies(system, (yk_subsystem_id){0}, (yk_body_id){0}, 2147483647, states))
+REFUSED(read_bodies_nowhere,
+        yk_system_read_bodies(system, (yk_subsystem_id){0}, (yk_body_id){0}, 1, NULL))
+REFUSED(read_bodies_of_no_subsystem,
+        yk_system_read_bodies(system, YK_NULL_SUBSYSTEM, (yk_body_id){0}, 1, states))
+REFUSED(set_no_body,
+        yk_system_set_bodies(system, (yk_subsystem_id){0}, (yk_body_id){99}, 1, states))
+REFUSED(set_bodies_from_nowhere,
+        yk_system_set_bodies(system, (yk_subsystem_id){0}, (yk_body_id){0}, 1, NULL))
+REFUSED(set_bodies_to_zero,
+        yk_system_set_bodies(system, (yk_subsystem_id){0}, (yk_body_id){0}, 1, states))
+USE(read_bodies_of_oscillator, yk_system_read_bodies(system, (yk_subsystem_id){1}, (yk_body_id){0},
+                                                     1, states) == YK_ERROR_CAPABILITY)
+REFUSED(push_no_body,
+        yk_system_apply_body_wrench(system, (yk_subsystem_id){0}, (yk_body_id){99}, PUSH, NULL))
+REFUSED(push_with_nan, yk_system_apply_body_wrench(system, (yk_subsystem_id){0}, (yk_body_id){0},
+                                                   (yk_wrench){{NAN, 0, 0}, {0, 0, 0}}, NULL))
+REFUSED(push_at_nan, yk_system_apply_body_wrench(system, (yk_subsystem_id){0}, (yk_body_id){0},
+                                                 PUSH, &(yk_vec3){0, NAN, 0}))
+USE(contacts_of_no_subsystem, yk_system_read_contacts(system, (yk_subsystem_id){9}, points, 4) == 0)
+USE(contacts_nowhere, yk_system_read_contacts(system, (yk_subsystem_id){0}, NULL, 4) == 0)
+USE(fewer_contacts_than_none,
+    yk_system_read_contacts(system, (yk_subsystem_id){0}, points, -1) == 0)
+USE(find_input_without_name, !yk_input_is_valid(yk_system_find_input(system, NULL)))
+REFUSED(set_no_input, yk_system_set_input(system, (yk_input_id){3}, 1))
+REFUSED(set_input_below, yk_system_set_input(system, YK_NULL_INPUT, 1))
+REFUSED(set_input_to_infinity, yk_system_set_input(system, (yk_input_id){0}, INFINITY))
+USE(no_input, isnan(yk_system_input_value(system, (yk_input_id){3})))
+USE(parameters_of_no_subsystem, yk_system_parameter_count(system, (yk_subsystem_id){5}) == 0)
+USE(no_parameter, !yk_system_parameter_at(system, (yk_subsystem_id){1}, (yk_parameter_id){99}) &&
+                      !yk_system_parameter_at(system, (yk_subsystem_id){1}, YK_NULL_PARAMETER))
+USE(find_parameter_without_name,
+    !yk_parameter_is_valid(yk_system_find_parameter(system, (yk_subsystem_id){1}, NULL)))
+USE(value_of_no_parameter,
+    isnan(yk_system_parameter_value(system, (yk_subsystem_id){1}, (yk_parameter_id){99})))
+REFUSED(set_parameter_of_no_subsystem,
+        yk_system_set_parameter(system, (yk_subsystem_id){5}, (yk_parameter_id){0}, 1))
+REFUSED(set_no_parameter,
+        yk_system_set_parameter(system, (yk_subsystem_id){1}, (yk_parameter_id){99}, 1))
+REFUSED(set_parameter_to_nan,
+        yk_system_set_parameter(system, (yk_subsystem_id){1}, (yk_parameter_id){0}, NAN))
 REFUSED(run_to_nowhere, yk_system_run_until(system, NAN))
 REFUSED(snapshot_to_nowhere, yk_snapshot_create(system, NULL))
 REFUSED(save_nothing, yk_snapshot_save(NULL, system))
@@ -158,12 +184,12 @@ static const misuse before_start[] = {
 };
 
 static const misuse with_wrong_arguments[] = {
-    ROW(channel_of_no_id, "channel -1"),
+    ROW(channel_of_no_id, "null"),
     ROW(channel_too_large, "channel 9999"),
     ROW(find_channel_without_name, "name"),
     ROW(find_no_channel, "'nowhere.at.all'"),
     ROW(read_no_channel, "channel 9999"),
-    ROW(read_null_channel, "channel -1"),
+    ROW(read_null_channel, "null"),
     ROW(read_without_channels, "array"),
     ROW(read_without_values, "array"),
     ROW(read_less_than_none, "-1 channels"),
@@ -173,7 +199,7 @@ static const misuse with_wrong_arguments[] = {
     ROW(read_no_body, "99"),
     ROW(read_too_many_bodies, "2147483646"),
     ROW(read_bodies_nowhere, "array"),
-    ROW(read_bodies_of_no_subsystem, "subsystem -1"),
+    ROW(read_bodies_of_no_subsystem, "subsystem is null"),
     ROW(set_no_body, "99"),
     ROW(set_bodies_from_nowhere, "array"),
     ROW(set_bodies_to_zero, "quaternion"),
@@ -186,11 +212,11 @@ static const misuse with_wrong_arguments[] = {
     ROW(fewer_contacts_than_none, "array"),
     ROW(find_input_without_name, "name"),
     ROW(set_no_input, "input 3"),
-    ROW(set_input_below, "input -1"),
+    ROW(set_input_below, "input is null"),
     ROW(set_input_to_infinity, "'command'"),
     ROW(no_input, "input 3"),
     ROW(parameters_of_no_subsystem, "subsystem 5"),
-    ROW(no_parameter, "parameter -1"),
+    ROW(no_parameter, "parameter is null"),
     ROW(find_parameter_without_name, "name"),
     ROW(value_of_no_parameter, "parameter 99"),
     ROW(set_parameter_of_no_subsystem, "subsystem 5"),
@@ -219,7 +245,7 @@ static yk_system *make_system(yk_context *context)
     yk_system_builder *builder = yk_test_begin(context, 1e-3, yk_scheme_default());
     yk_system_add_owned_subsystem(builder, "cube", yk_nonsmooth_create_or_null(model));
     yk_system_add_owned_subsystem(builder, "mass", yk_test_oscillator(context, 1, 100));
-    yk_system_add_input(builder, "command", 0, 0, 0);
+    yk_system_add_input(builder, "command", (yk_subsystem_id){0}, (yk_port_id){0}, 0);
     yk_system *system = NULL;
     assert_ok(context, yk_system_create(builder, &system));
     return system;
@@ -257,13 +283,16 @@ static void test_before_start(void **state)
 
     /* Channels, inputs and parameters are known before the start. */
     assert_true(yk_system_channel_count(system) > 0);
-    assert_true(yk_system_input_value(system, 0) == 0);
-    assert_true(yk_system_parameter_value(system, 1, 0) == 100);
-    assert_ok(context, yk_system_set_input(system, 0, 8));
-    assert_ok(context, yk_system_set_parameter(system, 1, 0, 50));
+    assert_true(yk_system_input_value(system, (yk_input_id){0}) == 0);
+    assert_true(yk_system_parameter_value(system, (yk_subsystem_id){1}, (yk_parameter_id){0}) ==
+                100);
+    assert_ok(context, yk_system_set_input(system, (yk_input_id){0}, 8));
+    assert_ok(context,
+              yk_system_set_parameter(system, (yk_subsystem_id){1}, (yk_parameter_id){0}, 50));
     assert_ok(context, yk_system_initialize(system));
-    assert_true(yk_system_input_value(system, 0) == 8);
-    assert_true(yk_system_parameter_value(system, 1, 0) == 50);
+    assert_true(yk_system_input_value(system, (yk_input_id){0}) == 8);
+    assert_true(yk_system_parameter_value(system, (yk_subsystem_id){1}, (yk_parameter_id){0}) ==
+                50);
     yk_system_destroy(system);
     yk_context_destroy(context);
 }

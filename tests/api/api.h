@@ -32,7 +32,7 @@ static inline yk_subsystem *yk_test_free_cube(yk_context *context, double mass)
     yk_nonsmooth_builder *builder = yk_nonsmooth_begin(context, &def);
     yk_nonsmooth_body_def cube =
         yk_nonsmooth_body_named("cube", mass, yk_inertia_box(mass, 1, 1, 1), (yk_vec3){0, 0, 0});
-    int body = yk_nonsmooth_add_body(builder, &cube);
+    yk_body_id body = yk_nonsmooth_add_body(builder, &cube);
     yk_nonsmooth_add_marker_port(builder, "center", body, yk_marker_default());
     return yk_nonsmooth_create_or_null(builder);
 }
@@ -45,7 +45,7 @@ static inline yk_subsystem *yk_test_free_body(yk_context *context, double mass)
     yk_multibody_builder *builder = yk_multibody_begin(context, &def);
     yk_multibody_body_def cube =
         yk_multibody_body_named("cube", mass, yk_inertia_box(mass, 1, 1, 1), (yk_vec3){0, 0, 0});
-    int body = yk_multibody_add_body(builder, &cube);
+    yk_body_id body = yk_multibody_add_body(builder, &cube);
     yk_multibody_add_marker_port(builder, "center", body, yk_marker_default());
     return yk_multibody_create_or_null(builder);
 }

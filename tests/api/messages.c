@@ -15,7 +15,7 @@ static yk_subsystem *rod(yk_context *context, const char *model, const char *por
     yk_multibody_builder *builder = yk_multibody_begin(context, &def);
     yk_multibody_body_def body =
         yk_multibody_body_named("rod", 2, yk_inertia_box(2, 1, 0.04, 0.04), (yk_vec3){0.5, 0, 0});
-    int id = yk_multibody_add_body(builder, &body);
+    yk_body_id id = yk_multibody_add_body(builder, &body);
     yk_multibody_add_marker_port(builder, port, id, yk_marker_default());
     return yk_multibody_create_or_null(builder);
 }
@@ -25,7 +25,7 @@ static yk_subsystem *box(yk_context *context)
     yk_nonsmooth_builder *builder = yk_nonsmooth_begin(context, NULL);
     yk_nonsmooth_body_def body =
         yk_nonsmooth_body_named("box", 2, yk_inertia_box(2, 1, 1, 1), (yk_vec3){0, 0, 1});
-    int id = yk_nonsmooth_add_body(builder, &body);
+    yk_body_id id = yk_nonsmooth_add_body(builder, &body);
     yk_nonsmooth_add_marker_port(builder, "lid", id, yk_marker_default());
     return yk_nonsmooth_create_or_null(builder);
 }
@@ -95,7 +95,7 @@ static void start_redundant_model(void)
     yk_multibody_builder *builder = yk_multibody_begin(context, NULL);
     yk_multibody_body_def body =
         yk_multibody_body_named("rod", 2, yk_inertia_box(2, 1, 0.04, 0.04), (yk_vec3){0.5, 0, 0});
-    int id = yk_multibody_add_body(builder, &body);
+    yk_body_id id = yk_multibody_add_body(builder, &body);
     for (int i = 0; i < 2; i++) {
         yk_marker axis = yk_marker_along((yk_vec3){0, 0.1 * i, 0}, (yk_vec3){0, 1, 0});
         yk_joint_def pin =
@@ -162,11 +162,12 @@ static void start_open_interface(void)
     yk_multibody_builder *builder = yk_multibody_begin(context, NULL);
     yk_multibody_body_def body =
         yk_multibody_body_named("rod", 2, yk_inertia_box(2, 1, 0.04, 0.04), (yk_vec3){0, 0, 0.8});
-    int id = yk_multibody_add_body(builder, &body);
+    yk_body_id id = yk_multibody_add_body(builder, &body);
     yk_multibody_add_marker_port(builder, "end", id, yk_marker_default());
 
     yk_subsystem *parts[] = {yk_multibody_create_or_null(builder), box(context)};
-    yk_interface_def joined = yk_interface_between("grip", 0, 0, 1, 0);
+    yk_interface_def joined = yk_interface_between("grip", (yk_subsystem_id){0}, (yk_port_id){0},
+                                                   (yk_subsystem_id){1}, (yk_port_id){0});
     start_system(context, parts, 2, &joined);
 }
 
@@ -178,7 +179,7 @@ static void start_overfull_box(void)
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.name = "container";
     body.fixed = true;
-    int id = yk_nonsmooth_add_body(builder, &body);
+    yk_body_id id = yk_nonsmooth_add_body(builder, &body);
     yk_particles_def particles = yk_particles_in_box(64, 0.1, (yk_vec3){0.2, 0.2, 0.125});
     yk_nonsmooth_add_particles_in_body(builder, id, &particles);
 

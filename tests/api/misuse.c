@@ -54,7 +54,8 @@ static yk_system *pair(yk_context *context)
     yk_system_builder *builder = begin(context);
     yk_system_add_owned_subsystem(builder, "left", oscillator(context));
     yk_system_add_owned_subsystem(builder, "right", oscillator(context));
-    yk_system_connect_ports(builder, "clamp", 0, 0, 1, 0);
+    yk_system_connect_ports(builder, "clamp", (yk_subsystem_id){0}, (yk_port_id){0},
+                            (yk_subsystem_id){1}, (yk_port_id){0});
     yk_system *system = NULL;
     yk_system_create(builder, &system);
     return system;
@@ -103,7 +104,7 @@ static yk_multibody_builder *rod(yk_context *context, int *body)
     yk_multibody_builder *model = yk_multibody_begin(context, NULL);
     yk_multibody_body_def def =
         yk_multibody_body_named("rod", 2, yk_inertia_box(2, 1, 0.04, 0.04), (yk_vec3){0.5, 0, 0});
-    *body = yk_multibody_add_body(model, &def);
+    *body = yk_multibody_add_body(model, &def).index;
     return model;
 }
 
@@ -112,7 +113,7 @@ static yk_nonsmooth_builder *box(yk_context *context, int *body)
     yk_nonsmooth_builder *model = yk_nonsmooth_begin(context, NULL);
     yk_nonsmooth_body_def def =
         yk_nonsmooth_body_named("box", 2, yk_inertia_box(2, 1, 1, 1), (yk_vec3){0, 0, 1});
-    *body = yk_nonsmooth_add_body(model, &def);
+    *body = yk_nonsmooth_add_body(model, &def).index;
     return model;
 }
 
@@ -153,10 +154,14 @@ RETURN(probe_before_start, pair,
 ASK(state_get_before_start, pair, yk_system_get_state(system, (double[64]){0}))
 RETURN(state_set_before_start, pair, yk_system_set_state(system, (double[64]){0}))
 ASK(output_before_start, pair,
-    assert_true(isnan(yk_system_port_value(system, 0, 0)->motion.position.x)))
-ASK(energy_before_start, pair, yk_energy e; assert_false(yk_system_energy(system, 0, &e)))
-ASK(balance_before_start, pair, assert_false(yk_system_energy_balance(system, 0).known))
-ASK(gap_before_start, pair, assert_true(isnan(yk_system_interface_gap(system, 0).position)))
+    assert_true(isnan(
+        yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.position.x)))
+ASK(energy_before_start, pair, yk_energy e;
+    assert_false(yk_system_energy(system, (yk_subsystem_id){0}, &e)))
+ASK(balance_before_start, pair,
+    assert_false(yk_system_energy_balance(system, (yk_subsystem_id){0}).known))
+ASK(gap_before_start, pair,
+    assert_true(isnan(yk_system_interface_gap(system, (yk_interface_id){0}).position)))
 ASK(memory_before_start, pair, yk_system_get_checkpoint_data(system, (double[4096]){0}))
 RETURN(fall_back_without_scheme, started, yk_system_switch_to_fallback(system, "test"))
 RETURN(fall_back_without_reason, started, yk_system_switch_to_fallback(system, NULL))
@@ -167,39 +172,49 @@ static yk_status null_system(yk_context *context)
     yk_energy energy;
     yk_transform transform;
     int part;
-    bool refused = yk_system_initialize(NULL) == YK_ERROR_ARGUMENT &&
-                   yk_system_run(NULL, 1) == YK_ERROR_ARGUMENT &&
-                   yk_system_set_state(NULL, NULL) == YK_ERROR_ARGUMENT &&
-                   yk_system_state_hash(NULL, &(uint64_t){0}) == YK_ERROR_ARGUMENT &&
-                   yk_system_state_layout(NULL).word_count == 0 &&
-                   yk_system_step_count(NULL) == 0 && yk_system_find_port(NULL, 0, "mass") == -1 &&
-                   isnan(yk_system_time(NULL)) && isnan(yk_system_wire_value(NULL, 0)) &&
-                   !yk_system_energy(NULL, 0, &energy) &&
-                   !yk_system_energy_balance(NULL, 0).known &&
-                   !yk_system_visible_subsystem(NULL, 0, &part, &transform);
+    bool refused =
+        yk_system_initialize(NULL) == YK_ERROR_ARGUMENT &&
+        yk_system_run(NULL, 1) == YK_ERROR_ARGUMENT &&
+        yk_system_set_state(NULL, NULL) == YK_ERROR_ARGUMENT &&
+        yk_system_state_hash(NULL, &(uint64_t){0}) == YK_ERROR_ARGUMENT &&
+        yk_system_state_layout(NULL).word_count == 0 && yk_system_step_count(NULL) == 0 &&
+        !yk_port_is_valid(yk_system_find_port(NULL, (yk_subsystem_id){0}, "mass")) &&
+        isnan(yk_system_time(NULL)) && isnan(yk_system_wire_value(NULL, (yk_wire_id){0})) &&
+        !yk_system_energy(NULL, (yk_subsystem_id){0}, &energy) &&
+        !yk_system_energy_balance(NULL, (yk_subsystem_id){0}).known &&
+        !yk_system_visible_subsystem(NULL, (yk_subsystem_id){0}, &part, &transform);
     yk_system_destroy(NULL);
     return refused ? yk_system_step(NULL, NULL) : YK_OK;
 }
 
 /* Systems: ids --------------------------------------------------------------------------------- */
 
-ASK(output_of_no_subsystem, started, yk_system_port_value(system, 7, 0))
-ASK(output_of_subsystem_below_zero, started, yk_system_port_value(system, -1, 0))
-ASK(output_of_no_port, started, yk_system_port_value(system, 0, 12))
-ASK(output_of_no_id, started, yk_system_port_value(system, 0, YK_NO_ID))
-ASK(channel_of_no_subsystem, started, yk_system_read_channel(system, 2, 0, (double[9]){0}))
-ASK(channel_of_no_channel, started, yk_system_read_channel(system, 0, 99, (double[9]){0}))
-ASK(no_wire, started, assert_true(isnan(yk_system_wire_value(system, 0))))
-ASK(energy_of_no_subsystem, started, yk_energy e; yk_system_energy(system, 5, &e))
-ASK(balance_of_no_subsystem, started, yk_system_energy_balance(system, 5))
-ASK(statistics_of_no_subsystem, started, yk_system_subsystem_statistics(system, 5))
-ASK(statistics_of_no_interface, started, yk_system_interface_statistics(system, 1))
-ASK(gap_of_no_interface, started, yk_system_interface_gap(system, -1))
-ASK(prescribes_at_no_interface, started, yk_system_is_motion_prescribed(system, 3))
-ASK(port_of_no_subsystem, started, yk_system_find_port(system, 9, "mass"))
-ASK(port_without_name, started, yk_system_find_port(system, 0, NULL))
+ASK(output_of_no_subsystem, started,
+    yk_system_port_value(system, (yk_subsystem_id){7}, (yk_port_id){0}))
+ASK(output_of_subsystem_below_zero, started,
+    yk_system_port_value(system, YK_NULL_SUBSYSTEM, (yk_port_id){0}))
+ASK(output_of_no_port, started,
+    yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){12}))
+ASK(output_of_no_id, started, yk_system_port_value(system, (yk_subsystem_id){0}, YK_NULL_PORT))
+ASK(channel_of_no_subsystem, started,
+    yk_system_read_channel(system, (yk_subsystem_id){2}, 0, (double[9]){0}))
+ASK(channel_of_no_channel, started,
+    yk_system_read_channel(system, (yk_subsystem_id){0}, 99, (double[9]){0}))
+ASK(no_wire, started, assert_true(isnan(yk_system_wire_value(system, (yk_wire_id){0}))))
+ASK(energy_of_no_subsystem, started, yk_energy e;
+    yk_system_energy(system, (yk_subsystem_id){5}, &e))
+ASK(balance_of_no_subsystem, started, yk_system_energy_balance(system, (yk_subsystem_id){5}))
+ASK(statistics_of_no_subsystem, started,
+    yk_system_subsystem_statistics(system, (yk_subsystem_id){5}))
+ASK(statistics_of_no_interface, started,
+    yk_system_interface_statistics(system, (yk_interface_id){1}))
+ASK(gap_of_no_interface, started, yk_system_interface_gap(system, YK_NULL_INTERFACE))
+ASK(prescribes_at_no_interface, started,
+    yk_system_is_motion_prescribed(system, (yk_interface_id){3}))
+ASK(port_of_no_subsystem, started, yk_system_find_port(system, (yk_subsystem_id){9}, "mass"))
+ASK(port_without_name, started, yk_system_find_port(system, (yk_subsystem_id){0}, NULL))
 ASK(shown_of_no_subsystem, started, int part; yk_transform t;
-    assert_null(yk_system_visible_subsystem(system, 4, &part, &t)))
+    assert_null(yk_system_visible_subsystem(system, (yk_subsystem_id){4}, &part, &t)))
 RETURN(probe_without_step, started,
        yk_system_probe_interfaces(system, -1, (yk_interface_masses[1]){{0}}))
 RETURN(run_to_nowhere, started, yk_system_run(system, NAN))
@@ -230,7 +245,8 @@ static yk_status state_of_another_system(yk_context *context)
     yk_system_builder *builder = begin(context);
     yk_system_add_owned_subsystem(builder, "left", oscillator(context));
     yk_system_add_owned_subsystem(builder, "other", oscillator(context));
-    yk_system_connect_ports(builder, "clamp", 0, 0, 1, 0);
+    yk_system_connect_ports(builder, "clamp", (yk_subsystem_id){0}, (yk_port_id){0},
+                            (yk_subsystem_id){1}, (yk_port_id){0});
     yk_system *other = NULL;
     yk_system_create(builder, &other);
     yk_system_initialize(other);
@@ -328,16 +344,24 @@ static yk_status subsystem_without_table(yk_context *context)
 BUILD(subsystem_without_def, yk_system_add_subsystem(builder, NULL))
 BUILD(interface_without_def, yk_system_add_interface(builder, NULL))
 BUILD(wire_without_def, yk_system_add_wire(builder, NULL))
-BUILD(interface_to_no_subsystem, yk_system_connect_ports(builder, "clamp", 0, 0, 5, 0))
-BUILD(interface_to_no_port, yk_system_connect_ports(builder, "clamp", 0, 3, 1, 0))
-BUILD(interface_with_itself, yk_system_connect_ports(builder, "clamp", 0, 0, 0, 0))
+BUILD(interface_to_no_subsystem,
+      yk_system_connect_ports(builder, "clamp", (yk_subsystem_id){0}, (yk_port_id){0},
+                              (yk_subsystem_id){5}, (yk_port_id){0}))
+BUILD(interface_to_no_port,
+      yk_system_connect_ports(builder, "clamp", (yk_subsystem_id){0}, (yk_port_id){3},
+                              (yk_subsystem_id){1}, (yk_port_id){0}))
+BUILD(interface_with_itself,
+      yk_system_connect_ports(builder, "clamp", (yk_subsystem_id){0}, (yk_port_id){0},
+                              (yk_subsystem_id){0}, (yk_port_id){0}))
 BUILD(wire_to_no_port, yk_wire_def wire = yk_wire_default(); wire.name = "wire";
-      wire.target_port = 9; yk_system_add_wire(builder, &wire))
+      wire.target_port = (yk_port_id){9}; yk_system_add_wire(builder, &wire))
 BUILD(wire_of_no_component, yk_wire_def wire = yk_wire_default(); wire.name = "wire";
       wire.component_index = 999; yk_system_add_wire(builder, &wire))
 BUILD(wire_that_is_not_finite, yk_wire_def wire = yk_wire_default(); wire.name = "wire";
       wire.gain = NAN; yk_system_add_wire(builder, &wire))
-BUILD(drive_without_function, yk_interface_def def = yk_interface_between("clamp", 0, 0, 1, 0);
+BUILD(drive_without_function,
+      yk_interface_def def = yk_interface_between("clamp", (yk_subsystem_id){0}, (yk_port_id){0},
+                                                  (yk_subsystem_id){1}, (yk_port_id){0});
       def.constrained_axes = 1u << 20; yk_system_add_interface(builder, &def))
 
 static yk_status system_to_nowhere(yk_context *context)
@@ -423,35 +447,42 @@ SMOOTH(smooth_body_without_def, yk_multibody_add_body(model, NULL))
 SMOOTH(smooth_joint_without_def, yk_multibody_add_joint(model, NULL))
 SMOOTH(smooth_force_without_def, yk_multibody_add_force(model, NULL))
 SMOOTH(smooth_joint_of_no_kind,
-       yk_joint_def joint = yk_joint_named("pin", (yk_joint_kind)99, YK_GROUND, body);
+       yk_joint_def joint = yk_joint_named("pin", (yk_joint_kind)99, YK_GROUND, (yk_body_id){body});
        yk_multibody_add_joint(model, &joint))
 SMOOTH(smooth_joint_to_no_body,
-       yk_joint_def joint = yk_joint_named("pin", YK_JOINT_FIXED, 12, body);
+       yk_joint_def joint = yk_joint_named("pin", YK_JOINT_FIXED, (yk_body_id){12},
+                                           (yk_body_id){body});
        yk_multibody_add_joint(model, &joint))
 SMOOTH(smooth_drive_without_function,
-       yk_joint_def joint = yk_joint_named("motor", YK_JOINT_DRIVEN_ROTATION, YK_GROUND, body);
+       yk_joint_def joint = yk_joint_named("motor", YK_JOINT_DRIVEN_ROTATION, YK_GROUND,
+                                           (yk_body_id){body});
        yk_multibody_add_joint(model, &joint))
 SMOOTH(smooth_force_on_ground, yk_force_def force = yk_force_default(); force.name = "push";
        force.vector.x = 1; yk_multibody_add_force(model, &force))
 SMOOTH(smooth_force_without_second_body, yk_force_def force = yk_force_default();
-       force.name = "push"; force.bodies[0] = body; yk_multibody_add_force(model, &force))
+       force.name = "push"; force.bodies[0] = (yk_body_id){body};
+       yk_multibody_add_force(model, &force))
 SMOOTH(smooth_load_and_input, yk_port_def port = yk_port_signal("command");
-       yk_force_def force = yk_force_default(); force.name = "push"; force.bodies[1] = body;
+       yk_force_def force = yk_force_default(); force.name = "push";
+       force.bodies[1] = (yk_body_id){body};
        force.signal_port = yk_multibody_add_port(model, &port); force.load.evaluate = one;
        yk_multibody_add_force(model, &force))
 SMOOTH(smooth_force_of_no_kind, yk_force_def force = yk_force_default(); force.name = "push";
-       force.kind = (yk_force_kind)42; force.bodies[1] = body;
+       force.kind = (yk_force_kind)42; force.bodies[1] = (yk_body_id){body};
        yk_multibody_add_force(model, &force))
 SMOOTH(smooth_force_with_no_input, yk_force_def force = yk_force_default(); force.name = "push";
-       force.bodies[1] = body; force.signal_port = 77; yk_multibody_add_force(model, &force))
+       force.bodies[1] = (yk_body_id){body}; force.signal_port = (yk_port_id){77};
+       yk_multibody_add_force(model, &force))
 SMOOTH(smooth_input_below_none, yk_force_def force = yk_force_default(); force.name = "push";
-       force.bodies[1] = body; force.signal_port = -5; yk_multibody_add_force(model, &force))
-SMOOTH(smooth_port_of_no_kind, yk_port_def port = yk_port_marker("tip", body, yk_marker_default());
+       force.bodies[1] = (yk_body_id){body}; force.signal_port = (yk_port_id){-5};
+       yk_multibody_add_force(model, &force))
+SMOOTH(smooth_port_of_no_kind,
+       yk_port_def port = yk_port_marker("tip", (yk_body_id){body}, yk_marker_default());
        port.kind = (yk_port_kind)9; yk_multibody_add_port(model, &port))
 SMOOTH(smooth_port_without_name,
-       yk_multibody_add_marker_port(model, NULL, body, yk_marker_default()))
+       yk_multibody_add_marker_port(model, NULL, (yk_body_id){body}, yk_marker_default()))
 SMOOTH(smooth_beam_without_nodes, yk_multibody_beam_def beam = yk_multibody_beam_default();
-       beam.name = "boom"; beam.nodes[1] = 50; yk_multibody_add_beam(model, &beam))
+       beam.name = "boom"; beam.nodes[1] = (yk_body_id){50}; yk_multibody_add_beam(model, &beam))
 SMOOTH(smooth_beam_axes_without_def,
        yk_multibody_orient_beam_sections(model, NULL, (yk_vec3){0, 0, 1}))
 SMOOTH(smooth_negative_mass,
@@ -490,44 +521,52 @@ static yk_status smooth_to_nowhere(yk_context *context)
 NONSMOOTH(nonsmooth_body_without_def, yk_nonsmooth_add_body(model, NULL))
 NONSMOOTH(nonsmooth_shape_without_def, yk_nonsmooth_add_shape(model, NULL))
 NONSMOOTH(nonsmooth_joint_of_no_kind,
-          yk_joint_def joint = yk_joint_named("pin", (yk_joint_kind)99, YK_GROUND, body);
+          yk_joint_def joint = yk_joint_named("pin", (yk_joint_kind)99, YK_GROUND,
+                                              (yk_body_id){body});
           yk_nonsmooth_add_joint(model, &joint))
 NONSMOOTH(nonsmooth_drive_without_function,
-          yk_joint_def joint = yk_joint_named("motor", YK_JOINT_DRIVEN_ROTATION, YK_GROUND, body);
+          yk_joint_def joint = yk_joint_named("motor", YK_JOINT_DRIVEN_ROTATION, YK_GROUND,
+                                              (yk_body_id){body});
           yk_nonsmooth_add_joint(model, &joint))
 NONSMOOTH(nonsmooth_joint_without_axes,
-          yk_joint_def joint = yk_joint_named("guide", YK_JOINT_CUSTOM, YK_GROUND, body);
+          yk_joint_def joint = yk_joint_named("guide", YK_JOINT_CUSTOM, YK_GROUND,
+                                              (yk_body_id){body});
           yk_nonsmooth_add_joint(model, &joint))
 NONSMOOTH(nonsmooth_joint_without_length,
-          yk_joint_def joint = yk_joint_named("link", YK_JOINT_DISTANCE, YK_GROUND, body);
+          yk_joint_def joint = yk_joint_named("link", YK_JOINT_DISTANCE, YK_GROUND,
+                                              (yk_body_id){body});
           yk_nonsmooth_add_joint(model, &joint))
 NONSMOOTH(nonsmooth_force_on_ground, yk_force_def force = yk_force_default(); force.name = "push";
           force.vector.x = 1; yk_nonsmooth_add_force(model, &force))
 NONSMOOTH(nonsmooth_force_without_second_body, yk_force_def force = yk_force_default();
-          force.name = "push"; force.bodies[0] = body; yk_nonsmooth_add_force(model, &force))
+          force.name = "push"; force.bodies[0] = (yk_body_id){body};
+          yk_nonsmooth_add_force(model, &force))
 NONSMOOTH(nonsmooth_load_and_input, yk_port_def port = yk_port_signal("command");
-          yk_force_def force = yk_force_default(); force.name = "push"; force.bodies[1] = body;
+          yk_force_def force = yk_force_default(); force.name = "push";
+          force.bodies[1] = (yk_body_id){body};
           force.signal_port = yk_nonsmooth_add_port(model, &port); force.load.evaluate = one;
           yk_nonsmooth_add_force(model, &force))
 NONSMOOTH(nonsmooth_force_of_no_kind, yk_force_def force = yk_force_default(); force.name = "push";
-          force.kind = (yk_force_kind)42; force.bodies[1] = body;
+          force.kind = (yk_force_kind)42; force.bodies[1] = (yk_body_id){body};
           yk_nonsmooth_add_force(model, &force))
 NONSMOOTH(nonsmooth_shape_of_no_kind, yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
-          shape.kind = (yk_solid_kind)99; shape.body = body; yk_nonsmooth_add_shape(model, &shape))
+          shape.kind = (yk_solid_kind)99; shape.body = (yk_body_id){body};
+          yk_nonsmooth_add_shape(model, &shape))
 NONSMOOTH(nonsmooth_mesh_of_no_points, yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
           shape.kind = YK_SOLID_MESH; shape.triangle_count = 4;
           yk_nonsmooth_add_shape(model, &shape))
 NONSMOOTH(nonsmooth_port_to_no_body,
-          yk_nonsmooth_add_marker_port(model, "tip", 44, yk_marker_default()))
-NONSMOOTH(nonsmooth_motion_without_function, yk_nonsmooth_prescribe_motion(model, body, NULL, NULL))
-NONSMOOTH(nonsmooth_path_to_nowhere, yk_nonsmooth_prescribe_path(model, body, NULL))
+          yk_nonsmooth_add_marker_port(model, "tip", (yk_body_id){44}, yk_marker_default()))
+NONSMOOTH(nonsmooth_motion_without_function,
+          yk_nonsmooth_prescribe_motion(model, (yk_body_id){body}, NULL, NULL))
+NONSMOOTH(nonsmooth_path_to_nowhere, yk_nonsmooth_prescribe_path(model, (yk_body_id){body}, NULL))
 NONSMOOTH(nonsmooth_sphere_without_size,
           yk_nonsmooth_add_sphere(model, (yk_vec3){0, 0, 0}, -1, 1000, (yk_material){0}))
 NONSMOOTH(nonsmooth_particles_without_count, yk_particles_def p = yk_particles_default();
           p.packing.count = -4; yk_nonsmooth_add_particles(model, &p))
 NONSMOOTH(nonsmooth_fill_no_body,
           yk_particles_def p = yk_particles_in_box(4, 0.01, (yk_vec3){1, 1, 1});
-          yk_nonsmooth_add_particles_in_body(model, 31, &p))
+          yk_nonsmooth_add_particles_in_body(model, (yk_body_id){31}, &p))
 NONSMOOTH(nonsmooth_sink_of_no_kind, yk_sink_def sink = yk_sink_default(); sink.name = "drain";
           sink.kind = YK_SOLID_HULL; yk_nonsmooth_add_sink(model, &sink))
 NONSMOOTH(nonsmooth_emitter_without_rate, yk_emitter_def e = yk_emitter_default(); e.name = "spout";
@@ -718,7 +757,7 @@ static yk_status residual_of_no_subsystem(yk_context *context)
     yk_run_report report;
     yk_run(context, loaded, &(yk_run_options){0}, &report);
     double residual;
-    bool known = yk_run_max_contact_residual(loaded, 12, &residual);
+    bool known = yk_run_max_contact_residual(loaded, (yk_subsystem_id){12}, &residual);
     yk_status status = known ? YK_OK : yk_last_status(context);
     yk_scenario_destroy(loaded);
     return status;
@@ -850,9 +889,9 @@ static const misuse table[] = {
     ROW(fall_back_without_scheme, YK_ERROR_CAPABILITY, "fall back"),
     WRONG(fall_back_without_reason, "reason"),
     WRONG(output_of_no_subsystem, "subsystem 7"),
-    WRONG(output_of_subsystem_below_zero, "subsystem -1"),
+    WRONG(output_of_subsystem_below_zero, "subsystem is null"),
     WRONG(output_of_no_port, "port 12"),
-    WRONG(output_of_no_id, "port -2"),
+    WRONG(output_of_no_id, "port is null"),
     WRONG(channel_of_no_subsystem, "subsystem 2"),
     WRONG(channel_of_no_channel, "channel 99"),
     WRONG(no_wire, "wire 0"),
@@ -860,7 +899,7 @@ static const misuse table[] = {
     WRONG(balance_of_no_subsystem, "subsystem 5"),
     WRONG(statistics_of_no_subsystem, "subsystem 5"),
     WRONG(statistics_of_no_interface, "interface 1"),
-    WRONG(gap_of_no_interface, "interface -1"),
+    WRONG(gap_of_no_interface, "interface is null"),
     WRONG(prescribes_at_no_interface, "interface 3"),
     WRONG(port_of_no_subsystem, "subsystem 9"),
     WRONG(port_without_name, "name"),

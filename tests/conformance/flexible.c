@@ -49,10 +49,10 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     yk_multibody_node_def nodes[2] = {yk_multibody_node_default(), yk_multibody_node_default()};
     nodes[0].name = "block", nodes[1].name = "float";
     yk_multibody_body_def block = yk_multibody_body_default();
-    block.name = "block", block.node = 0, block.mass = 2,
+    block.name = "block", block.node = (yk_body_id){0}, block.mass = 2,
     block.inertia = yk_m3_diagonal(0.02, 0.03, 0.04);
     yk_force_def mount = yk_force_default();
-    mount.name = "mount", mount.kind = YK_FORCE_BUSHING, mount.bodies[1] = 0;
+    mount.name = "mount", mount.kind = YK_FORCE_BUSHING, mount.bodies[1] = (yk_body_id){0};
     for (int k = 0; k < 6; k++) {
         mount.bushing_stiffness[k][k] = k < 3 ? 800 : 40;
         mount.bushing_damping[k][k] = k < 3 ? 4 : 0.2;
@@ -62,13 +62,13 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     const yk_multibody_attachment_def attachments[2] = {{"near", 0, 0}, {"far", 0, modal ? 1 : 2}};
     int node_count = modal ? 2 : 1;
     yk_joint_def clamp = yk_joint_default();
-    clamp.name = "clamp", clamp.kind = YK_JOINT_FIXED, clamp.bodies[0] = 0,
-    clamp.bodies[1] = node_count;
+    clamp.name = "clamp", clamp.kind = YK_JOINT_FIXED, clamp.bodies[0] = (yk_body_id){0},
+    clamp.bodies[1] = (yk_body_id){node_count};
     yk_port_def ports[2] = {yk_port_default(), yk_port_default()};
-    ports[0].name = "tip", ports[0].bodies[0] = node_count + 1,
+    ports[0].name = "tip", ports[0].bodies[0] = (yk_body_id){node_count + 1},
     ports[0].markers[0] = yk_marker_at(0.02, 0.01, 0.03);
     ports[1].name = "actuator", ports[1].kind = YK_PORT_SCALAR;
-    ports[1].bodies[0] = 0, ports[1].bodies[1] = node_count + 1;
+    ports[1].bodies[0] = (yk_body_id){0}, ports[1].bodies[1] = (yk_body_id){node_count + 1};
     ports[1].markers[0] = yk_marker_at(0.1, 0.3, 0);
     yk_multibody_description def = yk_multibody_description_empty();
     def.name = "flexible";

@@ -15,7 +15,7 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     yk_multibody_body_def bodies[2] = {yk_multibody_body_default(), yk_multibody_body_default()};
     for (int i = 0; i < 2; i++) {
         bodies[i].name = nodes[i].name;
-        bodies[i].node = i;
+        bodies[i].node = (yk_body_id){i};
         bodies[i].mass = 2 - i;
         bodies[i].inertia = yk_m3_diagonal(0.02, 0.03, 0.04);
     }
@@ -23,27 +23,27 @@ static yk_status create(yk_context *context, const void *user, yk_subsystem **su
     yk_joint_def pin = yk_joint_default();
     pin.name = "pin";
     pin.kind = YK_JOINT_REVOLUTE;
-    pin.bodies[0] = 0, pin.bodies[1] = 1;
+    pin.bodies[0] = (yk_body_id){0}, pin.bodies[1] = (yk_body_id){1};
     pin.markers[0] = yk_marker_at(0.3, 0, 0), pin.markers[1] = yk_marker_at(-0.2, 0, 0);
     yk_force_def forces[2] = {yk_force_default(), yk_force_default()};
     forces[0].name = "mount";
     forces[0].kind = YK_FORCE_BUSHING;
-    forces[0].bodies[1] = 0;
+    forces[0].bodies[1] = (yk_body_id){0};
     for (int k = 0; k < 6; k++) {
         forces[0].bushing_stiffness[k][k] = k < 3 ? 800 : 40;
         forces[0].bushing_damping[k][k] = k < 3 ? 4 : 0.2;
     }
     forces[1].name = "hinge spring";
     forces[1].kind = YK_FORCE_TORSION_SPRING;
-    forces[1].bodies[0] = 0, forces[1].bodies[1] = 1;
+    forces[1].bodies[0] = (yk_body_id){0}, forces[1].bodies[1] = (yk_body_id){1};
     forces[1].stiffness = 30, forces[1].damping = 0.1;
     yk_port_def ports[2] = {yk_port_default(), yk_port_default()};
     ports[0].name = "tip";
-    ports[0].bodies[0] = 1;
+    ports[0].bodies[0] = (yk_body_id){1};
     ports[0].markers[0] = yk_marker_at(0.2, 0.1, 0.05);
     ports[1].name = "actuator";
     ports[1].kind = YK_PORT_SCALAR;
-    ports[1].bodies[0] = 0, ports[1].bodies[1] = 1;
+    ports[1].bodies[0] = (yk_body_id){0}, ports[1].bodies[1] = (yk_body_id){1};
     ports[1].markers[0] = yk_marker_at(0, 0.2, 0), ports[1].markers[1] = yk_marker_at(0.1, 0, 0);
     yk_multibody_description def = yk_multibody_description_empty();
     def.name = "conforming";

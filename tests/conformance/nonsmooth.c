@@ -18,7 +18,7 @@ static yk_status add_sprung_body(yk_nonsmooth *world)
     int block = yk_world_add_body(world, &body);
     yk_force_def bushing = yk_force_default();
     bushing.kind = YK_FORCE_BUSHING;
-    bushing.bodies[1] = block;
+    bushing.bodies[1] = (yk_body_id){block};
     for (int i = 0; i < 6; i++) {
         bushing.bushing_stiffness[i][i] = i < 3 ? 300 : 5;
         bushing.bushing_damping[i][i] = i < 3 ? 1.5 : 0.02;
@@ -26,7 +26,7 @@ static yk_status add_sprung_body(yk_nonsmooth *world)
     int force = yk_world_add_force(world, &bushing);
     yk_marker marker = yk_marker_at(0.05, -0.02, 0.03);
     int port = yk_world_add_port(world, "block", block, &marker);
-    int ends[2] = {YK_GROUND, block};
+    yk_body_id ends[2] = {YK_GROUND, {block}};
     yk_marker line[2] = {yk_marker_at(-0.3, 0.1, 0), yk_marker_at(0, 0.03, -0.02)};
     int actuator = yk_world_add_line_port(world, "actuator", ends, line);
     return block < 0 || force < 0 || port < 0 || actuator < 0 ? YK_ERROR_MEMORY : YK_OK;
@@ -40,7 +40,7 @@ static yk_status add_can(yk_nonsmooth *world)
     body.inertia = yk_m3_diagonal(1e-3, 1e-3, 1e-3);
     int number = yk_world_add_body(world, &body);
     yk_nonsmooth_shape_def cavity = yk_nonsmooth_shape_default();
-    cavity.body = number;
+    cavity.body = (yk_body_id){number};
     cavity.kind = YK_SOLID_CYLINDER_CAVITY;
     cavity.size = yk_v3(0.05, 0.05, 0.05);
     cavity.material.friction = 0.4;

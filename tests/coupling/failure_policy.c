@@ -124,8 +124,10 @@ typedef struct pair {
 
 static const double STEP = 0.01;
 static const char *const names[] = {"brittle", "carried"};
-static const yk_interface_def joint = {
-    .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
+static const yk_interface_def joint = {.name = "joint",
+                                       .wrench_subsystem = {0},
+                                       .motion_subsystem = {1},
+                                       .constrained_axes = YK_AXIS_X};
 
 static const yk_explicit_options by_motion = {.modified_inputs = YK_MODIFIED_INPUTS_INDEX_1,
                                               .thread_count = 1};
@@ -242,7 +244,7 @@ static void halved_steps_pass_and_grow_again(void **state)
         assert_near(f.first_time, 0.1, 1e-12);
         assert_true(f.last_time < 0.15);
         assert_near(f.min_step, STEP / 4, 1e-15);
-        assert_int_equal(f.subsystem, 0);
+        assert_int_equal(f.subsystem.index, 0);
         assert_false(f.used_fallback);
         assert_non_null(strstr(f.first_message, "brittle"));
 
@@ -270,8 +272,10 @@ static void results_are_those_of_the_motion(void **state)
     open_pair(&b, &whole);
     assert_int_equal(steps(&a, 40), YK_OK);
     assert_int_equal(steps(&b, 40), YK_OK);
-    double with = yk_system_port_value(a.system, 0, 0)->motion.position.x;
-    double without = yk_system_port_value(b.system, 0, 0)->motion.position.x;
+    double with =
+        yk_system_port_value(a.system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.position.x;
+    double without =
+        yk_system_port_value(b.system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.position.x;
     assert_true(with != without);
     assert_relative(with, without, 0.02);
 
@@ -280,7 +284,9 @@ static void results_are_those_of_the_motion(void **state)
     pair c;
     open_pair(&c, &whole);
     assert_int_equal(steps(&c, 40), YK_OK);
-    assert_true(without == yk_system_port_value(c.system, 0, 0)->motion.position.x);
+    assert_true(
+        without ==
+        yk_system_port_value(c.system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.position.x);
     close_pair(&a);
     close_pair(&b);
     close_pair(&c);

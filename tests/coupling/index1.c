@@ -17,8 +17,10 @@ typedef struct chain {
     yk_system *system;
 } chain;
 
-static const yk_interface_def joint = {
-    .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
+static const yk_interface_def joint = {.name = "joint",
+                                       .wrench_subsystem = {0},
+                                       .motion_subsystem = {1},
+                                       .constrained_axes = YK_AXIS_X};
 static const char *const names[] = {"one", "two"};
 
 static any_scheme index1(int degree)
@@ -72,7 +74,7 @@ static void close_chain(chain *c)
 
 static const yk_port_value *mass(const chain *c, int i)
 {
-    return yk_system_port_value(c->system, i, 0);
+    return yk_system_port_value(c->system, (yk_subsystem_id){i}, (yk_port_id){0});
 }
 
 /* Both masses as one: 3 x'' + 20 x' + 2000 x = 0 from x = 0 with 100 m/s. */
@@ -254,7 +256,8 @@ static void constraints_hold_on_all_levels_without_creating_momentum_or_energy(v
         assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
     }
     double energy = 0.5 * 3 * 100 * 100;
-    assert_near(yk_system_interface_statistics(c.system, 0).energy_created, 0, 1e-8 * energy);
+    assert_near(yk_system_interface_statistics(c.system, (yk_interface_id){0}).energy_created, 0,
+                1e-8 * energy);
     close_chain(&c);
 }
 

@@ -45,10 +45,10 @@ static yk_interface_def *join(bed *b, int from, int port_a, int to, int port_b, 
 {
     yk_interface_def *interface = &b->interfaces[b->interface_count++];
     *interface = (yk_interface_def){.name = "joint",
-                                    .wrench_subsystem = from,
-                                    .wrench_port = port_a,
-                                    .motion_subsystem = to,
-                                    .motion_port = port_b,
+                                    .wrench_subsystem = {from},
+                                    .wrench_port = {port_a},
+                                    .motion_subsystem = {to},
+                                    .motion_port = {port_b},
                                     .constrained_axes = axes};
     return interface;
 }
@@ -168,8 +168,9 @@ static double tip_error(const any_scheme *scheme, unsigned axes, int steps, doub
     run(&b, steps);
     exact_pendulum(end, y);
     yk_vec3 tip = {cos(y[0]) + cos(y[1]), sin(y[0]) + sin(y[1]), 0};
-    double error =
-        yk_v3_norm(yk_v3_sub(yk_system_port_value(b.system, 2, 1)->motion.position, tip));
+    double error = yk_v3_norm(yk_v3_sub(
+        yk_system_port_value(b.system, (yk_subsystem_id){2}, (yk_port_id){1})->motion.position,
+        tip));
     close_bed(&b);
     return error;
 }
@@ -247,7 +248,7 @@ static void run_top(unsigned axes, const yk_relative_motion *drive, const any_sc
     bed b;
     open_top(&b, axes, drive, scheme, 0.4 / steps);
     run(&b, steps);
-    *m = yk_system_port_value(b.system, 2, 0)->motion;
+    *m = yk_system_port_value(b.system, (yk_subsystem_id){2}, (yk_port_id){0})->motion;
     close_bed(&b);
 }
 
@@ -309,8 +310,9 @@ static void prescribed_motions_are_followed_with_the_same_order(void **state)
     open_top(&b, YK_AXES_ALL, drive, &scheme, 0.01);
     for (int n = 1; n <= 40; n++) {
         run(&b, 1);
-        const yk_motion *to = &yk_system_port_value(b.system, 2, 0)->motion,
-                        *from = &yk_system_port_value(b.system, 1, 1)->motion;
+        const yk_motion
+            *to = &yk_system_port_value(b.system, (yk_subsystem_id){2}, (yk_port_id){0})->motion,
+            *from = &yk_system_port_value(b.system, (yk_subsystem_id){1}, (yk_port_id){1})->motion;
         yk_vec3 displacement =
             yk_q_rotate_back(from->orientation, yk_v3_sub(to->position, from->position));
         yk_vec3 angle = yk_so3_log(yk_q_mul(yk_q_conjugate(from->orientation), to->orientation));
@@ -320,7 +322,7 @@ static void prescribed_motions_are_followed_with_the_same_order(void **state)
         assert_near(fabs(displacement.y) + fabs(displacement.z) + fabs(angle.x) + fabs(angle.y), 0,
                     1e-11);
     }
-    yk_interface_statistics s = yk_system_interface_statistics(b.system, 1);
+    yk_interface_statistics s = yk_system_interface_statistics(b.system, (yk_interface_id){1});
     assert_near(s.max_gap.position + s.max_gap.rotation, 0,
                 1e-11);                     /* the prescribed motion is no gap, */
     assert_near(s.energy_created, 0, 1e-9); /* and its work not that of the coupling */
@@ -338,8 +340,10 @@ static void what_one_side_receives_the_other_gives(void **state)
         open_top(&b, joints[i], NULL, &scheme, 0.01);
         for (int n = 0; n < 40; n++) {
             run(&b, 1);
-            const yk_port_value *to = yk_system_port_value(b.system, 2, 0),
-                                *from = yk_system_port_value(b.system, 1, 1);
+            const yk_port_value *to = yk_system_port_value(b.system, (yk_subsystem_id){2},
+                                                           (yk_port_id){0}),
+                                *from = yk_system_port_value(b.system, (yk_subsystem_id){1},
+                                                             (yk_port_id){1});
             yk_vec3 arm = yk_v3_sub(to->motion.position, from->motion.position);
             yk_vec3 moment =
                 yk_v3_add(from->wrench.torque,
@@ -349,7 +353,8 @@ static void what_one_side_receives_the_other_gives(void **state)
                         1e-14 * size);
             assert_near(yk_v3_norm(moment), 0, 1e-10 * size);
         }
-        assert_near(yk_system_interface_statistics(b.system, 1).energy_created, 0, 1e-9);
+        assert_near(yk_system_interface_statistics(b.system, (yk_interface_id){1}).energy_created,
+                    0, 1e-9);
         close_bed(&b);
     }
 }
@@ -368,7 +373,8 @@ static chain_cost run_chain(int rods, int threads, int steps, double end, double
     hang_chain(&b, rods, 0.2, YK_AXES_ALL & ~YK_AXIS_RZ);
     open_bed(&b, &scheme, end / steps);
     run(&b, steps);
-    yk_vec3 place = yk_system_port_value(b.system, rods, 1)->motion.position;
+    yk_vec3 place =
+        yk_system_port_value(b.system, (yk_subsystem_id){rods}, (yk_port_id){1})->motion.position;
     tip[0] = place.x, tip[1] = place.y, tip[2] = place.z;
     chain_cost cost = {.iterations = yk_system_get_statistics(b.system).iterations,
                        .jacobians = scheme_statistic(b.system, "coupling Jacobians"),
@@ -421,7 +427,9 @@ static void the_jacobian_of_turning_bodies_lasts(void **state)
     hang_rods(&b, 2, 0, -0.1, YK_AXES_ALL & ~YK_AXIS_RZ);
     open_bed(&b, &scheme, 0.005);
     run(&b, 120);
-    assert_true(yk_system_port_value(b.system, 1, 1)->motion.position.y < -0.9);
+    assert_true(
+        yk_system_port_value(b.system, (yk_subsystem_id){1}, (yk_port_id){1})->motion.position.y <
+        -0.9);
     yk_system_statistics s = yk_system_get_statistics(b.system);
     assert_in_range((int)scheme_statistic(b.system, "coupling Jacobians"), 1, 3);
     assert_true(s.iterations < 4 * 120);
@@ -466,17 +474,19 @@ static void redundant_joints_share_their_wrenches(void **state)
     open_bed(&b, &scheme, 0.01);
     run(&b, 50);
     for (int i = 0; i < 4; i++) {
-        yk_interface_gap gap = yk_system_interface_gap(b.system, i);
+        yk_interface_gap gap = yk_system_interface_gap(b.system, (yk_interface_id){i});
         assert_near(gap.position + gap.rotation, 0, 1e-9);
     }
     /* A parallelogram: the coupler stays parallel to the ground, and the energy is kept. */
     yk_energy sum = {0};
     for (int i = 1; i < 4; i++) {
         yk_energy e;
-        assert_true(yk_system_energy(b.system, i, &e));
+        assert_true(yk_system_energy(b.system, (yk_subsystem_id){i}, &e));
         sum.kinetic += e.kinetic, sum.potential += e.potential;
     }
-    assert_near(yk_system_port_value(b.system, 2, 0)->motion.orientation.z, 0, 1e-8);
+    assert_near(
+        yk_system_port_value(b.system, (yk_subsystem_id){2}, (yk_port_id){0})->motion.orientation.z,
+        0, 1e-8);
     assert_near(sum.kinetic + sum.potential, GRAVITY * 2 * sin(2.0), 1e-7);
     close_bed(&b);
 }
@@ -517,7 +527,8 @@ static void units_and_frames_of_subsystems_are_respected(void **state)
         assert_int_equal(any_scheme_create(context, &system, &scheme, &b.system), YK_OK);
         assert_int_equal(yk_system_initialize(b.system), YK_OK);
         run(&b, 30);
-        *(i ? &placed : &plain) = yk_system_port_value(b.system, 2, 1)->motion;
+        *(i ? &placed : &plain) =
+            yk_system_port_value(b.system, (yk_subsystem_id){2}, (yk_port_id){1})->motion;
         close_bed(&b);
     }
     assert_near(distance(&plain, &placed), 0, 1e-10);

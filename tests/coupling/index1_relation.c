@@ -325,8 +325,11 @@ static void open_bed(bed *b, const any_scheme *scheme, double h, int substeps,
                      const yk_wire_def *wires, int wire_count)
 {
     const yk_interface_def interfaces[] = {
-        {.name = "law", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X},
-        {.name = "joint", .wrench_subsystem = 2, .motion_port = 1, .constrained_axes = YK_AXIS_X}};
+        {.name = "law", .motion_subsystem = {1}, .constrained_axes = YK_AXIS_X},
+        {.name = "joint",
+         .wrench_subsystem = {2},
+         .motion_port = {1},
+         .constrained_axes = YK_AXIS_X}};
     const int steps[] = {1, substeps, 1, 1};
     yk_system_description def = {.subsystems = b->parts,
                                  .names = names,
@@ -364,7 +367,8 @@ static void run(bed *b, int steps)
 
 static double place(const bed *b, int part)
 {
-    return yk_system_port_value(b->system, part, 0)->motion.position.x;
+    return yk_system_port_value(b->system, (yk_subsystem_id){part}, (yk_port_id){0})
+        ->motion.position.x;
 }
 
 /* m x'' + c x' + k x = 0 from x = 0 with velocity v. */
@@ -415,7 +419,8 @@ static void stiff_laws_are_stable(void **state)
             open_bed(&b, &scheme, 0.01, 8, NULL, 0);
             run(&b, 200);
             assert_true(fabs(place(&b, 0)) <= fmax(0.02, 1 / sqrt(stiffness)));
-            assert_true(fabs(yk_system_port_value(b.system, 0, 0)->motion.velocity.x) <= 1);
+            assert_true(fabs(yk_system_port_value(b.system, (yk_subsystem_id){0}, (yk_port_id){0})
+                                 ->motion.velocity.x) <= 1);
             if (degree > 0 && stiffness > 1e4)
                 assert_near(place(&b, 0), 0, 1e-9);
             close_bed(&b);
@@ -445,15 +450,15 @@ static void laws_and_constraints_are_solved_together(void **state)
 static void open_loop_of(bed *b, double factor, double h)
 {
     static const yk_wire_def wires[] = {{.name = "speed",
-                                         .source_subsystem = 1,
-                                         .source_port = LAW_END,
+                                         .source_subsystem = {1},
+                                         .source_port = {LAW_END},
                                          .component_index = 3,
-                                         .target_subsystem = 3},
+                                         .target_subsystem = {3}},
                                         {.name = "force",
-                                         .source_subsystem = 3,
-                                         .source_port = GAIN_OUTPUT,
-                                         .target_subsystem = 1,
-                                         .target_port = LAW_FORCE}};
+                                         .source_subsystem = {3},
+                                         .source_port = {GAIN_OUTPUT},
+                                         .target_subsystem = {1},
+                                         .target_port = {LAW_FORCE}}};
     *b = (bed){{create_cart(1, 1), create_law(900, 6), create_mass(2, 0, 1), create_gain(-factor)},
                4,
                NULL};
@@ -487,7 +492,8 @@ static void loops_of_wires_are_solved_with_the_wrenches(void **state)
     bed b;
     open_loop_of(&b, 3e4, 0.01);
     run(&b, 100);
-    assert_true(fabs(yk_system_port_value(b.system, 0, 0)->motion.velocity.x) < 0.1);
+    assert_true(fabs(yk_system_port_value(b.system, (yk_subsystem_id){0}, (yk_port_id){0})
+                         ->motion.velocity.x) < 0.1);
     close_bed(&b);
 }
 
@@ -523,7 +529,7 @@ static void laws_cannot_be_driven(void **state)
     yk_subsystem *parts[] = {create_mass(1, 0, 0), create_law(1, 1)};
     const yk_relative_motion drive[6] = {{sway, NULL}};
     const yk_interface_def interface = {
-        .name = "rod", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X, .drive = drive};
+        .name = "rod", .motion_subsystem = {1}, .constrained_axes = YK_AXIS_X, .drive = drive};
     yk_system_description def = {.subsystems = parts,
                                  .names = names,
                                  .subsystem_count = 2,

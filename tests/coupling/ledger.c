@@ -11,8 +11,10 @@
 static yk_context *context;
 
 static const char *const names[] = {"a", "b"};
-static const yk_interface_def joint = {
-    .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
+static const yk_interface_def joint = {.name = "joint",
+                                       .wrench_subsystem = {0},
+                                       .motion_subsystem = {1},
+                                       .constrained_axes = YK_AXIS_X};
 
 static double push(void *user, double t)
 {
@@ -56,11 +58,12 @@ static sums run_pair(const parts *of, const any_scheme *scheme, double h)
     for (int n = 0; n < (int)(1 / h + 0.5); n++)
         assert_true(!YK_FAILED(yk_system_step(system, NULL)));
 
-    sums s = {.created = yk_system_interface_statistics(system, 0).energy_created};
+    sums s = {.created =
+                  yk_system_interface_statistics(system, (yk_interface_id){0}).energy_created};
     for (int i = 0; i < 2; i++) {
-        yk_energy_balance b = yk_system_energy_balance(system, i);
+        yk_energy_balance b = yk_system_energy_balance(system, (yk_subsystem_id){i});
         yk_energy energy;
-        assert_true(yk_system_energy(system, i, &energy));
+        assert_true(yk_system_energy(system, (yk_subsystem_id){i}, &energy));
         assert_true(b.known);
         /* The definition, and the account of the subsystem itself. */
         assert_near(b.kinetic + b.potential - b.initial + b.dissipated,
@@ -71,7 +74,7 @@ static sums run_pair(const parts *of, const any_scheme *scheme, double h)
         s.dissipated += b.dissipated;
         s.stored += b.kinetic + b.potential;
     }
-    yk_interface_statistics face = yk_system_interface_statistics(system, 0);
+    yk_interface_statistics face = yk_system_interface_statistics(system, (yk_interface_id){0});
     assert_near(face.work[0] + face.work[1], face.energy_created, 1e-12);
 
     yk_system_destroy(system);
@@ -199,9 +202,9 @@ static void a_partner_without_energy_is_still_watched(void **state)
     assert_int_equal(yk_system_initialize(system), YK_OK);
     for (int n = 0; n < 60; n++)
         assert_true(!YK_FAILED(yk_system_step(system, NULL)));
-    yk_energy_balance a = yk_system_energy_balance(system, 0),
-                      b = yk_system_energy_balance(system, 1);
-    yk_interface_statistics face = yk_system_interface_statistics(system, 0);
+    yk_energy_balance a = yk_system_energy_balance(system, (yk_subsystem_id){0}),
+                      b = yk_system_energy_balance(system, (yk_subsystem_id){1});
+    yk_interface_statistics face = yk_system_interface_statistics(system, (yk_interface_id){0});
     assert_true(a.known && !b.known);
     assert_near(b.external_work, -face.work[1], 0);
     /* 1 J at the start. */

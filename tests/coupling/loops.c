@@ -67,7 +67,8 @@ static void add_masses(yk_system_builder *builder, int first)
     }
     yk_interface_def joint = yk_interface_default();
     joint.name = "joint";
-    joint.wrench_subsystem = first, joint.motion_subsystem = first + 1;
+    joint.wrench_subsystem = (yk_subsystem_id){first},
+    joint.motion_subsystem = (yk_subsystem_id){first + 1};
     joint.constrained_axes = YK_AXIS_X;
     yk_system_add_interface(builder, &joint);
 }
@@ -87,10 +88,10 @@ static yk_system *build_with(bool masses, const yk_scheme_ops *scheme, const voi
     for (int i = 0; i < wire_count; i++) {
         yk_wire_def wire = yk_wire_default();
         wire.name = wires[i].name;
-        wire.source_subsystem = wires[i].from;
-        wire.source_port = COMMAND;
-        wire.target_subsystem = wires[i].to;
-        wire.target_port = wires[i].port;
+        wire.source_subsystem = (yk_subsystem_id){wires[i].from};
+        wire.source_port = (yk_port_id){COMMAND};
+        wire.target_subsystem = (yk_subsystem_id){wires[i].to};
+        wire.target_port = (yk_port_id){wires[i].port};
         wire.sample_and_hold = wires[i].hold;
         yk_system_add_wire(builder, &wire);
     }
@@ -107,7 +108,8 @@ static yk_system *build(const yk_scheme_ops *scheme, const void *options, const 
 
 static double command(const yk_system *system, int subsystem)
 {
-    return yk_system_port_value(system, subsystem, COMMAND)->motion.position.x;
+    return yk_system_port_value(system, (yk_subsystem_id){subsystem}, (yk_port_id){COMMAND})
+        ->motion.position.x;
 }
 
 static const connection pair_wires[] = {{"ab", 0, 1, MEASURED, false},
@@ -385,13 +387,14 @@ static yk_system *build_amplifiers(yk_scheme_def scheme, amplifier pair[2])
     }
     yk_interface_def joint = yk_interface_default();
     joint.name = "joint";
-    joint.wrench_subsystem = 0, joint.motion_subsystem = 1, joint.constrained_axes = YK_AXIS_X;
+    joint.wrench_subsystem = (yk_subsystem_id){0}, joint.motion_subsystem = (yk_subsystem_id){1},
+    joint.constrained_axes = YK_AXIS_X;
     yk_system_add_interface(builder, &joint);
     for (int i = 0; i < 2; i++) {
         yk_wire_def wire = yk_wire_default();
         wire.name = i ? "vu" : "uv";
-        wire.source_subsystem = i, wire.source_port = OUT;
-        wire.target_subsystem = 1 - i, wire.target_port = IN;
+        wire.source_subsystem = (yk_subsystem_id){i}, wire.source_port = (yk_port_id){OUT};
+        wire.target_subsystem = (yk_subsystem_id){1 - i}, wire.target_port = (yk_port_id){IN};
         yk_system_add_wire(builder, &wire);
     }
     yk_system *system = NULL;
@@ -452,14 +455,17 @@ static void test_loops_over_interfaces_are_solved_by_iterations(void **state)
             yk_system *system = build_amplifiers(schemes[s], pair);
             assert_int_equal(yk_system_initialize(system), YK_OK);
             for (int step = 0; step < 5; step++) {
-                double u = yk_system_port_value(system, 0, OUT)->motion.position.x;
-                double v = yk_system_port_value(system, 1, OUT)->motion.position.x;
+                double u = yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){OUT})
+                               ->motion.position.x;
+                double v = yk_system_port_value(system, (yk_subsystem_id){1}, (yk_port_id){OUT})
+                               ->motion.position.x;
                 assert_near(u, (f + 1) / (1 - f * g), 1e-8);
                 assert_near(v, (g + 1) / (1 - f * g), 1e-8);
                 assert_int_equal(yk_system_step(system, NULL), YK_OK);
             }
             assert_true(yk_system_loop(system, 0).iterated);
-            double x = yk_system_port_value(system, 0, MASS)->motion.position.x;
+            double x = yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){MASS})
+                           ->motion.position.x;
             assert_near(x, 0.1 * sin(OMEGA * 0.05) / OMEGA, 1e-4);
             yk_system_destroy(system);
         }
@@ -474,11 +480,15 @@ static void test_loops_over_interfaces_start_solved(void **state)
     amplifier pair[2] = {{.factor = 0.5}, {.factor = 0.8}};
     yk_system *system = build_amplifiers(yk_scheme_default(), pair);
     assert_int_equal(yk_system_initialize(system), YK_OK);
-    assert_near(yk_system_port_value(system, 0, OUT)->motion.position.x, 1.5 / 0.6, 1e-10);
+    assert_near(
+        yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){OUT})->motion.position.x,
+        1.5 / 0.6, 1e-10);
     assert_false(yk_system_loop(system, 0).solved);
     for (int step = 0; step < 5; step++)
         assert_int_equal(yk_system_step(system, NULL), YK_OK);
-    assert_near(yk_system_port_value(system, 0, OUT)->motion.position.x, 1.5 / 0.6, 1e-10);
+    assert_near(
+        yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){OUT})->motion.position.x,
+        1.5 / 0.6, 1e-10);
     yk_system_destroy(system);
 }
 

@@ -107,7 +107,7 @@ static yk_motion predicted(yk_subsystem *of, yk_subsystem *partner, yk_port_kind
     yk_subsystem *both[2] = {of, partner};
     static const char *const names[2] = {"a", "b"};
     static const int substeps[2] = {2, 1};
-    yk_interface_def joint = {.name = "joint", .motion_subsystem = 1};
+    yk_interface_def joint = {.name = "joint", .motion_subsystem = {1}};
     joint.constrained_axes = kind == YK_PORT_SCALAR ? YK_AXIS_X : YK_AXES_ALL;
     yk_system_description def = {.subsystems = both,
                                  .names = names,
@@ -252,7 +252,7 @@ static void errors_of_extrapolation(yk_motion_extrapolation kind, const moving *
     yk_subsystem *both[2] = {&sides[0].base, &sides[1].base};
     static const char *const names[2] = {"a", "b"};
     yk_interface_def joint = {
-        .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXES_ALL};
+        .name = "joint", .motion_subsystem = {1}, .constrained_axes = YK_AXES_ALL};
     yk_system_description def = {.subsystems = both,
                                  .names = names,
                                  .subsystem_count = 2,

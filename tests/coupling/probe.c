@@ -7,7 +7,7 @@
 
 static const char *const names[] = {"left", "right"};
 static const yk_interface_def joint = {
-    .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
+    .name = "joint", .motion_subsystem = {1}, .constrained_axes = YK_AXIS_X};
 
 static yk_system *join(yk_context *context, yk_subsystem *left, yk_subsystem *right,
                        const yk_scheme_ops *kind)
@@ -71,8 +71,9 @@ static void probing_changes_nothing(void **state)
                 assert_int_equal(yk_system_probe_interfaces(system, 1e-4, &probe), YK_OK);
             assert_int_equal(yk_system_step(system, NULL), YK_OK);
         }
-        position[probed] = yk_system_port_value(system, 0, 0)->motion.position.x;
-        calls[probed] = yk_system_subsystem_statistics(system, 1).calls;
+        position[probed] =
+            yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.position.x;
+        calls[probed] = yk_system_subsystem_statistics(system, (yk_subsystem_id){1}).calls;
         yk_system_destroy(system);
         left->ops->destroy(left), right->ops->destroy(right);
     }

@@ -257,14 +257,14 @@ static yk_status bench_create(yk_context *context, bench *b, yk_system **system)
     static const char *const names[] = {"mass", "spring", "second"};
     int substeps[1 + PORTS_MAX] = {1, b->substeps, b->substeps};
     yk_interface_def faces[PORTS_MAX] = {{.name = "first",
-                                          .wrench_subsystem = 0,
-                                          .wrench_port = 0,
-                                          .motion_subsystem = 1,
+                                          .wrench_subsystem = {0},
+                                          .wrench_port = {0},
+                                          .motion_subsystem = {1},
                                           .constrained_axes = YK_AXIS_X},
                                          {.name = "second",
-                                          .wrench_subsystem = 0,
-                                          .wrench_port = 1,
-                                          .motion_subsystem = 2,
+                                          .wrench_subsystem = {0},
+                                          .wrench_port = {1},
+                                          .motion_subsystem = {2},
                                           .constrained_axes = YK_AXIS_X}};
     yk_system_description def = {.subsystems = parts,
                                  .names = names,
@@ -337,7 +337,8 @@ static void compare_with_hand(yk_context *context, bench *b, int steps)
     for (int i = 0; i < steps; i++) {
         step(context, system);
         hand_step(b, &m);
-        const yk_motion *motion = &yk_system_port_value(system, 0, 0)->motion;
+        const yk_motion *motion =
+            &yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion;
         double size = 1 + fabs(m.x) + fabs(m.v);
         assert_near(motion->position.x, m.x, 1e-9 * size);
         assert_near(motion->velocity.x, m.v, 1e-9 * size);
@@ -375,8 +376,9 @@ static void test_models_are_identified(void **state)
         yk_system *system = bench_start(*state, &b);
         for (int k = 0; k < 50; k++)
             step(*state, system);
-        end[i] = yk_system_port_value(system, 0, 0)->motion.position.x;
-        yk_subsystem_statistics s = yk_system_subsystem_statistics(system, 0);
+        end[i] =
+            yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.position.x;
+        yk_subsystem_statistics s = yk_system_subsystem_statistics(system, (yk_subsystem_id){0});
         assert_int_equal(s.calls, 50);
         assert_int_equal(s.model_calls, 50);
         yk_system_destroy(system);
@@ -393,7 +395,8 @@ static double last_speed(yk_context *context, bench *b, int steps)
     yk_system *system = bench_start(context, b);
     for (int i = 0; i < steps && speed < 1e6; i++) {
         step(context, system);
-        speed = fabs(yk_system_port_value(system, 0, 0)->motion.velocity.x);
+        speed = fabs(
+            yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.velocity.x);
     }
     yk_system_destroy(system);
     return speed < 1e6 ? speed : INFINITY;
@@ -443,7 +446,8 @@ static double error_at_end(yk_context *context, double h)
     yk_system *system = bench_start(context, &b);
     for (int i = 0; i < (int)lround(end / h); i++)
         step(context, system);
-    double x = yk_system_port_value(system, 0, 0)->motion.position.x;
+    double x =
+        yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.position.x;
     yk_system_destroy(system);
     double damped = sqrt(omega * omega - d * d);
     return fabs(x - exp(-d * end) * sin(damped * end) / damped);
@@ -471,8 +475,11 @@ static void test_coupled_actuators(void **state)
         yk_system *system = bench_start(*state, &b);
         for (int i = 0; i < (int)lround(4.0 / h); i++)
             step(*state, system);
-        end[run] = yk_system_port_value(system, 0, 0)->motion.position.x;
-        assert_near(yk_system_port_value(system, 0, 1)->motion.position.x, -4.0 / 4000, 1e-5);
+        end[run] =
+            yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.position.x;
+        assert_near(
+            yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){1})->motion.position.x,
+            -4.0 / 4000, 1e-5);
         yk_system_destroy(system);
     }
     assert_near(end[0], 10.0 / 4000, 1e-5);
@@ -487,7 +494,7 @@ static void test_energy_at_the_interface(void **state)
         yk_system *system = bench_start(*state, &b);
         for (int k = 0; k < (i == 0 ? 500 : 1000); k++)
             step(*state, system);
-        yk_interface_statistics s = yk_system_interface_statistics(system, 0);
+        yk_interface_statistics s = yk_system_interface_statistics(system, (yk_interface_id){0});
         assert_true(fabs(s.energy_created) < 1e-5); /* of 1 J */
         assert_true(fabs(s.work[0]) > 0.5);         /* that the spring and the damper took */
         yk_system_destroy(system);
@@ -513,7 +520,8 @@ static void test_rollback(void **state)
         for (int run = 0; run < 2; run++) {
             for (int i = 0; i < 5; i++)
                 step(*state, system);
-            first[run] = yk_system_port_value(system, 0, 0)->motion.position.x;
+            first[run] = yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})
+                             ->motion.position.x;
             assert_int_equal(yk_system_set_state(system, image), YK_OK);
         }
         yk_system_get_state(system, image + words);
@@ -532,17 +540,20 @@ static void test_jacobi(void **state)
     yk_system *system = bench_start(*state, &b);
     step(*state, system);
     /* The consistent start found the wrench of the spring. */
-    assert_near(yk_system_port_value(system, 0, 0)->motion.velocity.x, 1 - 0.01 * 30 * 1 / 2.0,
-                1e-12);
+    assert_near(
+        yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.velocity.x,
+        1 - 0.01 * 30 * 1 / 2.0, 1e-12);
     double w = 1, mean = 0;
     for (int i = 0; i < 10; i++) {
         mean += -30 * w / 10;
         w += 0.001 / 2 * -30 * w;
     }
-    double before = yk_system_port_value(system, 0, 0)->motion.velocity.x;
+    double before =
+        yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.velocity.x;
     step(*state, system);
-    assert_near(yk_system_port_value(system, 0, 0)->motion.velocity.x, before + 0.01 / 2 * mean,
-                1e-12);
+    assert_near(
+        yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.velocity.x,
+        before + 0.01 / 2 * mean, 1e-12);
     yk_system_destroy(system);
 }
 
@@ -607,14 +618,14 @@ static void test_one_fast_participant_between_two_mechanisms(void **state)
     static const char *const names[] = {"left", "right", "bridge"};
     static const int substeps[] = {1, 1, 400};
     static const yk_interface_def faces[] = {{.name = "l",
-                                              .wrench_subsystem = 0,
-                                              .motion_subsystem = 2,
-                                              .motion_port = 0,
+                                              .wrench_subsystem = {0},
+                                              .motion_subsystem = {2},
+                                              .motion_port = {0},
                                               .constrained_axes = YK_AXIS_X},
                                              {.name = "r",
-                                              .wrench_subsystem = 1,
-                                              .motion_subsystem = 2,
-                                              .motion_port = 1,
+                                              .wrench_subsystem = {1},
+                                              .motion_subsystem = {2},
+                                              .motion_port = {1},
                                               .constrained_axes = YK_AXIS_X}};
     yk_system_description def = {.subsystems = parts,
                                  .names = names,
@@ -629,8 +640,9 @@ static void test_one_fast_participant_between_two_mechanisms(void **state)
     assert_int_equal(yk_system_initialize(system), YK_OK);
     for (int i = 0; i < 300; i++)
         step(context, system);
-    double v[2] = {yk_system_port_value(system, 0, 0)->motion.velocity.x,
-                   yk_system_port_value(system, 1, 0)->motion.velocity.x};
+    double v[2] = {
+        yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.velocity.x,
+        yk_system_port_value(system, (yk_subsystem_id){1}, (yk_port_id){0})->motion.velocity.x};
     assert_near(2 * v[0] + 6 * v[1], 2 - 3, 1e-9);
     assert_near(v[0], -1.0 / 8, 1e-3);
     assert_near(v[1], -1.0 / 8, 1e-3);
@@ -662,8 +674,8 @@ static void test_every_kind_of_interface(void **state)
         if (fast_spring)
             quick[quick_count++] = 2 * i + 1;
         faces[i] = (yk_interface_def){.name = "pair",
-                                      .wrench_subsystem = 2 * i,
-                                      .motion_subsystem = 2 * i + 1,
+                                      .wrench_subsystem = {2 * i},
+                                      .motion_subsystem = {2 * i + 1},
                                       .constrained_axes = YK_AXIS_X};
     }
     yk_system_description def = {.subsystems = parts,
@@ -684,7 +696,8 @@ static void test_every_kind_of_interface(void **state)
     for (int i = 0; i < (int)lround(end / h); i++)
         step(context, system);
     for (int i = 0; i < PAIRS; i++)
-        assert_near(yk_system_port_value(system, 2 * i, 0)->motion.position.x,
+        assert_near(yk_system_port_value(system, (yk_subsystem_id){2 * i}, (yk_port_id){0})
+                        ->motion.position.x,
                     sin(omega * end) / omega, 0.05 / omega);
     yk_system_destroy(system);
 }
@@ -736,10 +749,10 @@ static void run_on_threads(yk_context *context, const yk_subsystem_ops *kind, yk
     yk_interface_def faces[4];
     for (int i = 0; i < 4; i++)
         faces[i] = (yk_interface_def){.name = names[i],
-                                      .wrench_subsystem = i % 2,
-                                      .wrench_port = i / 2,
-                                      .motion_subsystem = 2 + i / 2,
-                                      .motion_port = i % 2,
+                                      .wrench_subsystem = {i % 2},
+                                      .wrench_port = {i / 2},
+                                      .motion_subsystem = {2 + i / 2},
+                                      .motion_port = {i % 2},
                                       .constrained_axes = YK_AXIS_X};
     yk_system_description def = {.subsystems = parts,
                                  .names = names,
@@ -758,7 +771,8 @@ static void run_on_threads(yk_context *context, const yk_subsystem_ops *kind, yk
     for (int i = 0; i < 50; i++)
         step(context, system);
     for (int i = 0; i < 4; i++)
-        end[i] = yk_system_port_value(system, i % 2, i / 2)->motion.position.x;
+        end[i] = yk_system_port_value(system, (yk_subsystem_id){i % 2}, (yk_port_id){i / 2})
+                     ->motion.position.x;
     yk_system_destroy(system);
 }
 

@@ -111,7 +111,7 @@ static void run(yk_context *context, const yk_transform *transform, yk_position_
     static const char *const names[] = {"body", "bushing"};
     static const int substeps[] = {1, 200};
     yk_interface_def face = {
-        .name = "clamp", .motion_subsystem = 1, .constrained_axes = YK_AXES_ALL};
+        .name = "clamp", .motion_subsystem = {1}, .constrained_axes = YK_AXES_ALL};
     yk_system_description def = {.subsystems = parts,
                                  .names = names,
                                  .subsystem_count = 2,
@@ -133,7 +133,7 @@ static void run(yk_context *context, const yk_transform *transform, yk_position_
     for (int i = 0; i < steps; i++)
         if (yk_system_step(system, NULL) != YK_OK)
             fail_msg("%s", yk_last_message(context));
-    *end = yk_system_port_value(system, 0, 0)->motion;
+    *end = yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion;
     yk_system_destroy(system);
     body->ops->destroy(body);
 }

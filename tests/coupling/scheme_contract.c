@@ -117,7 +117,7 @@ static void a_saved_state_repeats_the_steps(void **state)
     (void)state;
     static const char *const names[] = {"left", "right"};
     const yk_interface_def joint = {
-        .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
+        .name = "joint", .motion_subsystem = {1}, .constrained_axes = YK_AXIS_X};
     int ran = 0;
     for (int i = 0; yk_scheme_at(i); i++) {
         yk_oscillator_def mass = yk_oscillator_default();
@@ -242,7 +242,7 @@ static size_t repeat_with_mean(bool remembers, bool *same)
     }
     static const char *const names[] = {"left", "right"};
     const yk_interface_def joint = {
-        .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
+        .name = "joint", .motion_subsystem = {1}, .constrained_axes = YK_AXIS_X};
     const yk_system_description def = {.subsystems = masses,
                                        .names = names,
                                        .subsystem_count = 2,
@@ -263,7 +263,8 @@ static size_t repeat_with_mean(bool remembers, bool *same)
         assert_int_equal(yk_system_set_state(system, saved), YK_OK);
         for (int k = 0; k < 10; k++)
             assert_int_equal(yk_system_step(system, NULL), YK_OK);
-        ends[pass] = yk_system_port_value(system, 0, 0)->motion.position.x;
+        ends[pass] =
+            yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.position.x;
     }
     *same = memcmp(&ends[0], &ends[1], sizeof *ends) == 0;
 

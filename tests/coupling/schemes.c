@@ -31,8 +31,10 @@ static yk_oscillator_def second_mass(double velocity)
     return def;
 }
 
-static const yk_interface_def joint = {
-    .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
+static const yk_interface_def joint = {.name = "joint",
+                                       .wrench_subsystem = {0},
+                                       .motion_subsystem = {1},
+                                       .constrained_axes = YK_AXIS_X};
 
 static yk_status open_with_substeps(pair *p, const yk_oscillator_def *defs,
                                     const any_scheme *scheme, double h, const int *substeps)
@@ -66,7 +68,8 @@ static void close_masses(pair *p)
 
 static double position(const pair *p, int mass)
 {
-    return yk_system_port_value(p->system, mass, 0)->motion.position.x;
+    return yk_system_port_value(p->system, (yk_subsystem_id){mass}, (yk_port_id){0})
+        ->motion.position.x;
 }
 
 /* Free vibration of both masses (1 kg each on 5000 N/m), released at x = 0 with v0. */
@@ -185,8 +188,12 @@ static void start_finds_the_initial_wrench(void **state)
     defs[1].mass = 30;
     assert_int_equal(open_masses(&p, defs, &scheme, 1e-4), YK_OK);
     double a = -5000 * 0.01 / 31;
-    assert_relative(yk_system_port_value(p.system, 0, 0)->motion.acceleration.x, a, 1e-10);
-    assert_relative(yk_system_port_value(p.system, 1, 0)->wrench.force.x, 30 * a, 1e-10);
+    assert_relative(yk_system_port_value(p.system, (yk_subsystem_id){0}, (yk_port_id){0})
+                        ->motion.acceleration.x,
+                    a, 1e-10);
+    assert_relative(
+        yk_system_port_value(p.system, (yk_subsystem_id){1}, (yk_port_id){0})->wrench.force.x,
+        30 * a, 1e-10);
     close_masses(&p);
 }
 
@@ -224,10 +231,14 @@ static void each_side_receives_what_the_other_gave(void **state)
         defs[1].stiffness = 10, defs[1].damping = 0.5, defs[1].mass = 0.7;
         assert_int_equal(open_masses(&p, defs, &schemes[s], 1e-3), YK_OK);
         for (int n = 0; n < 50; n++) {
-            double given_before = yk_system_port_value(p.system, 1, 0)->wrench.force.x;
+            double given_before =
+                yk_system_port_value(p.system, (yk_subsystem_id){1}, (yk_port_id){0})
+                    ->wrench.force.x;
             assert_true(!YK_FAILED(yk_system_step(p.system, NULL)));
-            double given = yk_system_port_value(p.system, 1, 0)->wrench.force.x;
-            double received = yk_system_port_value(p.system, 0, 0)->wrench.force.x;
+            double given = yk_system_port_value(p.system, (yk_subsystem_id){1}, (yk_port_id){0})
+                               ->wrench.force.x;
+            double received = yk_system_port_value(p.system, (yk_subsystem_id){0}, (yk_port_id){0})
+                                  ->wrench.force.x;
             bool late =
                 schemes[s].ops == yk_scheme_explicit() && schemes[s].order == YK_SEQUENCE_JACOBI;
             assert_true(received == -(late ? given_before : given));
@@ -248,12 +259,13 @@ static void tight_scheme_closes_the_gap(void **state)
     assert_int_equal(open_masses(&p, defs, &scheme, 1e-4), YK_OK);
     for (int n = 0; n < 1000; n++)
         assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
-    yk_interface_statistics gap = yk_system_interface_statistics(p.system, 0);
+    yk_interface_statistics gap = yk_system_interface_statistics(p.system, (yk_interface_id){0});
     assert_true(gap.max_gap.position < 1e-9 * 1e-8);
     assert_true(fabs(gap.energy_created) < 1e-12);
     yk_system_statistics all = yk_system_get_statistics(p.system);
     assert_int_equal(all.steps, 1000);
-    assert_int_equal(yk_system_subsystem_statistics(p.system, 1).calls, all.iterations);
+    assert_int_equal(yk_system_subsystem_statistics(p.system, (yk_subsystem_id){1}).calls,
+                     all.iterations);
     close_masses(&p);
 }
 
@@ -269,7 +281,8 @@ static void unstable_coupling_creates_energy_and_is_named(void **state)
     for (int n = 0; n < 500; n++)
         assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
     /* The masses started with 0.01 J in all. */
-    assert_true(yk_system_interface_statistics(p.system, 0).energy_created > 1e3);
+    assert_true(yk_system_interface_statistics(p.system, (yk_interface_id){0}).energy_created >
+                1e3);
     while (status == YK_OK && yk_system_step_count(p.system) < 100000)
         status = yk_system_step(p.system, NULL);
     assert_int_equal(status, YK_ERROR_NOT_FINITE);
@@ -523,10 +536,11 @@ static void tight_prescribes_modified_inputs(void **state)
         double largest_gap = 0;
         for (int n = 0; n < 50; n++) {
             assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
-            yk_motion a = yk_system_port_value(p.system, 0, 0)->motion;
+            yk_motion a =
+                yk_system_port_value(p.system, (yk_subsystem_id){0}, (yk_port_id){0})->motion;
             double sum = w[0] * (a.position.x - b.position.x) / h + w[1] * a.velocity.x +
                          w[2] * (b.velocity.x + h * a.acceleration.x);
-            b = yk_system_port_value(p.system, 1, 0)->motion;
+            b = yk_system_port_value(p.system, (yk_subsystem_id){1}, (yk_port_id){0})->motion;
             assert_near(b.velocity.x, sum / (w[0] + w[1] + w[2]), 1e-12);
             largest_gap = fmax(largest_gap, fabs(a.position.x - b.position.x));
         }

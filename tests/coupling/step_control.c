@@ -14,8 +14,10 @@ typedef struct pair {
     yk_system *system;
 } pair;
 
-static const yk_interface_def joint = {
-    .name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
+static const yk_interface_def joint = {.name = "joint",
+                                       .wrench_subsystem = {0},
+                                       .motion_subsystem = {1},
+                                       .constrained_axes = YK_AXIS_X};
 static const char *const names[] = {"pushed", "carried"};
 
 /* A push of 4 ms in a motion with a period of 2 s. */
@@ -118,10 +120,11 @@ static result sample_run(const pair_def *d)
     for (int i = 0; i < SAMPLES; i++) {
         for (int n = 0; n < steps; n++)
             assert_true(!YK_FAILED(yk_system_step(p.system, NULL)));
-        r.position[i] = yk_system_port_value(p.system, 0, 0)->motion.position.x;
+        r.position[i] = yk_system_port_value(p.system, (yk_subsystem_id){0}, (yk_port_id){0})
+                            ->motion.position.x;
         assert_near(yk_system_time(p.system), (i + 1) * SAMPLE_STEP, 1e-15 * steps * (i + 1));
     }
-    r.calls = yk_system_subsystem_statistics(p.system, 0).calls;
+    r.calls = yk_system_subsystem_statistics(p.system, (yk_subsystem_id){0}).calls;
     r.statistics = yk_system_get_statistics(p.system);
     close_pair(&p);
     return r;

@@ -32,7 +32,7 @@ static void open_rig(rig *r, const yk_oscillator_def *defs, int count,
     for (int i = 0; i < count; i++)
         assert_int_equal(yk_oscillator_create(context, &defs[i], &r->parts[i]), YK_OK);
     yk_interface_def joint = {
-        .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
+        .name = "joint", .motion_subsystem = {1}, .constrained_axes = YK_AXIS_X};
     yk_system_description def = {.subsystems = r->parts,
                                  .names = names,
                                  .subsystem_count = count,
@@ -90,13 +90,15 @@ static void units_of_a_subsystem_do_not_change_the_motion(void **state)
             assert_int_equal(yk_system_step(b.system, NULL), YK_OK);
         }
         for (int i = 0; i < 2; i++) {
-            const yk_port_value *one = yk_system_port_value(a.system, i, 0),
-                                *two = yk_system_port_value(b.system, i, 0);
+            const yk_port_value *one = yk_system_port_value(a.system, (yk_subsystem_id){i},
+                                                            (yk_port_id){0}),
+                                *two = yk_system_port_value(b.system, (yk_subsystem_id){i},
+                                                            (yk_port_id){0});
             assert_near(two->motion.position.x, one->motion.position.x, 1e-12);
             assert_near(two->wrench.force.x, one->wrench.force.x, 1e-6);
             yk_energy here, there;
-            assert_true(yk_system_energy(a.system, i, &here) &&
-                        yk_system_energy(b.system, i, &there));
+            assert_true(yk_system_energy(a.system, (yk_subsystem_id){i}, &here) &&
+                        yk_system_energy(b.system, (yk_subsystem_id){i}, &there));
             assert_near(there.kinetic, here.kinetic, 1e-10);
             assert_near(there.dissipated, here.dissipated, 1e-10);
         }
@@ -126,8 +128,10 @@ static void units_do_not_change_a_reduced_model(void **state)
             assert_int_equal(yk_system_step(b.system, NULL), YK_OK);
         }
         for (int i = 0; i < 2; i++) {
-            const yk_port_value *one = yk_system_port_value(a.system, i, 0);
-            const yk_port_value *two = yk_system_port_value(b.system, i, 0);
+            const yk_port_value *one =
+                yk_system_port_value(a.system, (yk_subsystem_id){i}, (yk_port_id){0});
+            const yk_port_value *two =
+                yk_system_port_value(b.system, (yk_subsystem_id){i}, (yk_port_id){0});
             assert_near(two->motion.position.x, one->motion.position.x, 1e-11);
             assert_near(two->wrench.force.x, one->wrench.force.x, 1e-6);
         }
@@ -220,7 +224,8 @@ static double error_with_substeps(int first, int second, double h)
     int steps = (int)lround(0.05 / h);
     for (int n = 0; n < steps; n++)
         assert_int_equal(yk_system_step(r.system, NULL), YK_OK);
-    double x = yk_system_port_value(r.system, 0, 0)->motion.position.x;
+    double x =
+        yk_system_port_value(r.system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.position.x;
     close_rig(&r);
     /* m x'' + c x' + k x = 0 of both masses together. */
     double m = 1.1, decay = 2 / (2 * m), omega = sqrt(5030 / m - decay * decay);
@@ -285,7 +290,8 @@ static void accelerated_steps_agree(void **state)
         open_rig(&r, defs, 2, NULL, NULL, &scheme, 1e-3);
         for (int n = 0; n < 50; n++)
             assert_int_equal(yk_system_step(r.system, NULL), YK_OK);
-        x[k] = yk_system_port_value(r.system, 1, 0)->motion.position.x;
+        x[k] = yk_system_port_value(r.system, (yk_subsystem_id){1}, (yk_port_id){0})
+                   ->motion.position.x;
         if (k > 0)
             assert_true(yk_system_get_statistics(r.system).max_iterations <= 6);
         close_rig(&r);

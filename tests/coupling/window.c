@@ -135,8 +135,8 @@ static void set_up(yk_context *context, pair *p, double window)
     p->list[0] = &p->spring.subsystem;
     assert_int_equal(yk_oscillator_create(context, &mass, &p->list[1]), YK_OK);
     p->joint = (yk_interface_def){.name = "joint",
-                                  .wrench_subsystem = 1,
-                                  .motion_subsystem = 0,
+                                  .wrench_subsystem = {1},
+                                  .motion_subsystem = {0},
                                   .constrained_axes = YK_AXIS_X};
     p->def = (yk_system_description){.subsystems = p->list,
                                      .names = names,
@@ -167,10 +167,13 @@ static void run(yk_context *context, pair *p, bool end)
             at = (x + STEP * v) / (1 + 0.5 * c * STEP * STEP);
         x += STEP * v - 0.5 * c * STEP * STEP * at;
         v -= STEP * c * at;
-        const yk_motion *mass = &yk_system_port_value(p->system, 1, 0)->motion;
+        const yk_motion *mass =
+            &yk_system_port_value(p->system, (yk_subsystem_id){1}, (yk_port_id){0})->motion;
         assert_near(mass->position.x, x, 1e-13);
         assert_near(mass->velocity.x, v, 1e-13);
-        assert_near(yk_system_port_value(p->system, 0, 0)->motion.position.x, x, 1e-13);
+        assert_near(yk_system_port_value(p->system, (yk_subsystem_id){0}, (yk_port_id){0})
+                        ->motion.position.x,
+                    x, 1e-13);
     }
     assert_int_equal(yk_system_step_count(p->system), 40);
 }
@@ -196,7 +199,8 @@ static void steps_are_made_again(void **state)
     assert_true(p.spring.calls > 40);
     assert_int_equal(all.steps, 40);
     assert_int_equal(all.iterations, p.spring.calls);
-    assert_int_equal(yk_system_subsystem_statistics(p.system, 1).calls, p.spring.calls);
+    assert_int_equal(yk_system_subsystem_statistics(p.system, (yk_subsystem_id){1}).calls,
+                     p.spring.calls);
     tear_down(&p);
 }
 

@@ -175,7 +175,7 @@ static void set_up(pair *p)
     static const char *const names[] = {"target", "source"};
     *p = (pair){.source.subsystem.ops = &source_ops, .target.subsystem.ops = &target_ops};
     p->list[0] = &p->target.subsystem, p->list[1] = &p->source.subsystem;
-    p->wire = (yk_wire_def){.name = "line", .source_subsystem = 1, .target_port = 1};
+    p->wire = (yk_wire_def){.name = "line", .source_subsystem = {1}, .target_port = {1}};
     p->def = (yk_system_description){.subsystems = p->list,
                                      .names = names,
                                      .subsystem_count = 2,
@@ -193,11 +193,12 @@ static double run(yk_context *context, pair *p)
     assert_int_equal(status, YK_OK);
     assert_int_equal(yk_system_initialize(p->system), YK_OK);
     assert_near(p->target.start_value, 1, 0);
-    assert_near(yk_system_wire_value(p->system, 0), 1, 0);
+    assert_near(yk_system_wire_value(p->system, (yk_wire_id){0}), 1, 0);
     for (int i = 0; i < 4; i++)
         assert_int_equal(yk_system_step(p->system, NULL), YK_OK);
-    assert_near(yk_system_wire_value(p->system, 0), 4, 0);
-    double sum = yk_system_port_value(p->system, 0, 0)->motion.position.x;
+    assert_near(yk_system_wire_value(p->system, (yk_wire_id){0}), 4, 0);
+    double sum =
+        yk_system_port_value(p->system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.position.x;
     yk_system_destroy(p->system);
     return sum;
 }
@@ -212,7 +213,7 @@ static void the_source_goes_first(void **state)
     set_up(&p);
     assert_near(run(*state, &p), LINES, 1e-15);
     set_up(&p);
-    p.wire.source_port = -1, p.wire.component_index = 1;
+    p.wire.source_port = YK_NULL_PORT, p.wire.component_index = 1;
     assert_near(run(*state, &p), LINES, 1e-15);
 }
 
@@ -250,8 +251,9 @@ static void wires_scale_and_shift(void **state)
     assert_near(p.target.start_value, 5, 0);
     for (int i = 0; i < 4; i++)
         assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
-    assert_near(yk_system_wire_value(p.system, 0), 11, 0);
-    double sum = yk_system_port_value(p.system, 0, 0)->motion.position.x;
+    assert_near(yk_system_wire_value(p.system, (yk_wire_id){0}), 11, 0);
+    double sum =
+        yk_system_port_value(p.system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.position.x;
     assert_near(sum, 2 * LINES + 3, 1e-14);
     yk_system_destroy(p.system);
 }
@@ -268,8 +270,8 @@ static void index1_carries_wires(void **state)
     for (int i = 2; i < 4; i++, mass.mass = 2)
         assert_int_equal(yk_oscillator_create(*state, &mass, &list[i]), YK_OK);
     yk_interface_def joint = {.name = "joint",
-                              .wrench_subsystem = 2,
-                              .motion_subsystem = 3,
+                              .wrench_subsystem = {2},
+                              .motion_subsystem = {3},
                               .constrained_axes = YK_AXIS_X};
     p.def.subsystems = list, p.def.names = names, p.def.subsystem_count = 4;
     p.def.interfaces = &joint, p.def.interface_count = 1;
@@ -301,9 +303,10 @@ static void a_restored_state_brings_back_the_wires(void **state)
     yk_system_get_state(p.system, image);
     for (int i = 0; i < 2; i++) {
         yk_system_step(p.system, NULL);
-        end[i] = yk_system_port_value(p.system, 0, 0)->motion.position.x;
+        end[i] = yk_system_port_value(p.system, (yk_subsystem_id){0}, (yk_port_id){0})
+                     ->motion.position.x;
         assert_int_equal(yk_system_set_state(p.system, image), YK_OK);
-        assert_near(yk_system_wire_value(p.system, 0), 1.5625, 0);
+        assert_near(yk_system_wire_value(p.system, (yk_wire_id){0}), 1.5625, 0);
     }
     assert_near(end[0], end[1], 0);
     yk_system_destroy(p.system);
@@ -322,16 +325,16 @@ static void wrong_wires_are_refused(void **state)
 {
     pair p;
     set_up(&p);
-    p.wire.source_subsystem = 2;
+    p.wire.source_subsystem = (yk_subsystem_id){2};
     expect_refusal(*state, &p.def, "wire 'line': there is no subsystem 2");
     set_up(&p);
-    p.wire.target_port = 0;
+    p.wire.target_port = (yk_port_id){0};
     expect_refusal(*state, &p.def, "port 'sum' of subsystem 'target' does not take a signal");
     set_up(&p);
-    p.wire.source_subsystem = 0, p.wire.source_port = 1;
+    p.wire.source_subsystem = (yk_subsystem_id){0}, p.wire.source_port = (yk_port_id){1};
     expect_refusal(*state, &p.def, "takes a signal and gives none");
     set_up(&p);
-    p.wire.source_port = -1, p.wire.source_channel = 3;
+    p.wire.source_port = YK_NULL_PORT, p.wire.source_channel = 3;
     expect_refusal(*state, &p.def, "subsystem 'source' has no channel 3");
     set_up(&p);
     p.wire.component_index = 1000;
@@ -342,7 +345,7 @@ static void wrong_wires_are_refused(void **state)
     p.def.wires = two, p.def.wire_count = 2;
     expect_refusal(*state, &p.def, "wires 'line' and 'second' both end at port 'in'");
     set_up(&p);
-    yk_interface_def joint = {.name = "joint", .wrench_subsystem = 1, .motion_subsystem = 0};
+    yk_interface_def joint = {.name = "joint", .wrench_subsystem = {1}, .motion_subsystem = {0}};
     p.def.interfaces = &joint, p.def.interface_count = 1;
     expect_refusal(*state, &p.def, "carries a signal without power; join it by a wire");
 }
@@ -361,21 +364,24 @@ static void wires_run_beside_what_is_merged(void **state)
         assert_int_equal(yk_oscillator_create(*state, &mass, &masses[i]), YK_OK);
     yk_subsystem *list[4] = {masses[0], p.list[0], masses[1], p.list[1]};
     yk_interface_def joint = {.name = "joint",
-                              .wrench_subsystem = 0,
-                              .motion_subsystem = 2,
+                              .wrench_subsystem = {0},
+                              .motion_subsystem = {2},
                               .constrained_axes = YK_AXIS_X};
     p.def.subsystems = list, p.def.names = names, p.def.subsystem_count = 4;
     p.def.interfaces = &joint, p.def.interface_count = 1;
-    p.wire.source_subsystem = 3, p.wire.target_subsystem = 1;
+    p.wire.source_subsystem = (yk_subsystem_id){3}, p.wire.target_subsystem = (yk_subsystem_id){1};
     p.def.scheme.ops = yk_scheme_monolithic();
     assert_int_equal(yk_system_make(*state, &p.def, &p.system), YK_OK);
     assert_int_equal(yk_system_initialize(p.system), YK_OK);
     for (int i = 0; i < 4; i++)
         assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
-    assert_near(yk_system_port_value(p.system, 1, 0)->motion.position.x, LINES, 1e-15);
-    assert_near(yk_system_port_value(p.system, 2, 0)->motion.position.x, 0.1 * cos(sqrt(3.0)),
-                1e-14);
-    assert_near(yk_system_interface_gap(p.system, 0).position, 0, 0);
+    assert_near(
+        yk_system_port_value(p.system, (yk_subsystem_id){1}, (yk_port_id){0})->motion.position.x,
+        LINES, 1e-15);
+    assert_near(
+        yk_system_port_value(p.system, (yk_subsystem_id){2}, (yk_port_id){0})->motion.position.x,
+        0.1 * cos(sqrt(3.0)), 1e-14);
+    assert_near(yk_system_interface_gap(p.system, (yk_interface_id){0}).position, 0, 0);
     yk_system_destroy(p.system);
     for (int i = 0; i < 2; i++)
         masses[i]->ops->destroy(masses[i]);

@@ -34,20 +34,20 @@ static void interfaces_must_name_ports_that_exist(void **state)
 {
     (void)state;
     yk_interface_def wrong = {
-        .name = "joint", .motion_subsystem = 7, .constrained_axes = YK_AXIS_X};
+        .name = "joint", .motion_subsystem = {7}, .constrained_axes = YK_AXIS_X};
     yk_system_description def = def_with(&wrong, 1);
     expect_refusal(&def, YK_ERROR_ARGUMENT, "interface 'joint': there is no subsystem 7");
-    wrong.motion_subsystem = 1, wrong.motion_port = 3;
+    wrong.motion_subsystem = (yk_subsystem_id){1}, wrong.motion_port = (yk_port_id){3};
     expect_refusal(&def, YK_ERROR_ARGUMENT, "subsystem 'right' has no port 3");
-    wrong.motion_subsystem = 0, wrong.motion_port = 0;
+    wrong.motion_subsystem = (yk_subsystem_id){0}, wrong.motion_port = (yk_port_id){0};
     expect_refusal(&def, YK_ERROR_ARGUMENT, "joins subsystem 'left' with itself");
 }
 
 static void a_port_is_joined_once(void **state)
 {
     (void)state;
-    yk_interface_def twice[2] = {{.name = "one", .wrench_subsystem = 0, .motion_subsystem = 1},
-                                 {.name = "two", .wrench_subsystem = 2, .motion_subsystem = 1}};
+    yk_interface_def twice[2] = {{.name = "one", .wrench_subsystem = {0}, .motion_subsystem = {1}},
+                                 {.name = "two", .wrench_subsystem = {2}, .motion_subsystem = {1}}};
     yk_system_description def = def_with(twice, 2);
     expect_refusal(&def, YK_ERROR_ARGUMENT,
                    "interfaces 'one' and 'two' both use port 'mass' of subsystem 'right'");
@@ -56,7 +56,7 @@ static void a_port_is_joined_once(void **state)
 static void steps_and_schemes_have_limits(void **state)
 {
     (void)state;
-    yk_interface_def joint = {.name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1};
+    yk_interface_def joint = {.name = "joint", .wrench_subsystem = {0}, .motion_subsystem = {1}};
     yk_system_description def = def_with(&joint, 1);
     def.step = 0;
     expect_refusal(&def, YK_ERROR_ARGUMENT, "macro step is 0 s");
@@ -101,7 +101,7 @@ static void schemes_say_what_a_subsystem_lacks(void **state)
     yk_subsystem_ops poor = *masses[0]->ops;
     poor.rollback = NULL, poor.merge = NULL, poor.kind = "recorded tape";
     const yk_subsystem_ops *rich = masses[1]->ops;
-    yk_interface_def joint = {.name = "joint", .wrench_subsystem = 0, .motion_subsystem = 1};
+    yk_interface_def joint = {.name = "joint", .wrench_subsystem = {0}, .motion_subsystem = {1}};
     yk_system_description def = def_with(&joint, 1);
     def.scheme.ops = yk_scheme_tight();
     masses[1]->ops = &poor;
@@ -143,7 +143,7 @@ static void a_refused_merge_is_answered_with_other_schemes(void **state)
     (void)state;
     const yk_relative_motion drive[6] = {{.evaluate = stay_at_rest}};
     yk_interface_def joint = {
-        .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
+        .name = "joint", .motion_subsystem = {1}, .constrained_axes = YK_AXIS_X};
     joint.drive = drive;
     yk_system_description def = def_with(&joint, 1);
     def.scheme.ops = yk_scheme_monolithic();

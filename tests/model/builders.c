@@ -65,14 +65,14 @@ static smooth_parts good_smooth(void)
     p.node = yk_multibody_node_default();
     p.node.name = "frame";
     p.body = yk_multibody_body_named("rod", 2, yk_inertia_box(2, 1, 0.1, 0.1), (yk_vec3){0, 0, 0});
-    p.body.node = 0;
-    p.joint = yk_joint_named("pin", YK_JOINT_REVOLUTE, YK_GROUND, 0);
+    p.body.node = (yk_body_id){0};
+    p.joint = yk_joint_named("pin", YK_JOINT_REVOLUTE, YK_GROUND, (yk_body_id){0});
     p.force = yk_force_default();
     p.force.name = "push";
-    p.force.bodies[1] = 0;
+    p.force.bodies[1] = (yk_body_id){0};
     p.beam = yk_multibody_beam_default();
     p.shape = yk_multibody_shape_default();
-    p.port = yk_port_marker("tip", 0, yk_marker_default());
+    p.port = yk_port_marker("tip", (yk_body_id){0}, yk_marker_default());
     return p;
 }
 
@@ -92,26 +92,27 @@ SPOIL(s_node_axes, smooth_parts, p->node.orientation.w = 2)
 SPOIL(s_mass, smooth_parts, p->body.mass = -2)
 SPOIL(s_mass_nan, smooth_parts, p->body.mass = NAN)
 SPOIL(s_inertia, smooth_parts, p->body.inertia.m[0][0] = -1)
-SPOIL(s_body_node, smooth_parts, p->body.node = 7)
-SPOIL(s_same_name, smooth_parts, (p->body.name = "frame", p->body.node = YK_NO_ID))
+SPOIL(s_body_node, smooth_parts, p->body.node = (yk_body_id){7})
+SPOIL(s_same_name, smooth_parts, (p->body.name = "frame", p->body.node = YK_NULL_BODY))
 SPOIL(s_joint_name, smooth_parts, p->joint.name = "")
 SPOIL(s_joint_twice, smooth_parts, p->times = 2)
-SPOIL(s_joint_body, smooth_parts, p->joint.bodies[1] = 5)
-SPOIL(s_joint_missing, smooth_parts, p->joint.bodies[1] = YK_NO_ID)
+SPOIL(s_joint_body, smooth_parts, p->joint.bodies[1] = (yk_body_id){5})
+SPOIL(s_joint_missing, smooth_parts, p->joint.bodies[1] = YK_NULL_BODY)
 SPOIL(s_joint_kind, smooth_parts, p->joint.kind = YK_JOINT_KIND_COUNT)
 SPOIL(s_joint_marker, smooth_parts, p->joint.markers[1].offset.z = INFINITY)
 SPOIL(s_joint_drive, smooth_parts, p->joint.kind = YK_JOINT_DRIVEN_ANGULAR_VELOCITY)
 SPOIL(s_joint_axes, smooth_parts, p->joint.kind = YK_JOINT_CUSTOM)
-SPOIL(s_force_body, smooth_parts, p->force.bodies[1] = 9)
+SPOIL(s_force_body, smooth_parts, p->force.bodies[1] = (yk_body_id){9})
 SPOIL(s_force_nan, smooth_parts, p->force.vector.x = NAN)
-SPOIL(s_force_input, smooth_parts, p->force.signal_port = 0)
+SPOIL(s_force_input, smooth_parts, p->force.signal_port = (yk_port_id){0})
 SPOIL(s_force_feedback, smooth_parts,
       (p->force.feedback.value = of_inputs, p->force.feedback.input_count = 99))
-SPOIL(s_beam_twice, smooth_parts, (p->beam.name = "boom", p->beam.nodes[0] = p->beam.nodes[1] = 0))
-SPOIL(s_beam_node, smooth_parts, (p->beam.name = "boom", p->beam.nodes[2] = 3))
-SPOIL(s_shape_node, smooth_parts, p->shape.node = 4)
+SPOIL(s_beam_twice, smooth_parts,
+      (p->beam.name = "boom", p->beam.nodes[0] = p->beam.nodes[1] = (yk_body_id){0}))
+SPOIL(s_beam_node, smooth_parts, (p->beam.name = "boom", p->beam.nodes[2] = (yk_body_id){3}))
+SPOIL(s_shape_node, smooth_parts, p->shape.node = (yk_body_id){4})
 SPOIL(s_port_name, smooth_parts, p->port.name = NULL)
-SPOIL(s_port_body, smooth_parts, p->port.bodies[0] = 3)
+SPOIL(s_port_body, smooth_parts, p->port.bodies[0] = (yk_body_id){3})
 
 static void mistakes_of_smooth_models_are_named(void **state)
 {
@@ -196,7 +197,7 @@ static yk_status build_contact(const contact_parts *p, yk_subsystem **made)
     yk_nonsmooth_add_force(builder, &p->force);
     yk_nonsmooth_add_particles(builder, &p->particles);
     if (p->prescribed >= 0)
-        yk_nonsmooth_prescribe_motion(builder, p->prescribed, stay, NULL);
+        yk_nonsmooth_prescribe_motion(builder, (yk_body_id){p->prescribed}, stay, NULL);
     return yk_nonsmooth_create(builder, made);
 }
 
@@ -207,11 +208,11 @@ static contact_parts good_contact(void)
         yk_nonsmooth_body_named("box", 1, yk_inertia_box(1, 0.1, 0.1, 0.1), (yk_vec3){0, 0, 0});
     p.shape = yk_nonsmooth_shape_default();
     p.pair = (yk_material_pair_def){.surface_ids = {1, 2}};
-    p.joint = yk_joint_named("pin", YK_JOINT_REVOLUTE, YK_GROUND, 0);
+    p.joint = yk_joint_named("pin", YK_JOINT_REVOLUTE, YK_GROUND, (yk_body_id){0});
     p.force = yk_force_default();
     p.force.name = "push";
-    p.force.bodies[1] = 0;
-    p.port = yk_port_marker("tip", 0, yk_marker_default());
+    p.force.bodies[1] = (yk_body_id){0};
+    p.port = yk_port_marker("tip", (yk_body_id){0}, yk_marker_default());
     p.particles = yk_particles_default();
     p.particles.packing.count = 3;
     return p;
@@ -225,7 +226,7 @@ SPOIL(n_mass_nan, contact_parts, p->body.mass = NAN)
 SPOIL(n_position, contact_parts, p->body.position.y = NAN)
 SPOIL(n_inertia, contact_parts, p->body.inertia.m[2][2] = -1)
 SPOIL(n_twice, contact_parts, p->times = 2)
-SPOIL(n_shape_body, contact_parts, p->shape.body = 4)
+SPOIL(n_shape_body, contact_parts, p->shape.body = (yk_body_id){4})
 SPOIL(n_shape_size, contact_parts, p->shape.size.x = -1)
 SPOIL(n_material, contact_parts, p->shape.material.restitution = 2)
 SPOIL(n_damped, contact_parts, p->shape.material.damping = 1)
@@ -233,10 +234,10 @@ SPOIL(n_surface, contact_parts, p->shape.material.surface_id = -1)
 SPOIL(n_pair, contact_parts, p->pair.surface_ids[1] = 0)
 SPOIL(n_pair_material, contact_parts, p->pair.material.friction = -1)
 SPOIL(n_law, contact_parts, p->def.impact_law = (yk_impact_law)7)
-SPOIL(n_joint_body, contact_parts, p->joint.bodies[1] = 8)
-SPOIL(n_joint_itself, contact_parts, p->joint.bodies[0] = 0)
-SPOIL(n_force_body, contact_parts, p->force.bodies[1] = 8)
-SPOIL(n_force_input, contact_parts, p->force.signal_port = 0)
+SPOIL(n_joint_body, contact_parts, p->joint.bodies[1] = (yk_body_id){8})
+SPOIL(n_joint_itself, contact_parts, p->joint.bodies[0] = (yk_body_id){0})
+SPOIL(n_force_body, contact_parts, p->force.bodies[1] = (yk_body_id){8})
+SPOIL(n_force_input, contact_parts, p->force.signal_port = (yk_port_id){0})
 SPOIL(n_feedback, contact_parts, p->force.feedback.value = of_inputs)
 SPOIL(n_port_name, contact_parts, p->port.name = NULL)
 SPOIL(n_port_body, contact_parts, p->port.bodies[0] = YK_GROUND)
@@ -314,9 +315,9 @@ static void mistakes_of_small_kinds_are_named(void **state)
         yk_hydraulic_builder *circuit = yk_hydraulic_begin(context, NULL);
         yk_control_builder *control = yk_control_begin(context, NULL);
         for (int i = 0; i < 2; i++)
-            assert_int_equal(yk_hydraulic_add_cylinder(circuit, &ram), twice ? i : YK_NO_ID);
+            assert_int_equal(yk_hydraulic_add_cylinder(circuit, &ram).index, twice ? i : YK_NO_ID);
         for (int i = 0; i < 2; i++)
-            assert_int_equal(yk_control_add_loop(control, &loop), twice ? 4 * i : YK_NO_ID);
+            assert_int_equal(yk_control_add_loop(control, &loop).index, twice ? 4 * i : YK_NO_ID);
         status = yk_hydraulic_create(circuit, &made);
         expect(status, made,
                twice ? "two cylinders have the name 'axis'" : "a cylinder has no name");
@@ -358,7 +359,8 @@ static system_parts good_system(void)
     p.def.macro_step = 1e-3;
     p.left = yk_subsystem_named("left", masses[0]);
     p.right = yk_subsystem_named("right", masses[1]);
-    p.clamp = yk_interface_between("clamp", 0, 0, 1, 0);
+    p.clamp = yk_interface_between("clamp", (yk_subsystem_id){0}, (yk_port_id){0},
+                                   (yk_subsystem_id){1}, (yk_port_id){0});
     p.wire = yk_wire_default();
     return p;
 }
@@ -371,11 +373,11 @@ SPOIL(y_missing, system_parts, p->right.subsystem = NULL)
 SPOIL(y_units, system_parts, p->left.transform.length_unit = -1)
 SPOIL(y_substeps, system_parts, p->left.substeps = 0)
 SPOIL(y_interface_name, system_parts, p->clamp.name = NULL)
-SPOIL(y_subsystem, system_parts, p->clamp.motion_subsystem = 5)
-SPOIL(y_port, system_parts, p->clamp.motion_port = 3)
+SPOIL(y_subsystem, system_parts, p->clamp.motion_subsystem = (yk_subsystem_id){5})
+SPOIL(y_port, system_parts, p->clamp.motion_port = (yk_port_id){3})
 SPOIL(y_axes, system_parts, p->clamp.constrained_axes = 0)
-SPOIL(y_itself, system_parts, p->clamp.motion_subsystem = 0)
-SPOIL(y_wire, system_parts, (p->wire.name = "wire", p->wire.target_port = 2))
+SPOIL(y_itself, system_parts, p->clamp.motion_subsystem = (yk_subsystem_id){0})
+SPOIL(y_wire, system_parts, (p->wire.name = "wire", p->wire.target_port = (yk_port_id){2}))
 
 static void mistakes_of_systems_are_named(void **state)
 {
@@ -405,8 +407,8 @@ static void mistakes_of_systems_are_named(void **state)
     yk_system *made;
     system_parts good = good_system();
     assert_int_equal(build_system(&good, &made), YK_OK);
-    assert_int_equal(yk_system_find_port(made, 1, "mass"), 0);
-    assert_int_equal(yk_system_find_port(made, 1, "masse"), -1);
+    assert_int_equal(yk_system_find_port(made, (yk_subsystem_id){1}, "mass").index, 0);
+    assert_false(yk_port_is_valid(yk_system_find_port(made, (yk_subsystem_id){1}, "masse")));
     yk_system_destroy(made);
     for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
         system_parts p = good_system();
@@ -425,17 +427,17 @@ static void the_first_mistake_is_reported(void **state)
     yk_multibody_builder *builder = yk_multibody_begin(context, NULL);
     yk_mat3 inertia = yk_inertia_sphere(1, 0.1);
     yk_multibody_body_def rod = yk_multibody_body_named("rod", 1, inertia, (yk_vec3){0, 0, 0});
-    rod.node = 3;
-    int id = yk_multibody_add_body(builder, &rod);
-    assert_int_equal(id, YK_NO_ID);
+    rod.node = (yk_body_id){3};
+    yk_body_id id = yk_multibody_add_body(builder, &rod);
+    assert_int_equal(id.index, YK_NO_ID);
     yk_joint_def pin = yk_joint_named("pin", YK_JOINT_REVOLUTE, YK_GROUND, id);
-    assert_int_equal(yk_multibody_add_joint(builder, &pin), YK_NO_ID);
+    assert_int_equal(yk_multibody_add_joint(builder, &pin).index, YK_NO_ID);
     yk_subsystem *made;
     yk_status status = yk_multibody_create(builder, &made);
     expect(status, made, "body 'rod' names body 3");
 
     /* A builder that could not be begun takes everything, and reports at the end. */
-    assert_int_equal(yk_multibody_add_joint(NULL, &pin), YK_NO_ID);
+    assert_int_equal(yk_multibody_add_joint(NULL, &pin).index, YK_NO_ID);
     assert_int_equal(yk_multibody_create(NULL, &made), YK_ERROR_MEMORY);
     yk_multibody_discard(NULL);
     yk_nonsmooth_discard(NULL);
@@ -486,7 +488,7 @@ static void a_model_in_c_is_that_of_the_scenario(void **state)
     yk_mat3 inertia = {{{0.01, 0, 0}, {0, 0.2, 0}, {0, 0, 0.2}}};
     yk_multibody_builder *pendulum = yk_multibody_begin(context, NULL);
     yk_multibody_body_def rod = yk_multibody_body_named("rod", 2, inertia, (yk_vec3){0.5, 0, 0});
-    int rod_id = yk_multibody_add_body(pendulum, &rod);
+    yk_body_id rod_id = yk_multibody_add_body(pendulum, &rod);
     yk_marker axis = yk_marker_along((yk_vec3){0, 0, 0}, (yk_vec3){0, 1, 0});
     yk_joint_def pin = yk_joint_at("pin", YK_JOINT_REVOLUTE, YK_GROUND, rod_id, axis);
     yk_multibody_add_joint(pendulum, &pin);
@@ -495,7 +497,7 @@ static void a_model_in_c_is_that_of_the_scenario(void **state)
     yk_nonsmooth_builder *carried = yk_nonsmooth_begin(context, NULL);
     yk_mat3 round = {{{0.02, 0, 0}, {0, 0.02, 0}, {0, 0, 0.02}}};
     yk_nonsmooth_body_def ball = yk_nonsmooth_body_named("ball", 0.5, round, (yk_vec3){1, 0, 0});
-    int ball_id = yk_nonsmooth_add_body(carried, &ball);
+    yk_body_id ball_id = yk_nonsmooth_add_body(carried, &ball);
     yk_nonsmooth_add_marker_port(carried, "middle", ball_id, yk_marker_default());
 
     yk_system_def whole = yk_system_default();
@@ -503,7 +505,8 @@ static void a_model_in_c_is_that_of_the_scenario(void **state)
     yk_system_builder *builder = yk_system_begin(context, &whole);
     yk_system_add_owned_subsystem(builder, "pendulum", yk_multibody_create_or_null(pendulum));
     yk_system_add_owned_subsystem(builder, "ball", yk_nonsmooth_create_or_null(carried));
-    yk_system_connect_ports(builder, "clamp", 0, 0, 1, 0);
+    yk_system_connect_ports(builder, "clamp", (yk_subsystem_id){0}, (yk_port_id){0},
+                            (yk_subsystem_id){1}, (yk_port_id){0});
     if (yk_system_create(builder, &system) != YK_OK)
         fail_msg("%s", yk_last_message(context));
     assert_true(hash_after(system) == expected);
@@ -527,7 +530,7 @@ static uint64_t filled_box(bool in_short)
     box.orientation = yk_marker_along((yk_vec3){0, 0, 0}, (yk_vec3){0, 3, 4}).orientation;
     box.velocity = (yk_vec3){0, 0.3, 0};
     box.angular_velocity = (yk_vec3){0, 0, 1};
-    int id = yk_nonsmooth_add_body(builder, &box);
+    yk_body_id id = yk_nonsmooth_add_body(builder, &box);
     yk_marker axis = yk_marker_along((yk_vec3){0, 0, 1}, (yk_vec3){0, 0, 1});
     yk_particles_def spheres = yk_particles_in_box(20, 0.01, (yk_vec3){0.05, 0.05, 0.05});
 
@@ -584,7 +587,7 @@ static void what_was_adopted_is_never_lost(void **state)
     yk_system_builder *builder = yk_system_begin(context, NULL);
     yk_system_add_owned_subsystem(builder, "mass", subsystem);
     assert_int_equal(yk_oscillator_create(context, &mass, &subsystem), YK_OK);
-    assert_int_equal(yk_system_add_owned_subsystem(builder, "", subsystem), YK_NO_ID);
+    assert_int_equal(yk_system_add_owned_subsystem(builder, "", subsystem).index, YK_NO_ID);
     yk_status status = yk_system_create(builder, &system);
     assert_int_equal(status, YK_ERROR_ARGUMENT);
     assert_null(system);

@@ -185,7 +185,7 @@ static void test_scenario(void **state)
     assert_int_equal(yk_system_initialize(system), YK_OK);
     for (int i = 0; i < 1000; i++)
         assert_true(!YK_FAILED(yk_system_step(system, NULL)));
-    const yk_port_value *end = yk_system_port_value(system, 0, 0);
+    const yk_port_value *end = yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0});
     assert_true(fabs(end->motion.position.z - 0.6) < 1e-3);
     unload(&l);
 

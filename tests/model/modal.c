@@ -184,7 +184,7 @@ static yk_vec3 swing(yk_context *context, const yk_flexible *body)
     flexible.name = "body", flexible.body = body, flexible.node = 0;
     const yk_multibody_attachment_def places[2] = {{"near", 0, 0}, {"far", 0, 1}};
     yk_joint_def joint = yk_joint_default();
-    joint.name = "ball", joint.kind = YK_JOINT_SPHERICAL, joint.bodies[1] = 1;
+    joint.name = "ball", joint.kind = YK_JOINT_SPHERICAL, joint.bodies[1] = (yk_body_id){1};
     joint.markers[0].offset = yk_flexible_attachment(body, 0);
     def.gravity = yk_v3(0, 0, -9.81);
     def.nodes = &node, def.node_count = 1;

@@ -46,8 +46,8 @@ static void plain_values_are_those_of_the_file(void **state)
     assert_string_equal(info->subsystems[0]->ops->kind, "oscillator");
     assert_int_equal(info->interface_count, 1);
     assert_string_equal(info->interfaces[0].name, "joint");
-    assert_int_equal(info->interfaces[0].wrench_subsystem, 0);
-    assert_int_equal(info->interfaces[0].motion_subsystem, 1);
+    assert_int_equal(info->interfaces[0].wrench_subsystem.index, 0);
+    assert_int_equal(info->interfaces[0].motion_subsystem.index, 1);
     assert_int_equal(info->interfaces[0].constrained_axes, YK_AXIS_X);
     assert_int_equal(info->record_interval, 1);
     assert_null(info->record_file);
@@ -204,7 +204,9 @@ static void forces_follow_their_expressions(void **state)
     assert_int_equal(yk_system_initialize(system), YK_OK);
     for (int i = 0; i < 1000; i++)
         assert_int_equal(yk_system_step(system, NULL), YK_OK);
-    assert_near(yk_system_port_value(system, 0, 0)->motion.position.x, 1.0 / 6, 1e-6);
+    assert_near(
+        yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.position.x,
+        1.0 / 6, 1e-6);
     unload(&l);
 }
 
@@ -294,13 +296,19 @@ static void without_a_list_everything_is_recorded(void **state)
     assert_int_equal(yk_system_step(system, NULL), YK_OK);
     double sample[18];
     yk_scenario_read_sample(l.scenario, sample);
-    assert_near(sample[0], yk_system_port_value(system, 0, 0)->motion.position.x, 0);
-    assert_near(sample[1], yk_system_port_value(system, 0, 0)->motion.velocity.x, 0);
-    assert_near(sample[9], yk_system_port_value(system, 1, 0)->wrench.force.x, 0);
+    assert_near(
+        sample[0],
+        yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.position.x, 0);
+    assert_near(
+        sample[1],
+        yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.velocity.x, 0);
+    assert_near(sample[9],
+                yk_system_port_value(system, (yk_subsystem_id){1}, (yk_port_id){0})->wrench.force.x,
+                0);
     assert_near(sample[14], fabs(sample[0] - sample[7]), 1e-15);
     assert_near(sample[17], 1, 0); /* two_masses are coupled explicitly */
     yk_energy energy;
-    yk_system_energy(system, 1, &energy);
+    yk_system_energy(system, (yk_subsystem_id){1}, &energy);
     assert_near(sample[10], energy.kinetic, 0);
     assert_near(sample[13], energy.work, 0);
     unload(&l);
@@ -393,7 +401,7 @@ static void wires_start_at_components(void **state)
         loading l = load_good(text);
         const yk_scenario_info *info = yk_scenario_get_info(l.scenario);
         assert_int_equal(info->wire_count, 1);
-        assert_int_equal(info->wires[0].source_subsystem, 0);
+        assert_int_equal(info->wires[0].source_subsystem.index, 0);
         assert_int_equal(info->wires[0].component_index, 5); /* behind the position */
         unload(&l);
     }

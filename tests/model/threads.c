@@ -38,7 +38,8 @@ static void load(const char *scenario_text, result *r)
     for (int i = 0; i < 10 && status == YK_OK; i++)
         status = yk_system_step(system, NULL);
     if (status == YK_OK)
-        r->position = yk_system_port_value(system, 0, 0)->motion.position.x;
+        r->position =
+            yk_system_port_value(system, (yk_subsystem_id){0}, (yk_port_id){0})->motion.position.x;
     r->failed = status != YK_OK;
     char *messages = yk_diagnostics_format(diagnostics);
     r->messages = strdup(messages);

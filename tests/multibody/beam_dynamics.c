@@ -217,7 +217,7 @@ static void rotating_cantilever_stiffens(void **state)
     yk_quat z_to_y = yk_so3_exp(yk_v3(-YK_PI / 2, 0, 0));
     m->joints[0].kind = YK_JOINT_REVOLUTE;
     m->joints[0].markers[0].orientation = m->joints[0].markers[1].orientation = z_to_y;
-    yk_joint_def *drive = beam_model_joint(m, YK_JOINT_DRIVEN_ROTATION, YK_GROUND, 0);
+    yk_joint_def *drive = beam_model_joint(m, YK_JOINT_DRIVEN_ROTATION, YK_GROUND_INDEX, 0);
     drive->markers[0].orientation = drive->markers[1].orientation = z_to_y;
     drive->drive.evaluate = rotating;
     for (int i = 0; i <= tip; i++) {

@@ -68,15 +68,17 @@ static inline int beam_model_row(beam_model_def *m, int start, yk_vec3 end, int 
         *beam = yk_multibody_beam_default();
         beam->name = beam_model_name(m, "beam", i);
         beam->sections[0] = beam->sections[1] = *section;
-        beam->nodes[0] = last;
+        beam->nodes[0] = (yk_body_id){last};
         for (int k = 1; k < 3; k++) {
             yk_vec3 place = yk_v3_axpy((2 * b + k) / (2.0 * beams), along, from);
-            beam->nodes[k] = last = beam_model_node(m, place, straight.orientation[0]);
+            beam->nodes[k] =
+                (yk_body_id){last = beam_model_node(m, place, straight.orientation[0])};
         }
         /* the first node may have axes of its own */
         for (int k = 0; k < 3; k++)
-            beam->section_orientations[k] = yk_q_mul(
-                yk_q_conjugate(m->nodes[beam->nodes[k]].orientation), straight.orientation[0]);
+            beam->section_orientations[k] =
+                yk_q_mul(yk_q_conjugate(m->nodes[beam->nodes[k].index].orientation),
+                         straight.orientation[0]);
     }
     return last;
 }
@@ -87,8 +89,8 @@ static inline yk_joint_def *beam_model_joint(beam_model_def *m, yk_joint_kind ki
     *joint = yk_joint_default();
     joint->name = beam_model_name(m, "joint", m->def.joint_count++);
     joint->kind = kind;
-    joint->bodies[0] = a;
-    joint->bodies[1] = b;
+    joint->bodies[0] = (yk_body_id){a};
+    joint->bodies[1] = (yk_body_id){b};
     return joint;
 }
 
@@ -98,7 +100,7 @@ static inline yk_multibody_body_def *beam_model_body(beam_model_def *m, int node
     yk_multibody_body_def *body = &m->bodies[m->def.body_count];
     *body = yk_multibody_body_default();
     body->name = beam_model_name(m, "body", m->def.body_count++);
-    body->node = node;
+    body->node = (yk_body_id){node};
     body->mass = mass;
     body->inertia = inertia;
     return body;
@@ -111,7 +113,7 @@ static inline yk_force_def *beam_model_force(beam_model_def *m, yk_force_kind ki
     *force = yk_force_default();
     force->name = beam_model_name(m, "force", m->def.force_count++);
     force->kind = kind;
-    force->bodies[1] = node;
+    force->bodies[1] = (yk_body_id){node};
     force->vector = vector;
     return force;
 }
@@ -125,7 +127,7 @@ static inline beam_model_def *tight_cantilever(int beams)
     yk_beam_section section = yk_beam_section_from_def(&steel);
     int root = beam_model_node(m, yk_v3(0, 0, 0), yk_q_identity());
     int tip = beam_model_row(m, root, yk_v3(0.25, 0, 0), beams, &section);
-    beam_model_joint(m, YK_JOINT_FIXED, YK_GROUND, root);
+    beam_model_joint(m, YK_JOINT_FIXED, YK_GROUND_INDEX, root);
     beam_model_body(m, tip, 0.0555, yk_m3_diagonal(2.66e-6, 4.85e-6, 2.66e-6));
     return m;
 }
@@ -170,12 +172,12 @@ static inline beam_model_def *flexible_slider_crank(int beams, int *slider, int 
             yk_v3_add(velocity, yk_v3_cross(omega, yk_v3_sub(m->nodes[i].position, b)));
     }
     yk_quat z_to_x = yk_so3_exp(yk_v3(0, YK_PI / 2, 0));
-    yk_joint_def *joint = beam_model_joint(m, YK_JOINT_REVOLUTE, YK_GROUND, *crank);
+    yk_joint_def *joint = beam_model_joint(m, YK_JOINT_REVOLUTE, YK_GROUND_INDEX, *crank);
     joint->markers[0] = (yk_marker){.offset = a, .orientation = z_to_x};
     joint->markers[1].orientation = z_to_x;
     joint = beam_model_joint(m, YK_JOINT_SPHERICAL, *crank, start);
     joint->markers[0].offset = yk_v3(0, 0, 0.08);
-    joint = beam_model_joint(m, YK_JOINT_PRISMATIC, YK_GROUND, *slider);
+    joint = beam_model_joint(m, YK_JOINT_PRISMATIC, YK_GROUND_INDEX, *slider);
     joint->markers[0].orientation = joint->markers[1].orientation = z_to_x;
     joint = beam_model_joint(m, YK_JOINT_UNIVERSAL, *slider, end);
     yk_quat pin_axes =

@@ -52,7 +52,7 @@ static double velocity_after_one_step(int stages, double z)
     kit_body(&r.kit, 0, 2, 1, 1, 1);
     yk_force_def *damper = &r.kit.forces[0];
     *damper = yk_force_default();
-    damper->name = "damper", damper->kind = YK_FORCE_BUSHING, damper->bodies[1] = 0;
+    damper->name = "damper", damper->kind = YK_FORCE_BUSHING, damper->bodies[1] = (yk_body_id){0};
     double h = 0.01;
     damper->bushing_damping[1][1] = -2 * z / h;
     r.kit.def.force_count = 1;
@@ -87,7 +87,7 @@ static void gaps_and_their_rates_decay_independently(void **state)
     r.kit.def.name = "rail";
     kit_node(&r.kit, "slider", yk_v3(0, 0, 0), yk_q_identity());
     kit_body(&r.kit, 0, 2, 1, 1, 1);
-    kit_joint(&r.kit, YK_JOINT_PRISMATIC, "rail", YK_GROUND, yk_marker_default(), 0,
+    kit_joint(&r.kit, YK_JOINT_PRISMATIC, "rail", YK_GROUND_INDEX, yk_marker_default(), 0,
               yk_marker_default());
     use(&r, 4, beta);
     run_start(&r, h);

@@ -64,9 +64,10 @@ static void set_up(setting *s, yk_context *context, description kind, yk_joint_k
     s->attachments[1] = (yk_multibody_attachment_def){"rod.tip", 0, modal ? 1 : 4};
     int nodes = modal ? 1 : 0;
     s->joint = yk_joint_default();
-    s->joint.name = "root", s->joint.kind = joint, s->joint.bodies[1] = nodes;
+    s->joint.name = "root", s->joint.kind = joint, s->joint.bodies[1] = (yk_body_id){nodes};
     s->force = yk_force_default();
-    s->force.name = "load", s->force.kind = YK_FORCE_FORCE, s->force.bodies[1] = s->tip = nodes + 1;
+    s->force.name = "load", s->force.kind = YK_FORCE_FORCE,
+    s->force.bodies[1] = (yk_body_id){s->tip = nodes + 1};
     s->def.nodes = &s->node, s->def.node_count = nodes;
     s->def.flexibles = &s->flexible, s->def.flexible_count = 1;
     s->def.attachments = s->attachments, s->def.attachment_count = 2;
@@ -371,7 +372,7 @@ static void bad_attachments_are_refused(void **state)
     assert_non_null(strstr(yk_last_message(*state), "'rod' has no attachment 2"));
     s.attachments[1].attachment = 1, s.flexible.node = 1;
     assert_int_equal(yk_multibody_make(*state, &s.def, &s.model), YK_ERROR_ARGUMENT);
-    s.flexible.node = 0, s.joint.bodies[1] = 3;
+    s.flexible.node = 0, s.joint.bodies[1] = (yk_body_id){3};
     assert_int_equal(yk_multibody_make(*state, &s.def, &s.model), YK_ERROR_ARGUMENT);
     s.model = NULL;
     clean(&s);

@@ -83,7 +83,7 @@ static double amplitude_left(double rho_inf)
     r.kit.forces[0] = yk_force_default();
     r.kit.forces[0].name = "spring";
     r.kit.forces[0].kind = YK_FORCE_SPRING;
-    r.kit.forces[0].bodies[1] = 0;
+    r.kit.forces[0].bodies[1] = (yk_body_id){0};
     r.kit.forces[0].stiffness = stiffness, r.kit.forces[0].free_length = 1;
     r.kit.def.force_count = 1;
     set(&r, YK_MULTIBODY_FORMULATION_INDEX_3, rho_inf);

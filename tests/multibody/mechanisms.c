@@ -31,7 +31,7 @@ static double pendulum_period(double h)
     r.kit.def.gravity = yk_v3(0, -9.81, 0);
     int bob = kit_node(&r.kit, "bob", yk_v3(1, 0, 0), yk_q_identity());
     kit_body(&r.kit, bob, 1, 0, 0, 0);
-    kit_joint(&r.kit, YK_JOINT_REVOLUTE, "pin", YK_GROUND, yk_marker_default(), bob,
+    kit_joint(&r.kit, YK_JOINT_REVOLUTE, "pin", YK_GROUND_INDEX, yk_marker_default(), bob,
               yk_marker_at(-1, 0, 0));
     run_start(&r, h);
     /* Twice the time between the passages through the lowest point, by the sign of x. */

@@ -58,7 +58,7 @@ void kit_body(model_kit *kit, int node, double mass, double jx, double jy, doubl
     yk_multibody_body_def *body = &kit->bodies[kit->def.body_count++];
     *body = yk_multibody_body_default();
     body->name = kit->nodes[node].name;
-    body->node = node;
+    body->node = (yk_body_id){node};
     body->mass = mass;
     body->inertia = yk_m3_diagonal(jx, jy, jz);
 }
@@ -70,8 +70,8 @@ int kit_joint(model_kit *kit, yk_joint_kind kind, const char *name, int a, yk_ma
     kit->joints[i] = yk_joint_default();
     kit->joints[i].name = keep(kit, name);
     kit->joints[i].kind = kind;
-    kit->joints[i].bodies[0] = a;
-    kit->joints[i].bodies[1] = b;
+    kit->joints[i].bodies[0] = (yk_body_id){a};
+    kit->joints[i].bodies[1] = (yk_body_id){b};
     kit->joints[i].markers[0] = at_a;
     kit->joints[i].markers[1] = at_b;
     return i;
@@ -103,7 +103,7 @@ void kit_chain(model_kit *kit, int links, yk_joint_kind kind)
                  mass * length * length / 12);
         snprintf(name, sizeof name, "pin%d", i + 1);
         yk_marker end = i ? yk_marker_at(0.5 * length, 0, 0) : yk_marker_default();
-        kit_joint(kit, kind, name, i ? i - 1 : YK_GROUND, end, i,
+        kit_joint(kit, kind, name, i ? i - 1 : YK_GROUND_INDEX, end, i,
                   yk_marker_at(-0.5 * length, 0, 0));
     }
 }
@@ -127,7 +127,7 @@ void kit_slider_crank(model_kit *kit)
     kit->nodes[crank].angular_velocity = yk_v3(6, 0, 0);
     kit->nodes[crank].keep_initial_pose = true;
     yk_quat about_x = kit_axis(x);
-    kit_joint(kit, YK_JOINT_REVOLUTE, "bearing", YK_GROUND, kit_marker(a, about_x), crank,
+    kit_joint(kit, YK_JOINT_REVOLUTE, "bearing", YK_GROUND_INDEX, kit_marker(a, about_x), crank,
               kit_marker(yk_v3(0, 0, -0.04), about_x));
     kit_joint(kit, YK_JOINT_SPHERICAL, "ball", crank, yk_marker_at(0, 0, 0.04), rod,
               yk_marker_at(-0.15, 0, 0));
@@ -136,8 +136,8 @@ void kit_slider_crank(model_kit *kit)
      */
     kit_joint(kit, YK_JOINT_UNIVERSAL, "cross", slider, yk_marker_default(), rod,
               yk_marker_at(0.15, 0, 0));
-    kit_joint(kit, YK_JOINT_PRISMATIC, "guide", YK_GROUND, kit_marker(yk_v3(0, 0, 0), about_x),
-              slider, kit_marker(yk_v3(0, 0, 0), about_x));
+    kit_joint(kit, YK_JOINT_PRISMATIC, "guide", YK_GROUND_INDEX,
+              kit_marker(yk_v3(0, 0, 0), about_x), slider, kit_marker(yk_v3(0, 0, 0), about_x));
 }
 
 static yk_status steel_rod(yk_context *context, bool modal, yk_flexible **body)
@@ -172,7 +172,7 @@ yk_status kit_flexible_slider_crank(model_kit *kit, yk_context *context, bool mo
     kit->nodes[2].position = yk_v3(0, 0.1, 0.2);
     kit->def.node_count = modal ? 3 : 2;
     kit->bodies[1] = kit->bodies[2];
-    kit->bodies[1].node = 1;
+    kit->bodies[1].node = (yk_body_id){1};
     kit->def.body_count = 2;
     kit->flexible = yk_multibody_flexible_default();
     kit->flexible.name = "rod", kit->flexible.body = body, kit->flexible.node = 2;
@@ -190,10 +190,10 @@ yk_status kit_flexible_slider_crank(model_kit *kit, yk_context *context, bool mo
     for (int j = 1; j < 4; j++) /* ball, cross, guide */
         for (int side = 0; side < 2; side++) {
             yk_joint_def *joint = &kit->joints[j];
-            if (joint->bodies[side] == 2) {
-                joint->bodies[side] = 1;
-            } else if (joint->bodies[side] == 1) {
-                joint->bodies[side] = kit->def.node_count + (j == 1 ? 0 : 1);
+            if (joint->bodies[side].index == 2) {
+                joint->bodies[side] = (yk_body_id){1};
+            } else if (joint->bodies[side].index == 1) {
+                joint->bodies[side] = (yk_body_id){kit->def.node_count + (j == 1 ? 0 : 1)};
                 joint->markers[side].offset = yk_v3(0, 0, 0);
             }
         }
@@ -212,7 +212,7 @@ void kit_double_pendulum(model_kit *kit)
         kit->nodes[i].angular_velocity = yk_v3(0, 0, 0.5);
         kit->nodes[i].velocity = yk_v3(0, 0.5 * (i + 0.5) * length, 0);
     }
-    kit_joint(kit, YK_JOINT_REVOLUTE, "top", YK_GROUND, yk_marker_default(), 0,
+    kit_joint(kit, YK_JOINT_REVOLUTE, "top", YK_GROUND_INDEX, yk_marker_default(), 0,
               yk_marker_at(-0.5 * length, 0, 0));
     kit_joint(kit, YK_JOINT_REVOLUTE, "elbow", 0, yk_marker_at(0.5 * length, 0, 0), 1,
               yk_marker_at(-0.5 * length, 0, 0));
@@ -286,7 +286,7 @@ void kit_andrews(model_kit *kit)
     kit->forces[0] = yk_force_default();
     kit->forces[0].name = "spring";
     kit->forces[0].kind = YK_FORCE_SPRING;
-    kit->forces[0].bodies[1] = 2;
+    kit->forces[0].bodies[1] = (yk_body_id){2};
     kit->forces[0].markers[0] = yk_marker_at(xc, yc, 0);
     kit->forces[0].markers[1].offset =
         yk_q_rotate_back(kit->nodes[2].orientation, yk_v3_sub(spring, kit->nodes[2].position));
@@ -295,7 +295,7 @@ void kit_andrews(model_kit *kit)
     kit->forces[1] = yk_force_default();
     kit->forces[1].name = "motor";
     kit->forces[1].kind = YK_FORCE_TORQUE;
-    kit->forces[1].bodies[1] = 0;
+    kit->forces[1].bodies[1] = (yk_body_id){0};
     kit->forces[1].vector = yk_v3(0, 0, 0.033);
     kit->def.force_count = 2;
 }
@@ -324,7 +324,7 @@ void kit_four_bars(model_kit *kit, int loops)
         kit->nodes[node].velocity = yk_v3(0.5, 0, 0);
         kit->nodes[node].angular_velocity = yk_v3(0, 0, -1);
         snprintf(name, sizeof name, "A%d", i);
-        kit_joint(kit, YK_JOINT_REVOLUTE, name, YK_GROUND, yk_marker_at(i, 0, 0), node,
+        kit_joint(kit, YK_JOINT_REVOLUTE, name, YK_GROUND_INDEX, yk_marker_at(i, 0, 0), node,
                   yk_marker_at(-0.5, 0, 0));
     }
     for (int i = 0; i < loops; i++) {
@@ -358,7 +358,7 @@ void kit_separate_four_bars(model_kit *kit, int loops)
         }
         for (int k = 0; k < 2; k++) {
             snprintf(name, sizeof name, "A%d-%d", i, k);
-            kit_joint(kit, YK_JOINT_REVOLUTE, name, YK_GROUND, yk_marker_at(2 * i + k, 0, 0),
+            kit_joint(kit, YK_JOINT_REVOLUTE, name, YK_GROUND_INDEX, yk_marker_at(2 * i + k, 0, 0),
                       node[k], yk_marker_at(-0.5, 0, 0));
             snprintf(name, sizeof name, "B%d-%d", i, k);
             kit_joint(kit, YK_JOINT_REVOLUTE, name, node[k], yk_marker_at(0.5, 0, 0), node[2],
@@ -372,7 +372,7 @@ void kit_hanging_four_bars(model_kit *kit, int loops)
     kit_open(kit, 8 * loops + 8);
     kit->def.name = "hanging-four-bars";
     kit->def.gravity = yk_v3(0, -9.81, 0);
-    int above = YK_GROUND;
+    int above = YK_GROUND_INDEX;
     for (int i = 0; i < loops; i++) {
         char name[24];
         int node[3];
@@ -382,7 +382,7 @@ void kit_hanging_four_bars(model_kit *kit, int loops)
             node[k] = bar(kit, name, from, yk_v3_add(from, yk_v3(k == 2, -(k != 2), 0)));
         }
         for (int k = 0; k < 2; k++) {
-            double at = above == YK_GROUND ? k : k - 0.5;
+            double at = above == YK_GROUND_INDEX ? k : k - 0.5;
             snprintf(name, sizeof name, "A%d-%d", i, k);
             kit_joint(kit, YK_JOINT_REVOLUTE, name, above, yk_marker_at(at, 0, 0), node[k],
                       yk_marker_at(-0.5, 0, 0));
@@ -415,7 +415,7 @@ void kit_bricard(model_kit *kit)
     for (int i = 0; i < 6; i++) {
         char name[24];
         snprintf(name, sizeof name, "hinge%d", i + 1);
-        int a = i == 0 ? YK_GROUND : i - 1, b = i == 5 ? YK_GROUND : i;
+        int a = i == 0 ? YK_GROUND_INDEX : i - 1, b = i == 5 ? YK_GROUND_INDEX : i;
         yk_vec3 at_a = a < 0 ? hinge[i] : yk_v3_sub(hinge[i], kit->nodes[a].position);
         yk_vec3 at_b = b < 0 ? hinge[i] : yk_v3_sub(hinge[i], kit->nodes[b].position);
         kit_joint(kit, YK_JOINT_REVOLUTE, name, a, kit_marker(at_a, kit_axis(axis[i])), b,
@@ -444,7 +444,7 @@ void kit_top(model_kit *kit)
     kit_body(kit, 0, mass, transverse, transverse, axial);
     kit->nodes[0].angular_velocity = spin;
     kit->nodes[0].velocity = yk_v3_cross(spin, centre);
-    kit_joint(kit, YK_JOINT_SPHERICAL, "tip", YK_GROUND, yk_marker_default(), 0,
+    kit_joint(kit, YK_JOINT_SPHERICAL, "tip", YK_GROUND_INDEX, yk_marker_default(), 0,
               yk_marker_at(0, 0, -TOP_ARM));
 }
 

@@ -182,8 +182,8 @@ static void axial_load_softens_a_column(void **state)
         beam_model_def *m = beam_model_new();
         int first = beam_model_node(m, yk_v3(0, 0, 0), yk_q_identity());
         int last = beam_model_row(m, first, yk_v3(length, 0, 0), 8, &section);
-        beam_model_joint(m, YK_JOINT_REVOLUTE, YK_GROUND, first);
-        yk_joint_def *guide = beam_model_joint(m, YK_JOINT_IN_LINE, YK_GROUND, last);
+        beam_model_joint(m, YK_JOINT_REVOLUTE, YK_GROUND_INDEX, first);
+        yk_joint_def *guide = beam_model_joint(m, YK_JOINT_IN_LINE, YK_GROUND_INDEX, last);
         guide->markers[0].orientation = yk_so3_exp(yk_v3(0, YK_PI / 2, 0));
         beam_model_force(m, YK_FORCE_FORCE, last, yk_v3(-fraction[k] * euler, 0, 0));
         m->def.options.start_in_equilibrium = true;
@@ -211,7 +211,7 @@ static void pendulum_swings(void **state)
         int node = beam_model_node(m, yk_v3(0, 0, 0), yk_q_identity());
         beam_model_body(m, node, 2, yk_m3_diagonal(0.1, 0.1, 0.1))->center_of_mass =
             yk_v3(0, up ? 0.5 : -0.5, 0);
-        beam_model_joint(m, YK_JOINT_REVOLUTE, YK_GROUND, node);
+        beam_model_joint(m, YK_JOINT_REVOLUTE, YK_GROUND_INDEX, node);
         yk_multibody *model = beam_model_create(*state, m);
         beam_model_start(*state, model, 1e-3);
         yk_modes *modes = find_modes(*state, model, 1);
@@ -230,7 +230,8 @@ static void pendulum_swings_by_its_reaction(void **state)
     m->def.gravity = yk_v3(0, -9.81, 0);
     int node = beam_model_node(m, yk_v3(0, -0.5, 0), yk_q_identity());
     beam_model_body(m, node, 2, yk_m3_diagonal(0.1, 0.1, 0.1));
-    beam_model_joint(m, YK_JOINT_REVOLUTE, YK_GROUND, node)->markers[1].offset = yk_v3(0, 0.5, 0);
+    beam_model_joint(m, YK_JOINT_REVOLUTE, YK_GROUND_INDEX, node)->markers[1].offset =
+        yk_v3(0, 0.5, 0);
     yk_multibody *model = beam_model_create(*state, m);
     beam_model_start(*state, model, 1e-3);
     yk_modes *modes = find_modes(*state, model, 1);
@@ -245,7 +246,7 @@ static void damper_gives_the_damping_ratio(void **state)
     beam_model_def *m = beam_model_new();
     int node = beam_model_node(m, yk_v3(1, 0, 0), yk_q_identity());
     beam_model_body(m, node, 4, yk_m3_diagonal(0.1, 0.1, 0.1));
-    yk_joint_def *guide = beam_model_joint(m, YK_JOINT_PRISMATIC, YK_GROUND, node);
+    yk_joint_def *guide = beam_model_joint(m, YK_JOINT_PRISMATIC, YK_GROUND_INDEX, node);
     guide->markers[0].orientation = guide->markers[1].orientation =
         yk_so3_exp(yk_v3(0, YK_PI / 2, 0));
     yk_force_def *spring = beam_model_force(m, YK_FORCE_SPRING, node, yk_v3(0, 0, 0));
@@ -277,7 +278,7 @@ static void spin_holds_a_top_upright(void **state)
         m->nodes[node].angular_velocity = yk_v3(0, 0, n);
         beam_model_body(m, node, mass, yk_m3_diagonal(across, across, axial))->center_of_mass =
             yk_v3(0, 0, l - high);
-        beam_model_joint(m, YK_JOINT_SPHERICAL, YK_GROUND, node)->markers[1].offset =
+        beam_model_joint(m, YK_JOINT_SPHERICAL, YK_GROUND_INDEX, node)->markers[1].offset =
             yk_v3(0, 0, -high);
         yk_multibody *model = beam_model_create(*state, m);
         beam_model_start(*state, model, 1e-3);

@@ -18,7 +18,7 @@ static void slim_rod(run *r, yk_multibody_integrator integrator)
     int rod = kit_node(&r->kit, "rod", yk_v3(0, 0, 0), rotated);
     kit_body(&r->kit, rod, 5.65, 2.5e-3, 0.47, 0.47);
     r->kit.bodies[0].center_of_mass = yk_v3(0.5, 0, 0);
-    kit_joint(&r->kit, YK_JOINT_SPHERICAL, "ball", YK_GROUND,
+    kit_joint(&r->kit, YK_JOINT_SPHERICAL, "ball", YK_GROUND_INDEX,
               kit_marker(yk_q_rotate(rotated, yk_v3(1, 0, 0)), yk_q_identity()), rod,
               yk_marker_at(1, 0, 0));
 }

@@ -24,7 +24,7 @@ static void join(run *r, yk_joint_kind kind, const char *name, int a, int b, yk_
     yk_marker marker[2];
     for (int side = 0; side < 2; side++) {
         yk_vec3 origin = {0, 0, 0};
-        if (body[side] != YK_GROUND)
+        if (body[side] != YK_GROUND_INDEX)
             origin = r->kit.nodes[body[side]].position;
         yk_vec3 offset = yk_v3_sub(yk_q_rotate(model, at), origin);
         marker[side] = kit_marker(offset, yk_q_mul(model, turn));
@@ -52,11 +52,11 @@ static void shaft(run *r, yk_quat model, bool redundant)
     static const char *const names[3] = {"left", "middle", "right"};
     for (int i = 0; i < 3; i++)
         part[i] = add_body(r, names[i], yk_v3(i == 1 ? 0.1 : 0, 0, 0.25 + 0.5 * i), model, 1, 0.02);
-    join(r, YK_JOINT_REVOLUTE, "bearing", YK_GROUND, part[0], yk_v3(0, 0, 0), model, along);
+    join(r, YK_JOINT_REVOLUTE, "bearing", YK_GROUND_INDEX, part[0], yk_v3(0, 0, 0), model, along);
     join(r, YK_JOINT_FIXED, "flange", part[0], part[1], yk_v3(0, 0, 0.5), model, along);
     join(r, YK_JOINT_FIXED, "coupling", part[1], part[2], yk_v3(0, 0, 1), model, along);
     if (redundant)
-        join(r, YK_JOINT_REVOLUTE, "end", YK_GROUND, part[2], yk_v3(0, 0, 1.5), model, along);
+        join(r, YK_JOINT_REVOLUTE, "end", YK_GROUND_INDEX, part[2], yk_v3(0, 0, 1.5), model, along);
 }
 
 /* A door leaf on two coaxial hinges, or on one. */
@@ -66,9 +66,9 @@ static void door(run *r, yk_quat model, bool redundant)
     kit_open(&r->kit, 8);
     r->kit.def.gravity = yk_v3(3, -5, 2);
     int leaf = add_body(r, "leaf", yk_v3(0.4, 0.2, 0), model, 10, 0.6);
-    join(r, YK_JOINT_REVOLUTE, "low", YK_GROUND, leaf, yk_v3(0, 0, -0.8), model, along);
+    join(r, YK_JOINT_REVOLUTE, "low", YK_GROUND_INDEX, leaf, yk_v3(0, 0, -0.8), model, along);
     if (redundant)
-        join(r, YK_JOINT_REVOLUTE, "high", YK_GROUND, leaf, yk_v3(0, 0, 0.8), model, along);
+        join(r, YK_JOINT_REVOLUTE, "high", YK_GROUND_INDEX, leaf, yk_v3(0, 0, 0.8), model, along);
 }
 
 /* A planar four-bar in the plane x y of the model. Without redundancy one pin is a ball joint and
@@ -81,11 +81,11 @@ static void four_bar(run *r, yk_quat model, bool redundant)
     int crank = add_body(r, "crank", yk_v3(0, 0.25, 0), model, 1, 0.02);
     int rod = add_body(r, "coupler", yk_v3(0.5, 0.6, 0), model, 1, 0.09);
     int rocker = add_body(r, "rocker", yk_v3(1.1, 0.35, 0), model, 1, 0.03);
-    join(r, YK_JOINT_REVOLUTE, "A", YK_GROUND, crank, yk_v3(0, 0, 0), model, along);
+    join(r, YK_JOINT_REVOLUTE, "A", YK_GROUND_INDEX, crank, yk_v3(0, 0, 0), model, along);
     join(r, YK_JOINT_REVOLUTE, "B", crank, rod, yk_v3(0, 0.5, 0), model, along);
     join(r, redundant ? YK_JOINT_REVOLUTE : YK_JOINT_SPHERICAL, "C", rod, rocker, yk_v3(1, 0.7, 0),
          model, along);
-    join(r, redundant ? YK_JOINT_REVOLUTE : YK_JOINT_CYLINDRICAL, "D", YK_GROUND, rocker,
+    join(r, redundant ? YK_JOINT_REVOLUTE : YK_JOINT_CYLINDRICAL, "D", YK_GROUND_INDEX, rocker,
          yk_v3(1.2, 0, 0), model, along);
 }
 
@@ -97,7 +97,7 @@ static void fixed_twice(run *r, yk_quat model, bool redundant)
     r->kit.def.gravity = yk_v3(1, -9.81, 2);
     int a = add_body(r, "a", yk_v3(0.5, 0.1, 0), model, 1, 0.05);
     int b = add_body(r, "b", yk_v3(0.5, -0.2, 0.1), model, 2, 0.08);
-    join(r, YK_JOINT_REVOLUTE, "pin", YK_GROUND, a, yk_v3(0, 0, 0), model, along);
+    join(r, YK_JOINT_REVOLUTE, "pin", YK_GROUND_INDEX, a, yk_v3(0, 0, 0), model, along);
     join(r, YK_JOINT_FIXED, "near", a, b, yk_v3(0.2, 0, 0), model, along);
     if (redundant)
         join(r, YK_JOINT_FIXED, "far", a, b, yk_v3(0.8, 0, 0), model, along);
@@ -230,11 +230,11 @@ static void equations_that_depend_in_one_position_are_kept(void **state)
         int crank = add_body(&r, "crank", yk_v3(0.5, 0, 0), along, 1, 0.02);
         int rod = add_body(&r, "coupler", yk_v3(1.5, 0, 0), along, 1, 0.09);
         int rocker = add_body(&r, "rocker", yk_v3(1.5, 0, 0), along, 1, 0.02);
-        join(&r, YK_JOINT_REVOLUTE, "A", YK_GROUND, crank, yk_v3(0, 0, 0), along, along);
+        join(&r, YK_JOINT_REVOLUTE, "A", YK_GROUND_INDEX, crank, yk_v3(0, 0, 0), along, along);
         join(&r, YK_JOINT_REVOLUTE, "B", crank, rod, yk_v3(1, 0, 0), along, along);
         join(&r, pins ? YK_JOINT_REVOLUTE : YK_JOINT_SPHERICAL, "C", rod, rocker, yk_v3(2, 0, 0),
              along, along);
-        join(&r, pins ? YK_JOINT_REVOLUTE : YK_JOINT_CYLINDRICAL, "D", YK_GROUND, rocker,
+        join(&r, pins ? YK_JOINT_REVOLUTE : YK_JOINT_CYLINDRICAL, "D", YK_GROUND_INDEX, rocker,
              yk_v3(1, 0, 0), along, along);
         double rate = 2;
         const int turning[2] = {crank, rocker};

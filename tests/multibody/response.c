@@ -15,13 +15,13 @@ static void add_ports(model_kit *kit, int marker_node, yk_vec3 offset, int node,
     yk_port_def tip = yk_port_default(), actuator = yk_port_default();
     tip.name = "tip";
     tip.kind = YK_PORT_MARKER;
-    tip.bodies[0] = marker_node;
+    tip.bodies[0] = (yk_body_id){marker_node};
     tip.markers[0].offset = offset;
     actuator.name = "actuator";
     actuator.kind = YK_PORT_SCALAR;
     actuator.bodies[0] = YK_GROUND;
     actuator.markers[0].offset = ground;
-    actuator.bodies[1] = node;
+    actuator.bodies[1] = (yk_body_id){node};
     actuator.markers[1].offset = yk_v3(0.05, 0.02, 0.01);
     kit->ports[0] = tip;
     kit->ports[1] = actuator;

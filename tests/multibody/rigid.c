@@ -72,7 +72,7 @@ static void prediction_is_exact_for_unequal_steps(void **state)
     r.kit.nodes[0].angular_velocity = yk_v3(0, 0, 4);
     r.kit.ports[0] = yk_port_default();
     r.kit.ports[0].name = "centre";
-    r.kit.ports[0].bodies[0] = 0;
+    r.kit.ports[0].bodies[0] = (yk_body_id){0};
     r.kit.def.port_count = 1;
     run_create(&r);
 
@@ -178,13 +178,13 @@ static void governor(run *r)
                   sleeve, top);
     kit_joint(&r->kit, YK_JOINT_PRISMATIC, "sleeve guide", shaft, yk_marker_default(), sleeve,
               yk_marker_default());
-    kit_joint(&r->kit, YK_JOINT_REVOLUTE, "bearing", YK_GROUND, yk_marker_default(), shaft,
+    kit_joint(&r->kit, YK_JOINT_REVOLUTE, "bearing", YK_GROUND_INDEX, yk_marker_default(), shaft,
               yk_marker_default());
     r->kit.forces[0] = yk_force_default();
     r->kit.forces[0].name = "spring";
     r->kit.forces[0].kind = YK_FORCE_SPRING;
-    r->kit.forces[0].bodies[0] = shaft;
-    r->kit.forces[0].bodies[1] = sleeve;
+    r->kit.forces[0].bodies[0] = (yk_body_id){shaft};
+    r->kit.forces[0].bodies[1] = (yk_body_id){sleeve};
     r->kit.forces[0].stiffness = 200;
     r->kit.forces[0].free_length = 0.4;
     r->kit.def.force_count = 1;
@@ -233,9 +233,9 @@ static double skate_error(double h)
     kit_node(&r.kit, "skate", yk_v3(0, 0, 0), yk_q_identity());
     kit_body(&r.kit, 0, 1.3, 0.1, 0.1, 0.2);
     r.kit.nodes[0].angular_velocity = yk_v3(0, 0, w);
-    kit_joint(&r.kit, YK_JOINT_PLANAR, "ice", YK_GROUND, yk_marker_default(), 0,
+    kit_joint(&r.kit, YK_JOINT_PLANAR, "ice", YK_GROUND_INDEX, yk_marker_default(), 0,
               yk_marker_default());
-    kit_joint(&r.kit, YK_JOINT_KNIFE_EDGE, "edge", YK_GROUND, yk_marker_default(), 0,
+    kit_joint(&r.kit, YK_JOINT_KNIFE_EDGE, "edge", YK_GROUND_INDEX, yk_marker_default(), 0,
               yk_marker_default());
     run_start(&r, h);
     run_to(&r, end);
@@ -270,7 +270,7 @@ static void wheel(run *r, yk_vec3 lean, double speed)
     r->kit.nodes[0].velocity = yk_v3(speed, 0, 0);
     r->kit.nodes[0].angular_velocity = yk_q_rotate(orientation, yk_v3(0, 0, speed / radius));
     r->kit.nodes[0].keep_initial_pose = true;
-    int road = kit_joint(&r->kit, YK_JOINT_ROLLING, "road", YK_GROUND, yk_marker_default(), 0,
+    int road = kit_joint(&r->kit, YK_JOINT_ROLLING, "road", YK_GROUND_INDEX, yk_marker_default(), 0,
                          yk_marker_default());
     r->kit.joints[road].length = radius;
 }
@@ -339,11 +339,11 @@ static void driven_arm(bool by_angle)
     r.kit.def.gravity = yk_v3(0, -9.81, 0);
     kit_node(&r.kit, "arm", yk_v3(arm, 0, 0), yk_q_identity());
     kit_body(&r.kit, 0, mass, 1e-3, 1e-3, 1e-3);
-    kit_joint(&r.kit, YK_JOINT_REVOLUTE, "hub", YK_GROUND, yk_marker_default(), 0,
+    kit_joint(&r.kit, YK_JOINT_REVOLUTE, "hub", YK_GROUND_INDEX, yk_marker_default(), 0,
               yk_marker_at(-arm, 0, 0));
     int motor =
         kit_joint(&r.kit, by_angle ? YK_JOINT_DRIVEN_ROTATION : YK_JOINT_DRIVEN_ANGULAR_VELOCITY,
-                  "motor", YK_GROUND, yk_marker_default(), 0, yk_marker_at(-arm, 0, 0));
+                  "motor", YK_GROUND_INDEX, yk_marker_default(), 0, yk_marker_at(-arm, 0, 0));
     r.kit.joints[motor].drive = (yk_time_function){by_angle ? ramp : constant, &speed, NULL};
     run_start(&r, 2.5e-4);
     /* The start finds speed, centripetal acceleration and torque. */
@@ -393,8 +393,9 @@ static void carriage_is_shaken(void **state)
     kit_body(&r.kit, 0, 3, 1, 1, 1);
     yk_quat along_x = kit_axis(yk_v3(1, 0, 0));
     yk_marker rail = kit_marker(yk_v3(0, 0, 0), along_x);
-    kit_joint(&r.kit, YK_JOINT_PRISMATIC, "rail", YK_GROUND, rail, 0, rail);
-    int shaker = kit_joint(&r.kit, YK_JOINT_DRIVEN_TRANSLATION, "shaker", YK_GROUND, rail, 0, rail);
+    kit_joint(&r.kit, YK_JOINT_PRISMATIC, "rail", YK_GROUND_INDEX, rail, 0, rail);
+    int shaker =
+        kit_joint(&r.kit, YK_JOINT_DRIVEN_TRANSLATION, "shaker", YK_GROUND_INDEX, rail, 0, rail);
     r.kit.joints[shaker].drive = (yk_time_function){.evaluate = sine};
     run_start(&r, 1e-3);
     assert_near(run_motion(&r, 0).velocity.x, 0.5, 1e-9);
@@ -424,7 +425,7 @@ static void forces_may_depend_on_the_model(void **state)
     r.kit.forces[0] = yk_force_default();
     r.kit.forces[0].name = "controller";
     r.kit.forces[0].kind = YK_FORCE_FORCE;
-    r.kit.forces[0].bodies[1] = 0;
+    r.kit.forces[0].bodies[1] = (yk_body_id){0};
     r.kit.forces[0].vector = yk_v3(1, 0, 0);
     r.kit.forces[0].feedback = (yk_feedback){follow, NULL, inputs, 1};
     r.kit.def.force_count = 1;
@@ -469,7 +470,7 @@ static void mass_settles_on_its_spring(void **state)
     r.kit.forces[0] = yk_force_default();
     r.kit.forces[0].name = "spring";
     r.kit.forces[0].kind = YK_FORCE_BUSHING;
-    r.kit.forces[0].bodies[1] = 0;
+    r.kit.forces[0].bodies[1] = (yk_body_id){0};
     for (int i = 0; i < 6; i++)
         r.kit.forces[0].bushing_stiffness[i][i] = 50;
     r.kit.def.force_count = 1;
@@ -583,11 +584,11 @@ static yk_multibody *half_pendulum(yk_context *context, model_kit *kit, int half
     kit->nodes[0].angular_velocity = yk_v3(0, 0, 0.5);
     kit->nodes[0].velocity = yk_v3(0, 0.5 * (half + 0.5) * length, 0);
     if (!half)
-        kit_joint(kit, YK_JOINT_REVOLUTE, "top", YK_GROUND, yk_marker_default(), 0,
+        kit_joint(kit, YK_JOINT_REVOLUTE, "top", YK_GROUND_INDEX, yk_marker_default(), 0,
                   yk_marker_at(-0.5 * length, 0, 0));
     kit->ports[0] = yk_port_default();
     kit->ports[0].name = "elbow";
-    kit->ports[0].bodies[0] = 0;
+    kit->ports[0].bodies[0] = (yk_body_id){0};
     kit->ports[0].markers[0] = yk_marker_at(half ? -0.5 * length : 0.5 * length, 0, 0);
     kit->def.port_count = 1;
     yk_multibody *model;
@@ -665,7 +666,7 @@ static void gaps_are_measured_by_the_size_of_the_model(void **state)
         kit_node(&r.kit, "rod", yk_v3(0, 0, 0), yk_q_identity());
         kit_body(&r.kit, 0, 1, 1, 1, 1);
         for (int side = -1; side <= 1; side += 2)
-            kit_joint(&r.kit, YK_JOINT_SPHERICAL, side < 0 ? "left" : "right", YK_GROUND,
+            kit_joint(&r.kit, YK_JOINT_SPHERICAL, side < 0 ? "left" : "right", YK_GROUND_INDEX,
                       yk_marker_at(side * (half + 1e-5), 0, 0), 0, yk_marker_at(side * half, 0, 0));
         r.kit.def.options.assembly_tolerance = 1e-6;
         run_create(&r);
@@ -697,13 +698,13 @@ static void locked_mechanism_is_reported(void **state)
     for (int i = 0; i < 3; i++)
         kit_body(&r.kit, i, 1, 0.01, 0.01, 0.01);
     yk_quat along_x = kit_axis(yk_v3(1, 0, 0));
-    kit_joint(&r.kit, YK_JOINT_REVOLUTE, "base", YK_GROUND, yk_marker_default(), 0,
+    kit_joint(&r.kit, YK_JOINT_REVOLUTE, "base", YK_GROUND_INDEX, yk_marker_default(), 0,
               yk_marker_at(-0.2, 0, 0));
     kit_joint(&r.kit, YK_JOINT_REVOLUTE, "knee", 0, yk_marker_at(0.2, 0, 0), 2,
               yk_marker_at(-0.2, 0, 0));
     kit_joint(&r.kit, YK_JOINT_SPHERICAL, "end", 2, yk_marker_at(0.2, 0, 0), 1,
               yk_marker_default());
-    int pull = kit_joint(&r.kit, YK_JOINT_DRIVEN_VELOCITY, "pull", YK_GROUND,
+    int pull = kit_joint(&r.kit, YK_JOINT_DRIVEN_VELOCITY, "pull", YK_GROUND_INDEX,
                          kit_marker(yk_v3(0, 0, 0), along_x), 1, yk_marker_default());
     r.kit.joints[pull].drive = (yk_time_function){.evaluate = constant, .user = &speed};
     run_start(&r, 1e-3);
@@ -755,12 +756,12 @@ static void bad_definitions_are_refused_by_name(void **state)
     assert_int_equal(yk_multibody_make(context, kit_def(&kit), &model), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "rod"));
     kit.bodies[1].mass = 1;
-    kit.joints[2].bodies[1] = 17;
+    kit.joints[2].bodies[1] = (yk_body_id){17};
     assert_int_equal(yk_multibody_make(context, kit_def(&kit), &model), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "cross"));
     kit.joints[2].bodies[1] = kit.joints[2].bodies[0];
     assert_int_equal(yk_multibody_make(context, kit_def(&kit), &model), YK_ERROR_ARGUMENT);
-    kit.joints[2].bodies[1] = 1;
+    kit.joints[2].bodies[1] = (yk_body_id){1};
     kit.bodies[0].inertia.m[0][0] = -1;
     assert_int_equal(yk_multibody_make(context, kit_def(&kit), &model), YK_ERROR_ARGUMENT);
     assert_non_null(strstr(yk_last_message(context), "crank"));

@@ -70,7 +70,7 @@ static void pendulum(run *r)
     r->kit.def.gravity = yk_v3(0, -9.81, 0);
     kit_node(&r->kit, "bob", yk_v3(0.7, 0, 0), yk_q_identity());
     kit_body(&r->kit, 0, 2, 0.01, 0.05, 0.06);
-    kit_joint(&r->kit, YK_JOINT_REVOLUTE, "pin", YK_GROUND, yk_marker_default(), 0,
+    kit_joint(&r->kit, YK_JOINT_REVOLUTE, "pin", YK_GROUND_INDEX, yk_marker_default(), 0,
               yk_marker_at(-0.7, 0, 0));
 }
 
@@ -191,7 +191,7 @@ static void cubic_inputs_enter_the_stages(void **state)
     kit_body(&r.kit, 0, 2, 1, 1, 1);
     r.kit.ports[0] = yk_port_default();
     r.kit.ports[0].name = "end";
-    r.kit.ports[0].bodies[0] = 0;
+    r.kit.ports[0].bodies[0] = (yk_body_id){0};
     r.kit.def.port_count = 1;
     set_tolerances(&r, 1e-12);
     run_create(&r);
@@ -230,8 +230,8 @@ static void drives_are_followed(void **state)
     (void)state;
     run r;
     pendulum(&r);
-    int drive = kit_joint(&r.kit, YK_JOINT_DRIVEN_ROTATION, "motor", YK_GROUND, yk_marker_default(),
-                          0, yk_marker_at(-0.7, 0, 0));
+    int drive = kit_joint(&r.kit, YK_JOINT_DRIVEN_ROTATION, "motor", YK_GROUND_INDEX,
+                          yk_marker_default(), 0, yk_marker_at(-0.7, 0, 0));
     r.kit.joints[drive].drive.evaluate = swing;
     set_tolerances(&r, 1e-12);
     run_start(&r, 0.02);

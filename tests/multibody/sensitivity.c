@@ -24,11 +24,11 @@ static void mechanism(run *r)
     for (int i = 0; i < PORTS; i++)
         r->kit.ports[i] = yk_port_default();
     r->kit.ports[0].name = "rod";
-    r->kit.ports[0].bodies[0] = 1;
+    r->kit.ports[0].bodies[0] = (yk_body_id){1};
     r->kit.ports[0].markers[0] = yk_marker_at(0.05, 0.02, -0.03);
     r->kit.ports[1].name = "actuator";
     r->kit.ports[1].kind = YK_PORT_SCALAR;
-    r->kit.ports[1].bodies[0] = 0, r->kit.ports[1].bodies[1] = 2;
+    r->kit.ports[1].bodies[0] = (yk_body_id){0}, r->kit.ports[1].bodies[1] = (yk_body_id){2};
     r->kit.ports[1].markers[0] = yk_marker_at(0, 0.01, 0.04);
     r->kit.def.port_count = PORTS;
     r->kit.def.options.newton_relative_tolerance = 1e-10;

@@ -76,7 +76,7 @@ static void test_excluded_bodies(void **state)
         add_ball(&s, 0.1, yk_v3(3, 0, 0.1), rough(0));
         int a = add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(0, 0, 0.1), 8, rough(0));
         int b = add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(0.15, 0, 0.1), 8, rough(0));
-        yk_exclusion_def exclusion = {{b, a}};
+        yk_exclusion_def exclusion = {{{b}, {a}}};
         if (excluded)
             assert_true(yk_world_add_exclusion(s.world, &exclusion) >= 0);
 
@@ -96,10 +96,11 @@ static void test_excluded_bodies(void **state)
     yk_nonsmooth_def def = scene_default();
     scene s = scene_make(&def);
     int ball = add_ball(&s, 0.1, yk_v3(0, 0, 0.1), rough(0));
-    assert_int_equal(yk_world_add_exclusion(s.world, &(yk_exclusion_def){{ball, YK_GROUND}}),
+    assert_int_equal(yk_world_add_exclusion(s.world, &(yk_exclusion_def){{{ball}, YK_GROUND}}),
                      YK_NO_ID);
-    assert_int_equal(yk_world_add_exclusion(s.world, &(yk_exclusion_def){{ball, ball}}), YK_NO_ID);
-    assert_int_equal(yk_world_add_exclusion(s.world, &(yk_exclusion_def){{ball, 7}}), YK_NO_ID);
+    assert_int_equal(yk_world_add_exclusion(s.world, &(yk_exclusion_def){{{ball}, {ball}}}),
+                     YK_NO_ID);
+    assert_int_equal(yk_world_add_exclusion(s.world, &(yk_exclusion_def){{{ball}, {7}}}), YK_NO_ID);
     scene_end(&s);
 }
 

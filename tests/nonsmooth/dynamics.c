@@ -28,7 +28,7 @@ static scene mixed_heap(int threads, int count)
     body.name = "tray";
     int tray = yk_world_add_body(s.world, &body);
     yk_nonsmooth_shape_def cavity = yk_nonsmooth_shape_default();
-    cavity.body = tray;
+    cavity.body = (yk_body_id){tray};
     cavity.kind = YK_SOLID_BOX_CAVITY;
     cavity.size = yk_v3(0.4, 0.4, 2);
     cavity.position = yk_v3(0, 0, 2);
@@ -292,7 +292,7 @@ static void test_pendulum(void **state)
     yk_joint_def hinge = yk_joint_default();
     hinge.name = "hinge";
     hinge.kind = YK_JOINT_REVOLUTE;
-    hinge.bodies[1] = rod;
+    hinge.bodies[1] = (yk_body_id){rod};
     yk_quat along_y = {sqrt(0.5), -sqrt(0.5), 0, 0};
     hinge.markers[0].orientation = along_y;
     hinge.markers[1] = (yk_marker){yk_v3(-l, 0, 0), along_y};
@@ -330,7 +330,7 @@ static void test_distance(void **state)
     int ball = add_ball(&s, 0.1, yk_v3(0.6, 0, -0.8), rough(0));
     yk_joint_def rod = yk_joint_default();
     rod.kind = YK_JOINT_DISTANCE;
-    rod.bodies[1] = ball;
+    rod.bodies[1] = (yk_body_id){ball};
     rod.length = 1;
     assert_true(yk_world_add_joint(s.world, &rod) >= 0);
     double h = 1e-4;
@@ -397,7 +397,7 @@ static void test_motor(void **state)
     double rate = 7, h = 1e-3;
     yk_joint_def joint = yk_joint_default();
     joint.kind = YK_JOINT_REVOLUTE;
-    joint.bodies[1] = wheel;
+    joint.bodies[1] = (yk_body_id){wheel};
     assert_true(yk_world_add_joint(s.world, &joint) >= 0);
     joint.kind = YK_JOINT_DRIVEN_ANGULAR_VELOCITY;
     joint.drive = (yk_time_function){.evaluate = steady_spin, .user = &rate};
@@ -437,7 +437,7 @@ static void test_drive_leaves_the_error_of_one_step(void **state)
         int ball = add_ball(&s, 0.1, yk_v3(0, 0, 1), rough(0));
         yk_joint_def joint = yk_joint_default();
         joint.kind = kinds[k];
-        joint.bodies[1] = ball;
+        joint.bodies[1] = (yk_body_id){ball};
         joint.drive = (yk_time_function){.evaluate = parabola};
         assert_true(yk_world_add_joint(s.world, &joint) >= 0);
         start(&s, h);
@@ -504,14 +504,14 @@ static double slip_of_log(double press)
         int jaw = add_box(&s, yk_v3(0.02, 0.3, 0.1), yk_v3(side * (r + 0.02), 0, 1), 1, rough(mu));
         yk_joint_def slide = yk_joint_default();
         slide.kind = YK_JOINT_PRISMATIC;
-        slide.bodies[1] = jaw;
+        slide.bodies[1] = (yk_body_id){jaw};
         yk_quat along_x = {sqrt(0.5), 0, sqrt(0.5), 0};
         slide.markers[0] = (yk_marker){yk_v3(0, 0, 1), along_x};
         slide.markers[1] = (yk_marker){yk_v3(-side * (r + 0.02), 0, 0), along_x};
         assert_true(yk_world_add_joint(s.world, &slide) >= 0);
         yk_force_def force = yk_force_default();
         force.vector = yk_v3(-side * press * m * SCENE_G / (2 * mu), 0, 0);
-        force.bodies[1] = jaw;
+        force.bodies[1] = (yk_body_id){jaw};
         assert_true(yk_world_add_force(s.world, &force) >= 0);
     }
     start(&s, 1e-3);
@@ -590,7 +590,7 @@ static void test_drum(void **state)
     body.fixed = true;
     int drum = yk_world_add_body(s.world, &body);
     yk_nonsmooth_shape_def cavity = yk_nonsmooth_shape_default();
-    cavity.body = drum;
+    cavity.body = (yk_body_id){drum};
     cavity.kind = YK_SOLID_CYLINDER_CAVITY;
     cavity.size = yk_v3(0.1, 0.1, 0.02);
     cavity.material = rough(0.6);

@@ -502,7 +502,7 @@ static void test_bad_input_is_refused(void **state)
     add_emitter(&s, &def);
     yk_joint_def joint = yk_joint_default();
     joint.bodies[0] = YK_GROUND;
-    joint.bodies[1] = 3;
+    joint.bodies[1] = (yk_body_id){3};
     assert_true(yk_world_add_joint(s.world, &joint) >= 0);
     assert_true(yk_nonsmooth_start(s.world, 0, H) < 0);
     assert_non_null(strstr(yk_last_message(s.context), "comes and goes"));

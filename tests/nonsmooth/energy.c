@@ -52,7 +52,7 @@ enum { SOLIDS = sizeof solids / sizeof *solids, FINITE = SOLIDS - 1, MESH = 5 };
 static void add(scene *s, int solid, int body, yk_quat orientation, yk_material material)
 {
     yk_nonsmooth_shape_def def = yk_nonsmooth_shape_default();
-    def.body = body;
+    def.body = (yk_body_id){body};
     def.kind = solids[solid].kind;
     def.size = solids[solid].size;
     def.orientation = orientation;
@@ -76,7 +76,7 @@ static double largest_rise(int moving, int fixed, int number, double h, yk_mater
     /* Every second pair is in line with the axes, every third slides. */
     yk_quat tilted = yk_so3_exp(random_vector(&seed, 2));
     bool finite = solids[fixed].kind != YK_SOLID_PLANE;
-    add(&s, fixed, YK_GROUND, number % 2 && finite ? tilted : yk_q_identity(), material);
+    add(&s, fixed, YK_GROUND_INDEX, number % 2 && finite ? tilted : yk_q_identity(), material);
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     body.inertia = yk_m3_diagonal(1.5e-3, 1.5e-3, 1.5e-3);
     body.position = yk_v3(0.02 * uniform(&seed), 0.02 * uniform(&seed), finite ? 0.17 : 0.09);
@@ -178,7 +178,7 @@ static void test_flat_faces_lie_still(void **state)
             body.position = yk_v3(0.013 * i, 0.007 * i, 0.045 + 0.09 * i);
             cubes[i] = yk_world_add_body(s.world, &body);
             yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
-            shape.body = cubes[i];
+            shape.body = (yk_body_id){cubes[i]};
             shape.kind = kinds[form];
             shape.material = rough(0);
             shape.points = corners;

@@ -284,7 +284,7 @@ static void test_painleve_rod(void **state)
         body.inertia = yk_m3_diagonal(m * l * l / 3, m * l * l / 3, m * l * l / 3);
         int rod = yk_world_add_body(s.world, &body);
         yk_nonsmooth_shape_def end = yk_nonsmooth_shape_default();
-        end.body = rod;
+        end.body = (yk_body_id){rod};
         /* Sliding towards the end that leans back pushes the rod into the floor. */
         end.position = yk_v3(l * cos(angle), 0, -l * sin(angle));
         end.size.x = tip;
@@ -298,7 +298,7 @@ static void test_painleve_rod(void **state)
             double rms, largest;
             yk_nonsmooth_violation(s.world, &rms, &largest);
             assert_true(largest < 1e-9);
-            yk_vec3 f = yk_nonsmooth_contact_force(s.world, rod, YK_GROUND);
+            yk_vec3 f = yk_nonsmooth_contact_force(s.world, rod, YK_GROUND_INDEX);
             assert_true(f.z >= 0);
             assert_true(fabs(f.x) <= mu * f.z * (1 + 1e-9));
         }
@@ -330,7 +330,7 @@ static void test_spring_on_rough_floor(void **state)
     spring.stiffness = k;
     spring.free_length = 10;
     spring.markers[0].offset = yk_v3(-10, 0, 0.01);
-    spring.bodies[1] = box;
+    spring.bodies[1] = (yk_body_id){box};
     assert_true(yk_world_add_force(s.world, &spring) >= 0);
     start(&s, h);
     double expected = x0, before = x0, speed = 0;
@@ -371,8 +371,8 @@ static void check_stack(int boxes, double top_mass)
     double above = 0;
     for (int i = boxes - 1; i >= 0; i--) {
         above += SCENE_G * (i == boxes - 1 ? top_mass : 1);
-        yk_vec3 f =
-            yk_nonsmooth_contact_force(s.world, numbers[i], i == 0 ? YK_GROUND : numbers[i - 1]);
+        yk_vec3 f = yk_nonsmooth_contact_force(s.world, numbers[i],
+                                               i == 0 ? YK_GROUND_INDEX : numbers[i - 1]);
         assert_relative(f.z, above, 1e-6);
         assert_near(f.x, 0, 1e-6 * above);
         assert_near(motion_of(&s, numbers[i]).position.z, 0.5 + i, 1e-7);
@@ -440,15 +440,15 @@ static void add_damped_joint(scene *s, yk_joint_kind kind, int a, int b, double 
 {
     yk_joint_def joint = yk_joint_default();
     joint.kind = kind;
-    joint.bodies[0] = a;
-    joint.bodies[1] = b;
+    joint.bodies[0] = (yk_body_id){a};
+    joint.bodies[1] = (yk_body_id){b};
     assert_true(yk_world_add_joint(s->world, &joint) >= 0);
 
     yk_force_def force = yk_force_default();
     bool slides = kind == YK_JOINT_PRISMATIC;
     force.kind = slides ? YK_FORCE_BUSHING : YK_FORCE_TORSION_SPRING;
-    force.bodies[0] = b;
-    force.bodies[1] = a;
+    force.bodies[0] = (yk_body_id){b};
+    force.bodies[1] = (yk_body_id){a};
     force.stiffness = stiffness;
     force.damping = damping;
     force.bushing_stiffness[2][2] = stiffness;
@@ -473,7 +473,7 @@ static void check_damper(yk_joint_kind kind, double stiffness, double damping)
     else
         body.angular_velocity = yk_v3(0, 0, 1);
     int link = yk_world_add_body(s.world, &body);
-    add_damped_joint(&s, kind, YK_GROUND, link, stiffness, damping);
+    add_damped_joint(&s, kind, YK_GROUND_INDEX, link, stiffness, damping);
     start(&s, h);
 
     yk_energy energy;
@@ -529,8 +529,8 @@ static void test_damper_between_links(void **state)
         } else {
             yk_force_def force = yk_force_default();
             force.kind = YK_FORCE_TORSION_SPRING;
-            force.bodies[0] = a;
-            force.bodies[1] = b;
+            force.bodies[0] = (yk_body_id){a};
+            force.bodies[1] = (yk_body_id){b};
             force.damping = c;
             assert_true(yk_world_add_force(s.world, &force) >= 0);
         }
@@ -566,7 +566,7 @@ static void test_damper_under_impact_laws(void **state)
     body.inertia = yk_m3_diagonal(inertia, inertia, inertia);
     body.angular_velocity = yk_v3(0, 0, 1);
     int link = yk_world_add_body(s.world, &body);
-    add_damped_joint(&s, YK_JOINT_REVOLUTE, YK_GROUND, link, 0, c);
+    add_damped_joint(&s, YK_JOINT_REVOLUTE, YK_GROUND_INDEX, link, 0, c);
     start(&s, h);
     set_velocity(&s, ball, yk_v3(0, 0, -1), yk_v3(0, 0, 0));
     run(&s, h, 3);

@@ -76,7 +76,7 @@ static void test_lever(void **state)
                               yk_q_identity(), mass, inertia, bouncing(e, 0));
         yk_joint_def hinge = yk_joint_default();
         hinge.kind = YK_JOINT_REVOLUTE;
-        hinge.bodies[1] = lever;
+        hinge.bodies[1] = (yk_body_id){lever};
         hinge.markers[1].offset = yk_v3(-half, 0, 0);
         int joint = yk_world_add_joint(s.world, &hinge);
         assert_true(joint >= 0);
@@ -160,7 +160,7 @@ static void test_wall_receives_the_impulse(void **state)
     body.fixed = true;
     int wall = yk_world_add_body(s.world, &body);
     yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
-    shape.body = wall;
+    shape.body = (yk_body_id){wall};
     shape.kind = YK_SOLID_BOX;
     shape.size = yk_v3(0.1, 0.5, 0.5);
     shape.material = bouncing(0.8, 0);

@@ -46,7 +46,7 @@ static scene collision_at(double x, yk_impact_law law)
     clump.inertia = yk_m3_diagonal(3e-3, 2e-3, 4e-3);
     bodies[5] = yk_world_add_body(s.world, &clump);
     yk_nonsmooth_shape_def sphere = yk_nonsmooth_shape_default();
-    sphere.body = bodies[5];
+    sphere.body = (yk_body_id){bodies[5]};
     sphere.size.x = 0.04;
     sphere.material = material;
     for (int i = -1; i <= 1; i += 2) {
@@ -419,7 +419,7 @@ static void test_what_does_not_repeat_is_refused(void **state)
     refuse(&s, "is not the same all along");
     s = scene_make(&def);
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
-    shape.body = yk_world_add_body(s.world, &body);
+    shape.body = (yk_body_id){yk_world_add_body(s.world, &body)};
     shape.kind = YK_SOLID_PLANE;
     add_ball(&s, 0.01, yk_v3(0, 0, 1), rough(0));
     assert_true(yk_world_add_shape(s.world, &shape) >= 0);

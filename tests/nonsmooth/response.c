@@ -38,7 +38,7 @@ static int add_moving_box(scene *s, yk_vec3 half, yk_vec3 position, double mass,
     body.inertia = yk_m3_scale(mass / 3, yk_m3_diagonal(y + z, x + z, x + y));
     int number = yk_world_add_body(s->world, &body);
     yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
-    shape.body = number;
+    shape.body = (yk_body_id){number};
     shape.kind = YK_SOLID_BOX;
     shape.size = half;
     shape.material = rough(friction);
@@ -140,20 +140,20 @@ static void build_slipping_ball(scene *s, yk_friction_model friction)
     body.mass = 4;
     body.inertia = yk_m3_diagonal(0.016, 0.016, 0.016);
     yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
-    shape.body = yk_world_add_body(s->world, &body);
+    shape.body = (yk_body_id){yk_world_add_body(s->world, &body)};
     shape.kind = YK_SOLID_SPHERE;
     shape.size = yk_v3(0.1, 0, 0);
     shape.material = rough(0.3);
     assert_true(yk_world_add_shape(s->world, &shape) >= 0);
-    add_port(s, "a", shape.body, yk_v3(0, 0, 0));
+    add_port(s, "a", shape.body.index, yk_v3(0, 0, 0));
 }
 
 static void hinge(scene *s, int a, int b, yk_vec3 at_a, yk_vec3 at_b)
 {
     yk_joint_def joint = yk_joint_default();
     joint.kind = YK_JOINT_REVOLUTE;
-    joint.bodies[0] = a;
-    joint.bodies[1] = b;
+    joint.bodies[0] = (yk_body_id){a};
+    joint.bodies[1] = (yk_body_id){b};
     joint.markers[0].offset = at_a;
     joint.markers[1].offset = at_b;
     joint.markers[0].orientation = joint.markers[1].orientation =
@@ -167,7 +167,7 @@ static void build_joints(scene *s, yk_friction_model friction)
     (void)friction;
     int upper = add_moving_box(s, yk_v3(0.5, 0.05, 0.05), yk_v3(0.5, 0, 2), 5, 0, yk_v3(0, 0, 0));
     int lower = add_moving_box(s, yk_v3(0.5, 0.05, 0.05), yk_v3(1.5, 0, 2), 3, 0, yk_v3(0, 0, 0));
-    hinge(s, YK_GROUND, upper, yk_v3(0, 0, 2), yk_v3(-0.5, 0, 0));
+    hinge(s, YK_GROUND_INDEX, upper, yk_v3(0, 0, 2), yk_v3(-0.5, 0, 0));
     hinge(s, upper, lower, yk_v3(0.5, 0, 0), yk_v3(-0.5, 0, 0));
     add_floor(s, rough(0.5));
     add_moving_box(s, yk_v3(0.1, 0.1, 0.1), yk_v3(5, 0, 0.1), 7, 0.5, yk_v3(0, 0, 0));
@@ -184,7 +184,7 @@ static void build_actuators(scene *s, yk_friction_model friction)
         add_moving_box(s, yk_v3(0.2, 0.1, 0.5), yk_v3(1.2, 0, 0.5), 30, 0.5, yk_v3(0, 0, 0));
     int upper = add_moving_box(s, yk_v3(0.4, 0.05, 0.05), yk_v3(0.5, 0, 0.9), 5, 0, yk_v3(0, 0, 0));
     hinge(s, upper, lower, yk_v3(0.5, 0, 0), yk_v3(-0.2, 0, 0.4));
-    int ends[2][2] = {{YK_GROUND, upper}, {upper, lower}};
+    yk_body_id ends[2][2] = {{YK_GROUND, {upper}}, {{upper}, {lower}}};
     yk_marker markers[2][2] = {{yk_marker_at(0, 0.1, 0.2), yk_marker_at(-0.3, 0, 0)},
                                {yk_marker_at(0.1, 0, 0), yk_marker_at(0.1, 0, 0.1)}};
     for (int i = 0; i < 2; i++)
@@ -208,11 +208,11 @@ static void leaning_bar(scene *s, double friction, double speed)
                         yk_m3_diagonal(0.02, 0.02, 0.02), rough(friction));
     yk_joint_def clamp = yk_joint_default();
     clamp.kind = YK_JOINT_FIXED;
-    clamp.bodies[0] = bar;
-    clamp.bodies[1] = tip;
+    clamp.bodies[0] = (yk_body_id){bar};
+    clamp.bodies[1] = (yk_body_id){tip};
     clamp.markers[0].offset = yk_v3(0.5, 0, 0);
     assert_true(yk_world_add_joint(s->world, &clamp) >= 0);
-    hinge(s, YK_GROUND, bar, yk_v3(0, 0, 0.3), yk_v3(-0.5, 0, 0));
+    hinge(s, YK_GROUND_INDEX, bar, yk_v3(0, 0, 0.3), yk_v3(-0.5, 0, 0));
     add_port(s, "a", bar, yk_v3(0.2, 0, 0));
     add_port(s, "b", block, yk_v3(-0.4, 0, 0));
 }
@@ -340,7 +340,7 @@ static void run_case(const response_case *c)
     for (int i = 0; i < SETTLE; i++)
         if (subsystem->ops->step(subsystem, i * STEP, STEP, inputs) != YK_OK)
             fail_msg("%s, step %d: %s", c->name, i, subsystem->ops->last_message(subsystem));
-    assert_true(yk_nonsmooth_contact_force(s.world, 0, YK_GROUND).z >= c->bearing);
+    assert_true(yk_nonsmooth_contact_force(s.world, 0, YK_GROUND_INDEX).z >= c->bearing);
     check_response(c, subsystem, SETTLE * STEP, wrench, size);
     scene_end(&s);
 }

@@ -69,7 +69,7 @@ static inline int add_solid(scene *s, yk_solid_kind kind, yk_vec3 size, yk_vec3 
     int number = yk_world_add_body(s->world, &body);
     assert_true(number >= 0);
     yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
-    shape.body = number;
+    shape.body = (yk_body_id){number};
     shape.kind = kind;
     shape.size = size;
     shape.material = material;

@@ -32,7 +32,7 @@ static int add_plate(scene *s, yk_vec3 centre)
     body.position = yk_v3_add(centre, yk_v3(0, 0, -0.1));
     int plate = yk_world_add_body(s->world, &body);
     yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
-    shape.body = plate;
+    shape.body = (yk_body_id){plate};
     shape.kind = YK_SOLID_BOX;
     shape.size = yk_v3(1, 1, 0.1);
     shape.material = rough(0.5);
@@ -49,7 +49,7 @@ static int add_beds(scene *s)
     int trays = yk_world_add_body(s->world, &body), count = 0;
     for (int side = -1; side <= 1; side += 2) {
         yk_nonsmooth_shape_def tray = yk_nonsmooth_shape_default();
-        tray.body = trays;
+        tray.body = (yk_body_id){trays};
         tray.kind = YK_SOLID_BOX_CAVITY;
         tray.position = yk_v3(0.5 * side, 0, 0.5);
         tray.size = yk_v3(0.21, 0.21, 0.5);
@@ -66,12 +66,12 @@ static int add_beds(scene *s)
             body.position = at;
             body.inertia = inertia;
             yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
-            shape.body = yk_world_add_body(s->world, &body);
+            shape.body = (yk_body_id){yk_world_add_body(s->world, &body)};
             shape.kind = i % 3 ? YK_SOLID_SPHERE : YK_SOLID_BOX;
             shape.size = half;
             shape.material = rough(0.6);
             shape.collision_group = shape.collision_mask = tray.collision_group;
-            assert_true(shape.body >= 0 && yk_world_add_shape(s->world, &shape) >= 0);
+            assert_true(shape.body.index >= 0 && yk_world_add_shape(s->world, &shape) >= 0);
         }
     }
     return count;
@@ -223,7 +223,7 @@ static double slip_angle(const tilting *tilt, bool sleeps, bool *slept)
     yk_nonsmooth_body_def body = yk_nonsmooth_body_default();
     int plane = yk_world_add_body(s.world, &body);
     yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
-    shape.body = plane;
+    shape.body = (yk_body_id){plane};
     shape.kind = YK_SOLID_PLANE;
     shape.material = rough(0.05);
     assert_true(yk_world_add_shape(s.world, &shape) >= 0);
@@ -278,7 +278,7 @@ static void test_changed_load_wakes(void **state)
     yk_force_def push = yk_force_default();
     push.kind = YK_FORCE_FORCE;
     push.vector = yk_v3(1, 0, 0);
-    push.bodies[1] = box;
+    push.bodies[1] = (yk_body_id){box};
     push.load = (yk_time_function){.evaluate = late_load, .user = NULL};
     assert_true(yk_world_add_force(s.world, &push) >= 0);
     start(&s, H);
@@ -308,7 +308,7 @@ static void test_drive_wakes(void **state)
     int wheel = add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(0, 0, 2), 3, rough(0.2));
     yk_joint_def joint = yk_joint_default();
     joint.kind = YK_JOINT_DRIVEN_ROTATION;
-    joint.bodies[0] = wheel;
+    joint.bodies[0] = (yk_body_id){wheel};
     joint.bodies[1] = YK_GROUND;
     joint.markers[1] = yk_marker_at(0, 0, 2);
     joint.drive = (yk_time_function){.evaluate = late_drive, .user = NULL};
@@ -341,8 +341,8 @@ static void test_joints_carry_what_sleeps(void **state)
         int box = add_box(&s, yk_v3(0.1, 0.1, 0.1), yk_v3(2, 0, 0), 3, rough(0.2));
         yk_joint_def joint = yk_joint_default();
         joint.kind = YK_JOINT_FIXED;
-        joint.bodies[first] = plate;
-        joint.bodies[1 - first] = box;
+        joint.bodies[first] = (yk_body_id){plate};
+        joint.bodies[1 - first] = (yk_body_id){box};
         joint.markers[first] = yk_marker_at(2, 0, 0);
         assert_true(yk_world_add_joint(s.world, &joint) >= 0);
         start(&s, H);

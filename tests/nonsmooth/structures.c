@@ -180,8 +180,8 @@ static double motion_of_arch(double thickness)
         double w2 = (a + b) * (a + b) / 4, h2 = height * height, d2 = depth * depth;
         body.inertia = yk_m3_scale(mass / 12, yk_m3_diagonal(d2 + h2, fmax(w2, h2) + h2, d2 + w2));
         yk_nonsmooth_shape_def shape = yk_nonsmooth_shape_default();
-        shape.body = yk_world_add_body(s.world, &body);
-        assert_true(shape.body >= 0);
+        shape.body = (yk_body_id){yk_world_add_body(s.world, &body)};
+        assert_true(shape.body.index >= 0);
         shape.kind = YK_SOLID_HULL;
         shape.points = corners;
         shape.point_count = 8;

@@ -45,7 +45,7 @@ static double slide(const solver_case *how, double angle, yk_material material, 
     set_velocity(&s, box, yk_v3(speed, 0, 0), yk_v3(0, 0, 0));
     run(&s, 1e-3, 200);
     double v = motion_of(&s, box).velocity.x;
-    *friction = -yk_nonsmooth_contact_force(s.world, box, YK_GROUND).x;
+    *friction = -yk_nonsmooth_contact_force(s.world, box, YK_GROUND_INDEX).x;
     scene_end(&s);
     return v;
 }
@@ -97,8 +97,8 @@ static void test_stick_slip(void **state)
     assert_int_equal(yk_world_prescribe(s.world, hand, pull_slowly, pull), YK_OK);
     yk_force_def spring = yk_force_default();
     spring.kind = YK_FORCE_SPRING;
-    spring.bodies[0] = box;
-    spring.bodies[1] = hand;
+    spring.bodies[0] = (yk_body_id){box};
+    spring.bodies[1] = (yk_body_id){hand};
     spring.stiffness = k;
     spring.free_length = 10;
     spring.markers[1].offset = yk_v3(10, 0, 0);
@@ -140,7 +140,7 @@ static double hang(const solver_case *how, hanging kind, double ratio, double *f
     start(&s, 1e-3);
     run(&s, 1e-3, 100);
     double v = motion_of(&s, body).velocity.z;
-    *force = yk_nonsmooth_contact_force(s.world, body, YK_GROUND).z;
+    *force = yk_nonsmooth_contact_force(s.world, body, YK_GROUND_INDEX).z;
     yk_energy energy;
     yk_nonsmooth_energy(s.world, &energy);
     *dissipated = energy.dissipated;
@@ -192,7 +192,7 @@ static void test_cohesion_moves_the_cone(void **state)
 
             double expected = slides ? 0.2 * (g - mu * 4 * c / mass) : 0;
             double tolerance = solvers[i].friction == YK_FRICTION_CONVEX_CONE ? 5e-3 : 1e-7;
-            yk_vec3 force = yk_nonsmooth_contact_force(s.world, box, YK_GROUND);
+            yk_vec3 force = yk_nonsmooth_contact_force(s.world, box, YK_GROUND_INDEX);
             assert_near(motion_of(&s, box).velocity.x, expected, tolerance);
             assert_near(force.x, slides ? -mu * 4 * c : -mass * g, 1e-2);
             assert_near(force.z, 0, solvers[i].friction == YK_FRICTION_CONVEX_CONE ? 1e-2 : 1e-6);
@@ -262,7 +262,7 @@ static collision collide(bool two, double e, double v, double h)
         result.restitution = rate / v;
         result.duration = (i + 1) * h;
         if (rate > 0 &&
-            yk_nonsmooth_contact_force(s.world, balls[0], two ? balls[1] : YK_GROUND).z == 0)
+            yk_nonsmooth_contact_force(s.world, balls[0], two ? balls[1] : YK_GROUND_INDEX).z == 0)
             break;
     }
     scene_end(&s);
@@ -327,8 +327,8 @@ static void test_indentation(void **state)
         }
         assert_relative(RADIUS - motion_of(&s, ball).position.z, depth, 1e-6);
         assert_near(motion_of(&s, ball).velocity.z, 0, 1e-9);
-        assert_relative(yk_nonsmooth_contact_force(s.world, ball, YK_GROUND).z, mass * SCENE_G,
-                        1e-6);
+        assert_relative(yk_nonsmooth_contact_force(s.world, ball, YK_GROUND_INDEX).z,
+                        mass * SCENE_G, 1e-6);
         assert_true(highest <= 0);
         scene_end(&s);
     }
@@ -379,7 +379,7 @@ static void test_elastic_column(void **state)
 
     double weight = yk_nonsmooth_body_mass(s.world, balls[0]) * SCENE_G;
     for (int i = 0; i < BALLS; i++) {
-        int below = i > 0 ? balls[i - 1] : YK_GROUND;
+        int below = i > 0 ? balls[i - 1] : YK_GROUND_INDEX;
         double force = yk_nonsmooth_contact_force(s.world, balls[i], below).z;
         assert_relative(force, (BALLS - i) * weight, 1e-4);
         assert_near(motion_of(&s, balls[i]).position.x, 0, 1e-9);

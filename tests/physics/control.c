@@ -30,7 +30,7 @@ static yk_subsystem *create(yk_context *context, yk_control_loop_def *loop, doub
     loop->name = "speed";
     def.sample_period = period;
     yk_control_builder *builder = yk_control_begin(context, &def);
-    assert_int_equal(yk_control_add_loop(builder, loop), 0);
+    assert_int_equal(yk_control_add_loop(builder, loop).index, 0);
     yk_status status = yk_control_create(builder, &made);
     if (status != YK_OK)
         print_error("%s\n", yk_last_message(context));
@@ -300,7 +300,7 @@ static void every_loop_has_its_state(void **state)
         static const char *const names[] = {"first", "second"};
         for (int i = 0; i < count; i++) {
             loop.name = names[i];
-            assert_true(yk_control_add_loop(builder, &loop) >= 0);
+            assert_true(yk_control_add_loop(builder, &loop).index >= 0);
         }
         yk_subsystem *made;
         assert_int_equal(yk_control_create(builder, &made), YK_OK);

@@ -41,7 +41,7 @@ static yk_subsystem *create(yk_context *context, yk_hydraulic_def *def,
     cylinder->name = "ram";
     cylinder->initial_actuator_length = 0.8;
     yk_hydraulic_builder *builder = yk_hydraulic_begin(context, def);
-    assert_int_equal(yk_hydraulic_add_cylinder(builder, cylinder), 0);
+    assert_int_equal(yk_hydraulic_add_cylinder(builder, cylinder).index, 0);
     yk_status status = yk_hydraulic_create(builder, &made);
     if (status != YK_OK)
         print_error("%s\n", yk_last_message(context));

@@ -75,7 +75,7 @@ static uint64_t run(yk_context *context, const char *scheme, make_half make, con
         if (make(context, names[i], user, &halves[i]) != YK_OK)
             fail_msg("%s", yk_last_message(context));
     yk_interface_def joint = {
-        .name = "joint", .motion_subsystem = 1, .constrained_axes = YK_AXIS_X};
+        .name = "joint", .motion_subsystem = {1}, .constrained_axes = YK_AXIS_X};
     yk_system_description def = {0};
     def.subsystems = halves;
     def.names = names;

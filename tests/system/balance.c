@@ -57,7 +57,8 @@ static double distance(const char *const *overrides, const char *const *others, 
         *gap = fmax(*gap, a.sample[GAP]);
     }
     for (int part = 0; part < 2; part++)
-        assert_int_equal(yk_system_subsystem_statistics(a.system, part).calls, a.info->step_count);
+        assert_int_equal(yk_system_subsystem_statistics(a.system, (yk_subsystem_id){part}).calls,
+                         a.info->step_count);
     close_run(&a), close_run(&b);
     return largest;
 }

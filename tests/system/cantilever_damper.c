@@ -113,7 +113,8 @@ static void wrenches_are_opposite_and_gaps_small(void **state)
         height = mean_height(r.sample + PARTICLES, COUNT);
         container = r.sample[6];
         step(&r);
-        const yk_wrench *here = &yk_system_port_value(r.system, 1, 0)->wrench;
+        const yk_wrench *here =
+            &yk_system_port_value(r.system, (yk_subsystem_id){1}, (yk_port_id){0})->wrench;
         assert_true(r.sample[7] < 1e-9);
         assert_true(highest_above(r.sample + PARTICLES, COUNT, r.sample[6]) < 5.1e-3);
         /* y of the whole system is z of the damper. */

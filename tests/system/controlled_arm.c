@@ -88,7 +88,7 @@ static void the_motor_is_fed_in(void **state)
         run_to(&r, 0.15);
         double kinetic = r.sample[3] + r.sample[7], external = 0;
         for (int i = 0; i < 2; i++)
-            external += yk_system_energy_balance(r.system, i).external_work;
+            external += yk_system_energy_balance(r.system, (yk_subsystem_id){i}).external_work;
         assert_true(kinetic > 0.3);
         if (!(fabs(external - kinetic) < tolerance[k] * kinetic))
             print_error("%g J of %g J\n", external, kinetic);

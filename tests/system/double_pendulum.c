@@ -31,13 +31,13 @@ static yk_subsystem *make_link(int number)
     node.velocity = yk_v3(0, 0.5 * centre, 0);
     node.angular_velocity = yk_v3(0, 0, 0.5);
     yk_multibody_body_def body = yk_multibody_body_default();
-    body.name = "link", body.node = 0, body.mass = 1, body.inertia = yk_m3_identity();
+    body.name = "link", body.node = (yk_body_id){0}, body.mass = 1, body.inertia = yk_m3_identity();
     yk_joint_def pin = yk_joint_default();
     pin.name = "pin", pin.kind = YK_JOINT_REVOLUTE;
-    pin.bodies[0] = YK_GROUND, pin.bodies[1] = 0;
+    pin.bodies[0] = YK_GROUND, pin.bodies[1] = (yk_body_id){0};
     pin.markers[1] = yk_marker_at(-LENGTH / 2, 0, 0);
     yk_port_def port = yk_port_default();
-    port.name = "joint", port.bodies[0] = 0;
+    port.name = "joint", port.bodies[0] = (yk_body_id){0};
     port.markers[0] = yk_marker_at(number == 0 ? LENGTH / 2 : -LENGTH / 2, 0, 0);
     yk_multibody_description def = yk_multibody_description_empty();
     def.name = number == 0 ? "upper" : "lower";
@@ -60,7 +60,7 @@ static void open_pendulum(pendulum *p, const any_scheme *scheme, double h)
     for (int i = 0; i < 2; i++)
         p->links[i] = make_link(i);
     yk_interface_def hinge = {.name = "hinge",
-                              .motion_subsystem = 1,
+                              .motion_subsystem = {1},
                               .constrained_axes = YK_AXES_ALL & ~(unsigned)YK_AXIS_RZ};
     yk_system_description def = {.subsystems = p->links,
                                  .names = names,
@@ -85,7 +85,8 @@ static void close_pendulum(pendulum *p)
 
 static double rate_of(const pendulum *p, int link)
 {
-    return yk_system_port_value(p->system, link, 0)->motion.angular_velocity.z;
+    return yk_system_port_value(p->system, (yk_subsystem_id){link}, (yk_port_id){0})
+        ->motion.angular_velocity.z;
 }
 
 /* Largest error of the angular velocities at t = 1 s (rad/s), from the reference. */
@@ -129,7 +130,7 @@ static void tight_is_of_second_order_and_makes_no_energy(void **state)
     open_pendulum(&p, &scheme, 2e-3);
     for (int n = 0; n < 500; n++)
         assert_int_equal(yk_system_step(p.system, NULL), YK_OK);
-    yk_interface_statistics hinge = yk_system_interface_statistics(p.system, 0);
+    yk_interface_statistics hinge = yk_system_interface_statistics(p.system, (yk_interface_id){0});
     assert_true(fabs(hinge.energy_created) < 1e-10);
     assert_true(hinge.max_gap.position < 1e-9 && hinge.max_gap.rotation < 1e-9);
     close_pendulum(&p);
@@ -151,8 +152,11 @@ static void merged_ports_show_the_joint(void **state)
         assert_int_equal(yk_system_step(q.system, NULL), YK_OK);
     }
     for (int link = 0; link < 2; link++) {
-        yk_wrench coupled = yk_system_port_value(p.system, link, 0)->wrench,
-                  shown = yk_system_port_value(q.system, link, 0)->wrench;
+        yk_wrench
+            coupled =
+                yk_system_port_value(p.system, (yk_subsystem_id){link}, (yk_port_id){0})->wrench,
+            shown =
+                yk_system_port_value(q.system, (yk_subsystem_id){link}, (yk_port_id){0})->wrench;
         assert_true(yk_v3_norm(coupled.force) > 1);
         assert_true(yk_v3_norm(yk_v3_sub(shown.force, coupled.force)) < 1e-6);
         assert_true(yk_v3_norm(yk_v3_sub(shown.torque, coupled.torque)) < 1e-6);

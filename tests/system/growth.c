@@ -22,7 +22,7 @@ static double largest_gap(const yk_system *system)
 {
     double largest = 0;
     for (int i = 0; i < yk_system_interface_count(system); i++)
-        largest = fmax(largest, yk_system_interface_gap(system, i).position);
+        largest = fmax(largest, yk_system_interface_gap(system, (yk_interface_id){i}).position);
     return largest;
 }
 

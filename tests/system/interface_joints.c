@@ -99,7 +99,8 @@ static void compare_with_merged(const char *text, const run *merged, const char 
     run_to(&r, 0.2);
     for (int i = 0; i < r.info->values_per_sample; i++)
         assert_near(r.sample[i], merged->sample[i], tolerance);
-    yk_interface_gap largest = yk_system_interface_statistics(r.system, 0).max_gap;
+    yk_interface_gap largest =
+        yk_system_interface_statistics(r.system, (yk_interface_id){0}).max_gap;
     assert_near(largest.position, 0, gap);
     assert_near(largest.rotation, 0, gap);
     close_run(&r);
@@ -147,7 +148,8 @@ static void slider_crank_runs_under_all_schemes(void **state)
         for (int k = 0; k < r.info->values_per_sample; k++)
             assert_near(r.sample[k], merged.sample[k], 1e-4);
         if (i > 0) {
-            yk_interface_gap largest = yk_system_interface_statistics(r.system, 0).max_gap;
+            yk_interface_gap largest =
+                yk_system_interface_statistics(r.system, (yk_interface_id){0}).max_gap;
             assert_near(largest.position + largest.rotation, 0, 1e-8);
             assert_near(largest.velocity + largest.angular_velocity, 0, 1e-4);
         }

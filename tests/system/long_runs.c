@@ -68,7 +68,8 @@ static void long_runs_stay_as_they_are(void **state)
             if (status < 0)
                 fail_msg("%s: %s", c->name, yk_last_message(context));
             for (int k = 0; k < info->interface_count && !merged; k++)
-                gap[part] = fmax(gap[part], yk_system_interface_gap(system, k).position);
+                gap[part] =
+                    fmax(gap[part], yk_system_interface_gap(system, (yk_interface_id){k}).position);
         }
         seconds[part] = processor_seconds() - begun;
         requests[part] = b.made;

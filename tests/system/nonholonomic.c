@@ -157,7 +157,7 @@ static double error_of(const example *e, const char *const *overrides, double *g
     double error = 0;
     for (int i = 0; i < e->count; i++)
         error = fmax(error, fabs(r.sample[i] - e->expected[i]));
-    *gap = yk_system_interface_statistics(r.system, 0).max_gap.position;
+    *gap = yk_system_interface_statistics(r.system, (yk_interface_id){0}).max_gap.position;
     close_run(&r);
     return error;
 }

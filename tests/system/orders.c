@@ -263,7 +263,7 @@ static void substeps_under_tight_create_no_energy(void **state)
                                         NULL};
         run r = open_text("orders.yaml", bodies, settings);
         run_to(&r, 0.4);
-        yk_interface_statistics s = yk_system_interface_statistics(r.system, 0);
+        yk_interface_statistics s = yk_system_interface_statistics(r.system, (yk_interface_id){0});
         double exchanged = fabs(s.work[0]) + fabs(s.work[1]);
         if (!(fabs(s.energy_created) < 2e-3 * exchanged))
             fail_msg("%s, %s: %g J of %g J", one, two, s.energy_created, exchanged);

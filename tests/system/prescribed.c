@@ -91,7 +91,7 @@ static void drives_are_not_taken_for_created_energy(void **state)
         run r = k % 2 == 0 ? open_run("hinged-links/scenario.yaml", clamp)
                            : open_text("parts", parts, rod);
         run_to(&r, 0.3);
-        yk_interface_statistics s = yk_system_interface_statistics(r.system, 0);
+        yk_interface_statistics s = yk_system_interface_statistics(r.system, (yk_interface_id){0});
         double fed = fabs(s.work[0] + s.work[1] - s.energy_created);
         /* The pull of a rod keeps its direction over a step, in schemes of one wrench per step. */
         double tolerance = k % 2 == 0 ? 1e-6 : 1e-2;

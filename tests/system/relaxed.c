@@ -27,7 +27,7 @@ static void stiff_spring(yk_force_def *spring, double stiffness)
     *spring = yk_force_default();
     spring->name = "bed";
     spring->kind = YK_FORCE_BUSHING;
-    spring->bodies[1] = 0;
+    spring->bodies[1] = (yk_body_id){0};
     for (int k = 0; k < 3; k++)
         spring->bushing_stiffness[k][k] = stiffness;
 }
@@ -41,19 +41,19 @@ static yk_subsystem *make_link(yk_context *context, int number, const yk_multibo
     node.name = "link";
     node.position = yk_v3((number + 0.5) * LENGTH, 0, 0);
     yk_multibody_body_def body = yk_multibody_body_default();
-    body.name = "link", body.node = 0, body.mass = 1 + number,
+    body.name = "link", body.node = (yk_body_id){0}, body.mass = 1 + number,
     body.inertia = yk_m3_diagonal(0.01, 0.02, 0.02);
     yk_joint_def pin = yk_joint_default();
     pin.name = "pin", pin.kind = YK_JOINT_REVOLUTE;
-    pin.bodies[0] = YK_GROUND, pin.bodies[1] = 0;
+    pin.bodies[0] = YK_GROUND, pin.bodies[1] = (yk_body_id){0};
     pin.markers[1] = yk_marker_at(-LENGTH / 2, 0, 0);
     yk_force_def bed;
     stiff_spring(&bed, stiffness);
     bed.markers[0] = yk_marker_at((number + 0.5) * LENGTH, 0, 0);
     yk_port_def ports[2] = {yk_port_default(), yk_port_default()};
-    ports[0].name = "in", ports[0].bodies[0] = 0,
+    ports[0].name = "in", ports[0].bodies[0] = (yk_body_id){0},
     ports[0].markers[0] = yk_marker_at(-LENGTH / 2, 0, 0);
-    ports[1].name = "out", ports[1].bodies[0] = 0,
+    ports[1].name = "out", ports[1].bodies[0] = (yk_body_id){0},
     ports[1].markers[0] = yk_marker_at(LENGTH / 2, 0, 0);
     yk_multibody_description def = yk_multibody_description_empty();
     def.name = names[number];
@@ -108,10 +108,10 @@ static yk_status open_chain(chain *c, int count, link_order order,
         c->links[i] = make_link(c->context, order ? order[i] : i, options, stiffness);
     for (int i = 0; i + 1 < count; i++)
         hinges[i] = (yk_interface_def){.name = "hinge",
-                                       .wrench_subsystem = place_of(order, count, i),
-                                       .wrench_port = 1,
-                                       .motion_subsystem = place_of(order, count, i + 1),
-                                       .motion_port = 0,
+                                       .wrench_subsystem = {place_of(order, count, i)},
+                                       .wrench_port = {1},
+                                       .motion_subsystem = {place_of(order, count, i + 1)},
+                                       .motion_port = {0},
                                        .constrained_axes = YK_AXES_ALL & ~(unsigned)YK_AXIS_RZ};
     yk_system_description def = {.subsystems = c->links,
                                  .names = names,
@@ -152,7 +152,9 @@ static yk_vec3 run_ordered(int count, link_order order, const any_scheme *scheme
         total += report.iterations;
     }
     yk_vec3 end =
-        yk_system_port_value(c.system, place_of(order, count, count - 1), 1)->motion.position;
+        yk_system_port_value(c.system, (yk_subsystem_id){place_of(order, count, count - 1)},
+                             (yk_port_id){1})
+            ->motion.position;
     if (sweeps)
         *sweeps = total / steps;
     close_chain(&c);
@@ -240,7 +242,7 @@ static void other_integrators_need_no_preparation(void **state)
         assert_int_equal(open_chain(&c, 2, NULL, k == 0 ? &other : &same, &scheme, 1e-3, 0), YK_OK);
         for (int i = 0; i < 50; i++)
             assert_int_equal(yk_system_step(c.system, NULL), YK_OK);
-        tip[k] = yk_system_port_value(c.system, 1, 0)->motion;
+        tip[k] = yk_system_port_value(c.system, (yk_subsystem_id){1}, (yk_port_id){0})->motion;
         close_chain(&c);
     }
     assert_memory_equal(&tip[0], &tip[1], sizeof *tip);

@@ -79,7 +79,7 @@ static void what_does_not_converge_is_reported_with_remedies_that_help(void **st
     yk_system_statistics plain = unconverged(NULL);
     assert_in_range(plain.steps_not_converged, 10, 50);
     assert_near(plain.first_not_converged_time, 1e-4, 1e-12);
-    assert_in_range(plain.worst_subsystem, 0, 1);
+    assert_in_range(plain.worst_subsystem.index, 0, 1);
     assert_int_equal(unconverged("coupling.acceleration=quasi-newton").steps_not_converged, 0);
     assert_int_equal(unconverged("parameters.fraction=0.1").steps_not_converged, 0);
     assert_int_equal(unconverged("parameters.h=5e-5").steps_not_converged, 0);

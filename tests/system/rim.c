@@ -314,7 +314,9 @@ static void shared_wrenches_hold_a_hinge(void **state)
             assert_near(sample[k], reference[k], 1e-3);
         }
         if (i > 0)
-            assert_near(yk_system_interface_statistics(system, 0).max_gap.position, 0, 1e-4);
+            assert_near(
+                yk_system_interface_statistics(system, (yk_interface_id){0}).max_gap.position, 0,
+                1e-4);
         free(image);
         yk_scenario_destroy(scenario);
         yk_context_destroy(context);

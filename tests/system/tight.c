@@ -164,7 +164,8 @@ static void rods_follow_a_fixed_hub(void **state)
     run r = open_text("star", text, overrides);
     run_to(&r, 0.05);
     for (int i = 0; i < 4; i++)
-        assert_near(yk_system_interface_statistics(r.system, i).max_gap.position, 0, 1e-9);
+        assert_near(yk_system_interface_statistics(r.system, (yk_interface_id){i}).max_gap.position,
+                    0, 1e-9);
     close_run(&r);
     free(text);
 }

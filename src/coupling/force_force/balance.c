@@ -19,8 +19,8 @@ enum { LEVELS = 2 };
 static int port_on(const yk_interface *interface, int side)
 {
     if (side == 0)
-        return interface->def.wrench_port;
-    return interface->def.motion_port;
+        return interface->def.wrench_port.index;
+    return interface->def.motion_port.index;
 }
 
 static yk_participant *participant_on(const yk_system *system, const yk_interface *interface,
@@ -367,7 +367,7 @@ yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_inpu
     /* Set the other inputs to their predictions; no subsystem has advanced yet. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        int motion_side = interface->def.motion_subsystem;
+        int motion_side = interface->def.motion_subsystem.index;
         if (yk_both_take_wrench(interface) || balance->participants[motion_side].size == 0)
             continue;
 
@@ -384,8 +384,8 @@ yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_inpu
         yk_balance_interface *own = &balance->interfaces[i];
         const yk_interface *interface = &system->interfaces[own->interface];
         const yk_interface_def *def = &interface->def;
-        double sample_a = balance->participants[def->wrench_subsystem].model.wrench_point;
-        double sample_b = balance->participants[def->motion_subsystem].model.wrench_point;
+        double sample_a = balance->participants[def->wrench_subsystem.index].model.wrench_point;
+        double sample_b = balance->participants[def->motion_subsystem.index].model.wrench_point;
         double earlier = sample_a < sample_b ? sample_a : sample_b;
         own->shift[0] = sample_a - earlier;
         own->shift[1] = sample_b - earlier;
@@ -538,7 +538,7 @@ yk_status yk_balance_create(yk_system *system, const bool *excluded, yk_balance 
         own->constraint = yk_constraint_of(interface->kind, def);
 
         /* Both participants, with all of their wrench ports. */
-        const int sides[2] = {def->wrench_subsystem, def->motion_subsystem};
+        const int sides[2] = {def->wrench_subsystem.index, def->motion_subsystem.index};
         for (int side = 0; side < 2; side++) {
             if (balance->participants[sides[side]].size > 0)
                 continue;
@@ -558,8 +558,8 @@ yk_status yk_balance_create(yk_system *system, const bool *excluded, yk_balance 
         const yk_balance_interface *own = &balance->interfaces[i];
         const yk_interface_def *def = &system->interfaces[own->interface].def;
         interfaces[i] = (yk_jacobian_interface){
-            .participant = {def->wrench_subsystem, def->motion_subsystem},
-            .port = {def->wrench_port, def->motion_port},
+            .participant = {def->wrench_subsystem.index, def->motion_subsystem.index},
+            .port = {def->wrench_port.index, def->motion_port.index},
             .rows = own->constraint.row_count,
             .coordinates = yk_coordinates(own->constraint.kind),
         };

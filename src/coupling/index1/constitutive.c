@@ -254,8 +254,8 @@ yk_status yk_index1_create_wires(yk_system *system)
     /* Select the wires that can be unknowns. */
     for (int i = 0; i < system->wire_count; i++) {
         const yk_wire_def *def = &system->wires[i].def;
-        int source = def->source_subsystem;
-        int target = def->target_subsystem;
+        int source = def->source_subsystem.index;
+        int target = def->target_subsystem.index;
         if (def->sample_and_hold || source == target)
             continue;
 
@@ -306,10 +306,10 @@ void yk_index1_carry_signals(yk_system *system, int participant)
     yk_system_update_signals(system, participant);
     for (int i = 0; i < x->wire_count; i++) {
         const yk_wire_def *def = &system->wires[x->wires[i].wire].def;
-        if (def->target_subsystem != participant)
+        if (def->target_subsystem.index != participant)
             continue;
 
-        yk_input *input = &system->participants[participant].inputs[def->target_port];
+        yk_input *input = &system->participants[participant].inputs[def->target_port.index];
         yk_index1_wire_input(system, i, x->wires[i].end, input);
     }
 }

@@ -26,8 +26,8 @@ static yk_status create_jacobian(yk_system *system, const yk_jacobian_def *sizes
         if (constraint->kind == YK_PORT_MARKER && constraint->row[0].kind == YK_ROW_POINT)
             global_rows = 3;
         interfaces[i] = (yk_jacobian_interface){
-            .participant = {def->wrench_subsystem, def->motion_subsystem},
-            .port = {def->wrench_port, def->motion_port},
+            .participant = {def->wrench_subsystem.index, def->motion_subsystem.index},
+            .port = {def->wrench_port.index, def->motion_port.index},
             .rows = constraint->row_count,
             .relation = yk_index1_is_relation(interface),
             .global_rows = global_rows,
@@ -39,8 +39,8 @@ static yk_status create_jacobian(yk_system *system, const yk_jacobian_def *sizes
     for (int i = 0; i < wires; i++) {
         const yk_wire_def *wire = &system->wires[x->wires[i].wire].def;
         interfaces[system->interface_count + i] = (yk_jacobian_interface){
-            .participant = {wire->source_subsystem, wire->target_subsystem},
-            .port = {wire->source_port, wire->target_port},
+            .participant = {wire->source_subsystem.index, wire->target_subsystem.index},
+            .port = {wire->source_port.index, wire->target_port.index},
             .rows = 1,
             .wire = true,
             .coordinates = YK_SCALAR_COORDINATES,
@@ -122,7 +122,7 @@ yk_status yk_index1_create(yk_system *system, const void *options, yk_scheme **s
         const yk_interface_def *def = &interface->def;
         x->interfaces[i].constraint = yk_constraint_of(interface->kind, def);
 
-        yk_motion **moments = &x->moments[def->motion_subsystem];
+        yk_motion **moments = &x->moments[def->motion_subsystem.index];
         if (!yk_index1_is_relation(interface) || *moments)
             continue;
 

@@ -211,7 +211,7 @@ static inline yk_motion yk_index1_answer(const yk_system *system, int interface,
         return yk_value_a(system, l)->motion;
     if (!yk_index1_is_relation(l))
         return yk_value_b(system, l)->motion;
-    return x->moments[l->def.motion_subsystem][l->def.motion_port];
+    return x->moments[l->def.motion_subsystem.index][l->def.motion_port.index];
 }
 
 /* Whether the response of a participant is computed from its own sensitivities. They cover one step

@@ -210,10 +210,10 @@ yk_input yk_index1_substep_input(yk_scheme *scheme, yk_system *system, int numbe
 
     /* The side's own port, and its previous mean. */
     const yk_participant *p = yk_interface_a(system, interface);
-    int port = interface->def.wrench_port;
+    int port = interface->def.wrench_port.index;
     if (side == 1) {
         p = yk_interface_b(system, interface);
-        port = interface->def.motion_port;
+        port = interface->def.motion_port.index;
     }
 
     yk_input input = yk_input_shift(&p->inputs[port], interface->kind, offset);

@@ -18,9 +18,9 @@ static bool takes(const yk_system *system, int participant, yk_causality causali
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         const yk_interface_def *def = &interface->def;
-        if (causality == YK_CAUSALITY_WRENCH_INPUT && def->wrench_subsystem == participant)
+        if (causality == YK_CAUSALITY_WRENCH_INPUT && def->wrench_subsystem.index == participant)
             return true;
-        if (interface->takes == causality && def->motion_subsystem == participant)
+        if (interface->takes == causality && def->motion_subsystem.index == participant)
             return true;
     }
 
@@ -216,15 +216,15 @@ yk_status yk_rim_create(yk_system *system, const void *options, yk_scheme **sche
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         const yk_interface_def *def = &interface->def;
-        bool a = rim->participants[def->wrench_subsystem].fast;
-        bool b = rim->participants[def->motion_subsystem].fast;
+        bool a = rim->participants[def->wrench_subsystem.index].fast;
+        bool b = rim->participants[def->motion_subsystem.index].fast;
         rim->interfaces[i].role = roles[a][b];
         if (yk_both_take_wrench(interface) && a != b)
             rim->interfaces[i].role = YK_RIM_SHARED;
 
-        int slow = def->wrench_subsystem;
+        int slow = def->wrench_subsystem.index;
         if (yk_rim_slow_port(system, i, slow) < 0)
-            slow = def->motion_subsystem;
+            slow = def->motion_subsystem.index;
         bool extrapolated = rim->options.extrapolation != YK_EXTRAPOLATION_INTERFACE_MODEL;
         if (yk_rim_slow_port(system, i, slow) < 0 || extrapolated ||
             rim->participants[slow].size > 0)
@@ -308,7 +308,7 @@ yk_status yk_rim_start(yk_scheme *scheme, yk_system *system)
         own->mean = *applied;
 
         /* On the slow side of a shared interface. */
-        int second = system->interfaces[i].def.motion_subsystem;
+        int second = system->interfaces[i].def.motion_subsystem.index;
         int port = yk_rim_slow_port(system, i, second);
         if (port >= 0) {
             const yk_input *input = &system->participants[second].inputs[port];
@@ -399,7 +399,7 @@ void yk_rim_work(const yk_scheme *scheme, const yk_system *system, int number,
 
     /* Side A ... */
     work->work[0] = own->work[0];
-    if (!rim->participants[def->wrench_subsystem].fast) {
+    if (!rim->participants[def->wrench_subsystem.index].fast) {
         const yk_motion *from = yk_before_a(system, interface);
         const yk_motion *to = &yk_value_a(system, interface)->motion;
         work->work[0] = yk_wrench_work(kind, &interface->applied, from, to);
@@ -407,7 +407,7 @@ void yk_rim_work(const yk_scheme *scheme, const yk_system *system, int number,
 
     /* ... side B ... */
     work->work[1] = own->work[1];
-    if (!rim->participants[def->motion_subsystem].fast) {
+    if (!rim->participants[def->motion_subsystem.index].fast) {
         const yk_motion *from = yk_before_b(system, interface);
         const yk_port_value *to = yk_value_b(system, interface);
         work->work[1] = yk_wrench_work(kind, &to->wrench, from, &to->motion);

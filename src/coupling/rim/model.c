@@ -237,9 +237,9 @@ yk_wrench yk_rim_method_wrench(const yk_system *system, int number, const yk_wre
     const yk_rim *rim = yk_rim_of(system);
     const yk_interface *interface = &system->interfaces[number];
     const yk_rim_interface *own = &rim->interfaces[number];
-    int slow = interface->def.wrench_subsystem;
+    int slow = interface->def.wrench_subsystem.index;
     if (yk_rim_slow_port(system, number, slow) < 0)
-        slow = interface->def.motion_subsystem;
+        slow = interface->def.motion_subsystem.index;
     const yk_rim_participant *a = &rim->participants[slow];
     if (!a->steps || yk_rim_slow_port(system, number, slow) < 0)
         return *mean;

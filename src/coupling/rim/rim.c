@@ -90,8 +90,8 @@ static yk_motion modelled_motion(const yk_system *system, int number, double tau
 {
     const yk_rim *rim = yk_rim_of(system);
     const yk_interface *interface = &system->interfaces[number];
-    const yk_rim_participant *a = &rim->participants[interface->def.wrench_subsystem];
-    int port = interface->def.wrench_port;
+    const yk_rim_participant *a = &rim->participants[interface->def.wrench_subsystem.index];
+    int port = interface->def.wrench_port.index;
     int offset = a->offsets[port];
     const double *start = a->start + offset;
     const double *now = a->now + offset;
@@ -179,7 +179,7 @@ static void set_fast_inputs(yk_rim *rim, yk_system *system, int participant, dou
             continue;
 
         /* A straight line along the motion of its partner, or of the partner's model. */
-        if (interface->def.motion_subsystem == participant) {
+        if (interface->def.motion_subsystem.index == participant) {
             yk_motion given = yk_value_a(system, interface)->motion;
             if (own->role == YK_RIM_MODELLED) {
                 if (rim->options.extrapolation == YK_EXTRAPOLATION_INTERFACE_MODEL)
@@ -189,13 +189,13 @@ static void set_fast_inputs(yk_rim *rim, yk_system *system, int participant, dou
             }
 
             interface->origin = given.position;
-            yk_input_original(kind, &given, &given, &p->inputs[interface->def.motion_port]);
+            yk_input_original(kind, &given, &given, &p->inputs[interface->def.motion_port.index]);
             continue;
         }
 
         /* The reaction wrench of its partner. The mean over the macro step is used for the work. */
-        if (interface->def.wrench_subsystem == participant) {
-            yk_vec3 origin = p->values[interface->def.wrench_port].motion.position;
+        if (interface->def.wrench_subsystem.index == participant) {
+            yk_vec3 origin = p->values[interface->def.wrench_port.index].motion.position;
             yk_wrench wrench = yk_wrench_opposite(kind, yk_value_b(system, interface), origin);
             yk_system_apply_wrench(system, i, &wrench);
             own->applied = yk_wrench_combine(kind, &own->applied, 1.0 / rim->exchanges, &wrench);
@@ -206,10 +206,10 @@ static void set_fast_inputs(yk_rim *rim, yk_system *system, int participant, dou
      * macro step. */
     for (int i = 0; i < system->wire_count; i++) {
         const yk_wire *wire = &system->wires[i];
-        if (wire->def.target_subsystem != participant)
+        if (wire->def.target_subsystem.index != participant)
             continue;
 
-        yk_input *input = &p->inputs[wire->def.target_port];
+        yk_input *input = &p->inputs[wire->def.target_port.index];
         input->degree = 0;
         input->linear[0].x = wire->now;
         if (wire->def.sample_and_hold)
@@ -270,26 +270,26 @@ static yk_status end_exchange(yk_rim *rim, yk_system *system, int participant, d
         yk_port_kind kind = interface->kind;
         double *work = rim->interfaces[i].work;
         if (rim->interfaces[i].role == YK_RIM_SHARED) {
-            int side = def->wrench_subsystem == participant ? 0 : 1;
-            int port = side == 0 ? def->wrench_port : def->motion_port;
+            int side = def->wrench_subsystem.index == participant ? 0 : 1;
+            int port = side == 0 ? def->wrench_port.index : def->motion_port.index;
             yk_wrench wrench = yk_rim_shared_wrench(rim->shared, i, side);
-            if (side == 0 || def->motion_subsystem == participant)
+            if (side == 0 || def->motion_subsystem.index == participant)
                 work[side] +=
                     yk_wrench_work(kind, &wrench, &own->from[port], &p->values[port].motion);
             continue;
         }
 
-        if (def->wrench_subsystem == participant) {
-            const yk_motion *from = &own->from[def->wrench_port];
-            const yk_motion *to = &p->values[def->wrench_port].motion;
+        if (def->wrench_subsystem.index == participant) {
+            const yk_motion *from = &own->from[def->wrench_port.index];
+            const yk_motion *to = &p->values[def->wrench_port.index].motion;
             work[0] += yk_wrench_work(kind, &interface->applied, from, to);
         }
 
-        if (def->motion_subsystem == participant) {
-            const yk_motion *from = &own->from[def->motion_port];
-            const yk_port_value *to = &p->values[def->motion_port];
+        if (def->motion_subsystem.index == participant) {
+            const yk_motion *from = &own->from[def->motion_port.index];
+            const yk_port_value *to = &p->values[def->motion_port.index];
             if (own->parts > 1)
-                work[1] += p->port_work[def->motion_port];
+                work[1] += p->port_work[def->motion_port.index];
             else
                 work[1] += yk_wrench_work(kind, &to->wrench, from, &to->motion);
         }
@@ -338,7 +338,7 @@ static void set_slow_motions(const yk_rim *rim, yk_system *system, int participa
 static void set_shared_wrench(yk_rim *rim, yk_system *system, int number, int participant)
 {
     yk_interface *interface = &system->interfaces[number];
-    int side = interface->def.wrench_subsystem == participant ? 0 : 1;
+    int side = interface->def.wrench_subsystem.index == participant ? 0 : 1;
     int port = yk_rim_slow_port(system, number, participant);
     yk_wrench mean = yk_rim_shared_mean(rim->shared, number, side);
     if (rim->options.slow_wrench != YK_SLOW_WRENCH_MEAN)
@@ -392,7 +392,8 @@ static bool is_known(const yk_rim *rim, const yk_system *system, int participant
 {
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface_def *def = &system->interfaces[i].def;
-        bool touches = def->wrench_subsystem == participant || def->motion_subsystem == participant;
+        bool touches = def->wrench_subsystem.index == participant ||
+                       def->motion_subsystem.index == participant;
         int role = rim->interfaces[i].role;
         if (touches && (role == YK_RIM_SLOW || (before_fast && role == YK_RIM_REVERSED)))
             return false;
@@ -400,8 +401,9 @@ static bool is_known(const yk_rim *rim, const yk_system *system, int participant
 
     for (int i = 0; i < system->wire_count; i++) {
         const yk_wire_def *def = &system->wires[i].def;
-        bool comes = def->target_subsystem == participant && def->source_subsystem != participant;
-        if (comes && (before_fast || !rim->participants[def->source_subsystem].fast))
+        bool comes = def->target_subsystem.index == participant &&
+                     def->source_subsystem.index != participant;
+        if (comes && (before_fast || !rim->participants[def->source_subsystem.index].fast))
             return false;
     }
 
@@ -517,11 +519,11 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
         /* ... apply their wrenches to the models ... */
         for (int i = 0; i < system->interface_count; i++) {
             const yk_interface *interface = &system->interfaces[i];
-            yk_rim_participant *a = &rim->participants[interface->def.wrench_subsystem];
+            yk_rim_participant *a = &rim->participants[interface->def.wrench_subsystem.index];
             if (rim->interfaces[i].role != YK_RIM_MODELLED || a->size == 0)
                 continue;
 
-            int offset = a->offsets[interface->def.wrench_port];
+            int offset = a->offsets[interface->def.wrench_port.index];
             yk_wrench wrench = yk_system_reaction_wrench(system, i);
             yk_wrench_pack(interface->kind, &wrench, a->wrenches + offset);
         }
@@ -539,7 +541,7 @@ static yk_status run_fast(yk_rim *rim, yk_system *system)
     /* Set the mean wrenches on fast wrench sides, and those for slow participants. */
     for (int i = 0; i < system->interface_count; i++) {
         yk_interface *interface = &system->interfaces[i];
-        if (rim->participants[interface->def.wrench_subsystem].fast)
+        if (rim->participants[interface->def.wrench_subsystem.index].fast)
             interface->applied = rim->interfaces[i].applied;
         if (rim->interfaces[i].role == YK_RIM_SHARED)
             interface->applied = yk_rim_shared_mean(rim->shared, i, 0);
@@ -594,9 +596,9 @@ static yk_status rim_step(yk_scheme *scheme, yk_system *system, yk_step_report *
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
         const yk_interface_def *def = &interface->def;
-        begin_side(rim, system, interface, def->wrench_subsystem, def->wrench_port);
+        begin_side(rim, system, interface, def->wrench_subsystem.index, def->wrench_port.index);
         if (yk_both_take_wrench(interface))
-            begin_side(rim, system, interface, def->motion_subsystem, def->motion_port);
+            begin_side(rim, system, interface, def->motion_subsystem.index, def->motion_port.index);
     }
 
     for (int i = 0; i < system->participant_count; i++) {

@@ -59,12 +59,12 @@ static const double CONDITION[1][YK_LEVELS] = {{1, 1, 0}};
 
 static int participant_on(const yk_interface_def *def, int side)
 {
-    return side == 0 ? def->wrench_subsystem : def->motion_subsystem;
+    return side == 0 ? def->wrench_subsystem.index : def->motion_subsystem.index;
 }
 
 static int port_on(const yk_interface_def *def, int side)
 {
-    return side == 0 ? def->wrench_port : def->motion_port;
+    return side == 0 ? def->wrench_port.index : def->motion_port.index;
 }
 
 int yk_rim_slow_port(const yk_system *system, int number, int participant)
@@ -72,8 +72,8 @@ int yk_rim_slow_port(const yk_system *system, int number, int participant)
     const yk_rim *rim = yk_rim_of(system);
     const yk_interface_def *def = &system->interfaces[number].def;
     int role = rim->interfaces[number].role;
-    if (role == YK_RIM_MODELLED && def->wrench_subsystem == participant)
-        return def->wrench_port;
+    if (role == YK_RIM_MODELLED && def->wrench_subsystem.index == participant)
+        return def->wrench_port.index;
     for (int side = 0; side < 2 && role == YK_RIM_SHARED; side++)
         if (participant_on(def, side) == participant && !rim->participants[participant].fast)
             return port_on(def, side);
@@ -120,8 +120,8 @@ static yk_status create_jacobian(yk_rim_shared *shared, yk_system *system)
         const shared_interface *own = &shared->interfaces[i];
         const yk_interface_def *def = &system->interfaces[own->interface].def;
         interfaces[i] = (yk_jacobian_interface){
-            .participant = {def->wrench_subsystem, def->motion_subsystem},
-            .port = {def->wrench_port, def->motion_port},
+            .participant = {def->wrench_subsystem.index, def->motion_subsystem.index},
+            .port = {def->wrench_port.index, def->motion_port.index},
             .rows = own->constraint.row_count,
             .coordinates = yk_coordinates(own->constraint.kind),
         };

@@ -89,7 +89,7 @@ static yk_status sweep(yk_tight *x, yk_system *system, bool first)
         for (int k = 0; k < p->joined_count; k++) {
             int i = p->joined[k];
             const yk_interface *interface = &system->interfaces[i];
-            if (interface->def.motion_subsystem != participant)
+            if (interface->def.motion_subsystem.index != participant)
                 continue;
 
             const yk_motion *end = yk_system_interface_motion(system, i, 0);

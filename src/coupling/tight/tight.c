@@ -37,8 +37,8 @@ void yk_tight_motion_input(const yk_tight *x, yk_system *system, int number, con
     }
 
     /* Whether a participant resolves variations within the macro step. */
-    bool a_inside = x->looks_inside[interface->def.wrench_subsystem];
-    bool b_inside = x->looks_inside[interface->def.motion_subsystem];
+    bool a_inside = x->looks_inside[interface->def.wrench_subsystem.index];
+    bool b_inside = x->looks_inside[interface->def.motion_subsystem.index];
     bool iterates = x->options.max_iterations > 0;
     bool slower = a_inside && !b_inside;
     if (b_inside && iterates)
@@ -62,8 +62,8 @@ void yk_tight_wrench_input(const yk_tight *x, const yk_system *system, int numbe
     yk_input *input = yk_input_a(system, interface);
 
     /* Neither side resolves the macro step: the wrench is constant, as in Zhang et al. 2020. */
-    bool a_inside = x->looks_inside[def->wrench_subsystem];
-    bool b_inside = x->looks_inside[def->motion_subsystem];
+    bool a_inside = x->looks_inside[def->wrench_subsystem.index];
+    bool b_inside = x->looks_inside[def->motion_subsystem.index];
     if ((!a_inside && !b_inside) || x->options.max_iterations == 0) {
         yk_input_constant(interface->kind, &interface->applied, input);
         return;
@@ -394,7 +394,7 @@ static yk_status tight_create(yk_system *system, const void *options, yk_scheme 
      * sweep is known. */
     for (int i = 0; i < system->interface_count; i++) {
         const yk_interface *interface = &system->interfaces[i];
-        x->iterates[interface->def.motion_subsystem] = false;
+        x->iterates[interface->def.motion_subsystem.index] = false;
         if (!yk_both_take_wrench(interface) && interface->a_index > x->last_wrench_index)
             x->last_wrench_index = interface->a_index;
     }

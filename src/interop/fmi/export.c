@@ -211,7 +211,7 @@ static bool is_wired(const yk_export_model *m, int port)
 {
     for (int i = 0; i < m->info->wire_count; i++) {
         const yk_wire_def *wire = &m->info->wires[i];
-        if (wire->target_subsystem == m->subsystem && wire->target_port == port)
+        if (wire->target_subsystem.index == m->subsystem && wire->target_port.index == port)
             return true;
     }
     return false;
@@ -237,7 +237,7 @@ static yk_status connect_ports(yk_export_model *m, bool wrenches)
         bool moved = false;
         for (int k = 0; k < m->info->interface_count; k++) {
             const yk_interface_def *one = &m->info->interfaces[k];
-            if (one->motion_subsystem != m->subsystem || one->motion_port != i)
+            if (one->motion_subsystem.index != m->subsystem || one->motion_port.index != i)
                 continue;
 
             moved = true;
@@ -434,8 +434,8 @@ static int read_starts(yk_context *context, const yk_export_def *def, const yk_e
         yk_export_start start = {v->port, v->offset, NAN};
         for (int k = 0; k < m->info->wire_count; k++) {
             const yk_wire_def *wire = &m->info->wires[k];
-            if (wire->target_subsystem == m->subsystem && wire->target_port == v->port)
-                start.value = yk_system_wire_value(system, k);
+            if (wire->target_subsystem.index == m->subsystem && wire->target_port.index == v->port)
+                start.value = yk_system_wire_value(system, (yk_wire_id){k});
         }
 
         /* Merged subsystems do not run alone, and keep their start values. */

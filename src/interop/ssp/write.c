@@ -335,10 +335,10 @@ static yk_status describe(writer *w, const char *title)
     const yk_node *item = yk_node_items(w->scenario->root, "wires");
     for (int i = 0; i < w->info->wire_count; i++, item = item->next) {
         const yk_wire_def *wire = &w->info->wires[i];
-        const yk_subsystem *from = w->info->subsystems[wire->source_subsystem];
+        const yk_subsystem *from = w->info->subsystems[wire->source_subsystem.index];
         const char *output = NULL;
 
-        if (wire->source_port < 0) {
+        if (wire->source_port.index < 0) {
             const yk_channel *channels;
             from->ops->channels->list(from, &channels);
             output = channels[wire->source_channel].name;
@@ -347,15 +347,17 @@ static yk_status describe(writer *w, const char *title)
             const yk_port *ports;
             from->ops->ports(from, &ports);
             const char *text = yk_node_text(item, "from");
-            size_t skip = strlen(w->info->subsystem_names[wire->source_subsystem]) +
-                          strlen(ports[wire->source_port].name) + 2;
+            size_t skip = strlen(w->info->subsystem_names[wire->source_subsystem.index]) +
+                          strlen(ports[wire->source_port.index].name) + 2;
             const char *quantity = strlen(text) > skip ? text + skip : "";
-            output = variable_of(w, wire->source_subsystem, wire->source_port, quantity);
+            output =
+                variable_of(w, wire->source_subsystem.index, wire->source_port.index, quantity);
         }
 
         /* Both ends must be variables. */
-        const char *input = variable_of(w, wire->target_subsystem, wire->target_port, "");
-        const yk_fmi_description *d = &w->descriptions[wire->source_subsystem];
+        const char *input =
+            variable_of(w, wire->target_subsystem.index, wire->target_port.index, "");
+        const yk_fmi_description *d = &w->descriptions[wire->source_subsystem.index];
         if (!output || !input || yk_fmi_find(d, output) < 0 || wire->sample_and_hold)
             return yk_fail(w->context, YK_ERROR_CAPABILITY, "wire '%s' cannot be written: %s",
                            wire->name,
@@ -364,9 +366,9 @@ static yk_status describe(writer *w, const char *title)
 
         /* Values are in the units that the wire expects. */
         ADD("      <ssd:Connection");
-        add_attribute(w, "startElement", w->info->subsystem_names[wire->source_subsystem]);
+        add_attribute(w, "startElement", w->info->subsystem_names[wire->source_subsystem.index]);
         add_attribute(w, "startConnector", output);
-        add_attribute(w, "endElement", w->info->subsystem_names[wire->target_subsystem]);
+        add_attribute(w, "endElement", w->info->subsystem_names[wire->target_subsystem.index]);
         add_attribute(w, "endConnector", input);
         ADD(" suppressUnitConversion=\"true\"");
         if (wire->gain == 1 && wire->offset == 0)
