@@ -307,6 +307,7 @@ void yk_network_set(yk_network *network, size_t contact, const yk_contact *data)
     for (int k = 0; k < 3; k++) {
         double bias = k == 0 ? data->bias : 0;
         c->drive[k] = bias - yk_v3_dot(c->frame[k], surface);
+        c->before[k] = bias + yk_v3_dot(c->frame[k], data->before);
         c->impulse[k] = yk_v3_dot(c->frame[k], data->impulse);
         c->impulse[3 + k] = 0;
         if (c->dim == 6)

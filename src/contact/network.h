@@ -97,6 +97,9 @@ typedef struct yk_contact {
     /* general pairs with box friction: unit, first axis of the box; zero: chosen from the normal */
     yk_vec3 tangent;
     yk_vec3 torque; /* general pairs: start value of the spinning and rolling impulse on a */
+    /* general pairs: velocity of a relative to the other side at the start of the step, from which the
+     * solver knows whether a structure is at rest */
+    yk_vec3 before;
 } yk_contact;
 
 /* One row of a joint, a motor or a limit: rate = a . (v_a, omega_a) + b . (v_b, omega_b) + bias,

@@ -75,7 +75,8 @@ typedef struct general_contact {
     yk_vec3 frame[3];     /* normal, tangents */
     yk_vec3 arm_a, arm_b; /* over the nodes' lengths */
     double inverse_length_a, inverse_length_b;
-    double drive[3]; /* bias and motion of the surface, in the frame */
+    double drive[3];  /* bias and motion of the surface, in the frame */
+    double before[3]; /* bias and relative velocity at the start of the step, in the frame */
     double mu, mu_spin, mu_roll;
     double softness[3]; /* of the rows of the force */
     /* in the frame: force, then torque about normal and tangents */
@@ -189,8 +190,7 @@ struct yk_network {
     double *partials;  /* per block and joint phase: largest, sum of squares, rows */
     double resolution; /* see yk_network_set_resolution */
     bool makes_all_sweeps;
-    double loose; /* residual that is good enough for structures in motion (m/s) */
-    double rho;   /* that violations are measured with, see yk_network_rho */
+    double rho; /* that violations are measured with, see yk_network_rho */
     /* Sum of the impulses that are missing or excessive, of the last measurement (N s). */
     double impulse_residual;
     array nodes_array, extras_array, slots_array, pairs_array, singles_array, rollings_array,
@@ -221,10 +221,23 @@ double yk_network_measure(yk_network *network, yk_friction_model friction, doubl
 void yk_network_start(yk_network *network, bool warm_start);
 void yk_report_note(const yk_contact_options *options, yk_contact_report *report, double residual);
 
-/* Islands by Newton's method, to the tolerance (m/s): those without round contacts, which sweeps then
- * leave alone, or those with few. */
+/* Violations of the conditions by an island (m/s), from small to large. */
+typedef struct yk_island_tolerances {
+    double exact;  /* aim of Newton's method */
+    double rest;   /* impulses of the last step that violate the conditions by less may be kept */
+    double steady; /* largest change of a relative velocity in the step with which they are kept */
+    double good;   /* accepted if a further step gains little */
+    double loose;  /* accepted after many steps */
+} yk_island_tolerances;
+
+yk_island_tolerances yk_equal_tolerances(double tolerance);
+/* Whether the impulses change no relative velocity of a general contact by more than this. */
+bool yk_network_is_steady(const yk_network *network, double speed);
+/* Islands by Newton's method: those without round contacts, which sweeps then leave alone, or those with
+ * few. */
 yk_status yk_network_solve_structures(yk_network *network, const yk_contact_options *options,
-                                      double tolerance, bool mixed, yk_contact_report *report);
+                                      const yk_island_tolerances *tolerances, bool mixed,
+                                      yk_contact_report *report);
 
 yk_status yk_network_solve_gradient(yk_network *network, const yk_contact_options *options,
                                     yk_contact_report *report);
@@ -260,6 +273,8 @@ void yk_general_residual(const yk_network *network, const block *b, yk_friction_
 /* The square of the violation of one contact (m^2/s^2). */
 double yk_general_violation(const yk_network *network, const general_contact *c,
                             yk_friction_model friction, double rho);
+/* Change of the relative velocity of a contact in the step (m/s). */
+double yk_general_change(const yk_network *network, const general_contact *c);
 void yk_general_diagonal(const yk_network *network, const block *b, double partial[3]);
 /* Relative velocity in the frame, of velocities and (dim 6) spins, when the nodes move like
  * these. */

@@ -405,6 +405,16 @@ double yk_general_violation(const yk_network *network, const general_contact *c,
     return sum;
 }
 
+double yk_general_change(const yk_network *network, const general_contact *c)
+{
+    double u[YK_CONTACT_DIM_MAX];
+    yk_general_velocity(network->nodes, c, u);
+    double sum = 0;
+    for (int k = 0; k < 3; k++)
+        sum += (u[k] - c->before[k]) * (u[k] - c->before[k]);
+    return sqrt(sum);
+}
+
 void yk_general_residual(const yk_network *network, const block *b, yk_friction_model friction,
                          double rho, double partial[3])
 {

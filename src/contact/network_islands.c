@@ -324,8 +324,9 @@ static yk_status gather(yk_context *context, yk_network *network, const islands 
 
 /* Newton's method in the velocities: cheap, and for islands of many contacts. */
 static yk_status solve_by_newton(yk_context *context, yk_network *network,
-                                 const yk_contact_options *options, double tolerance, double loose,
-                                 const islands *all, gathered *own, yk_newton_result *result)
+                                 const yk_contact_options *options,
+                                 const yk_island_tolerances *tolerances, const islands *all,
+                                 gathered *own, yk_newton_result *result)
 {
     size_t blocks = own->count - own->contacts;
     const yk_joint_row **rows = yk_allocate(context, blocks + 1, sizeof *rows);
@@ -342,8 +343,8 @@ static yk_status solve_by_newton(yk_context *context, yk_network *network,
         .local = all->local,
         .points = own->points,
     };
-    return yk_newton_solve_island(context, network, &island, options->friction_model, tolerance,
-                                  loose, own->r, result);
+    return yk_newton_solve_island(context, network, &island, options->friction_model, tolerances,
+                                  own->r, result);
 }
 
 /* The accurate method, from the present impulses on. */
@@ -428,6 +429,21 @@ static double island_violation(const yk_network *network, const islands *all, si
     return sqrt(largest);
 }
 
+/* Whether the impulses of an island change no relative velocity by more than this in the step. */
+static bool is_steady(const yk_network *network, const islands *all, size_t island, double speed)
+{
+    for (size_t k = all->start[island]; k < all->start[island + 1]; k++) {
+        size_t i = all->element[k];
+        if (i >= network->contact_count || network->slots[i].kind != SLOT_GENERAL)
+            continue;
+        const general_contact *c = &network->generals[network->slots[i].index];
+        if (c->impulse[0] > 0 && yk_general_change(network, c) > speed)
+            return false;
+    }
+
+    return true;
+}
+
 /* Sweeps leave alone what is solved; Newton's method what moves. */
 static void mark_island(yk_network *network, const islands *all, size_t island, bool solved,
                         bool moving)
@@ -455,22 +471,19 @@ static bool is_moving(const yk_network *network, const islands *all, size_t isla
     return false;
 }
 
-/* Solves one island, where it violates its conditions by more than the tolerance (m/s). Memory is
+/* Solves one island if it violates its conditions by more than the tolerance of rest. Memory is
  * that of the context, released when all islands are done. */
 static yk_status solve_island(yk_context *context, yk_network *network,
-                              const yk_contact_options *options, double tolerance,
-                              const islands *all, size_t island, which kind,
-                              yk_contact_report *report)
+                              const yk_contact_options *options,
+                              const yk_island_tolerances *tolerances, const islands *all,
+                              size_t island, which kind, yk_contact_report *report)
 {
     gathered own;
     bool structure = kind == STRUCTURES || kind == MIXED;
     yk_newton_result result = {0};
-    double loose = tolerance;
-    if (structure)
-        loose = fmax(tolerance, network->loose);
     yk_status status = gather(context, network, all, island, &own);
     if (status == YK_OK)
-        status = solve_by_newton(context, network, options, tolerance, loose, all, &own, &result);
+        status = solve_by_newton(context, network, options, tolerances, all, &own, &result);
     if (status != YK_OK)
         return status;
     report->iterations += result.steps;
@@ -480,7 +493,7 @@ static yk_status solve_island(yk_context *context, yk_network *network,
     /* The accurate method knows no bounds. */
     if (!structure && !result.solved && own.count <= ISLAND_MAX && !own.bounded) {
         int steps = 0;
-        status = solve_accurately(context, network, options, tolerance, all, &own, &steps);
+        status = solve_accurately(context, network, options, tolerances->rest, all, &own, &steps);
         if (status != YK_OK)
             return status;
         report->iterations += steps;
@@ -515,18 +528,21 @@ static bool is_wanted(const yk_network *network, const islands *all, size_t isla
 /* Looks at an island before all sweeps; false: Newton's method has nothing to do there, as the island is
  * solved or moves. */
 static bool begin_structure(yk_network *network, const yk_contact_options *options,
-                            double tolerance, const islands *all, size_t island)
+                            const yk_island_tolerances *tolerances, const islands *all,
+                            size_t island)
 {
     double violation = island_violation(network, all, island, options->friction_model);
-    bool solved = all->round[island] == 0 && violation <= tolerance;
+    bool solved = all->round[island] == 0 && violation <= tolerances->rest &&
+                  is_steady(network, all, island, tolerances->steady);
     bool moving = options->tolerance == 0 && !(violation <= NEAR_REST * network->resolution);
     mark_island(network, all, island, solved, moving);
     return !solved && !moving;
 }
 
-/* Solves islands of a kind that violate their conditions by more than the tolerance. */
+/* Solves islands of a kind that violate their conditions by more than the tolerance of rest. */
 static yk_status solve_islands(yk_network *network, const yk_contact_options *options,
-                               double tolerance, which kind, yk_contact_report *report)
+                               const yk_island_tolerances *tolerances, which kind,
+                               yk_contact_report *report)
 {
     if (!network->scratch)
         network->scratch = yk_scratch_create(network->context);
@@ -539,10 +555,10 @@ static yk_status solve_islands(yk_network *network, const yk_contact_options *op
     yk_status status = list_islands(context, network, NEWTON_MAX, &all);
 
     for (size_t i = 0; i < all.count && status == YK_OK; i++) {
-        if (kind == STRUCTURES && !begin_structure(network, options, tolerance, &all, i))
+        if (kind == STRUCTURES && !begin_structure(network, options, tolerances, &all, i))
             continue;
         if (is_wanted(network, &all, i, kind))
-            status = solve_island(context, network, options, tolerance, &all, i, kind, report);
+            status = solve_island(context, network, options, tolerances, &all, i, kind, report);
     }
 
     yk_scratch_reset(network->scratch);
@@ -573,21 +589,38 @@ static size_t mark_distant(yk_network *network, double speed)
     return count;
 }
 
+bool yk_network_is_steady(const yk_network *network, double speed)
+{
+    for (size_t i = 0; i < network->general_count; i++) {
+        const general_contact *c = &network->generals[i];
+        if (c->impulse[0] > 0 && yk_general_change(network, c) > speed)
+            return false;
+    }
+
+    return true;
+}
+
 yk_status yk_network_solve_structures(yk_network *network, const yk_contact_options *options,
-                                      double tolerance, bool mixed, yk_contact_report *report)
+                                      const yk_island_tolerances *tolerances, bool mixed,
+                                      yk_contact_report *report)
 {
     which kind = mixed ? MIXED : STRUCTURES;
     size_t distant = mark_distant(network, DISTANT * network->resolution);
-    yk_status status = solve_islands(network, options, tolerance, kind, report);
+    yk_status status = solve_islands(network, options, tolerances, kind, report);
 
     /* With all contacts, if one of those that were left out is needed. */
     if (distant > 0) {
         mark_distant(network, INFINITY);
-        if (status == YK_OK && report->residual > network->loose)
-            status = solve_islands(network, options, tolerance, kind, report);
+        if (status == YK_OK && report->residual > tolerances->loose)
+            status = solve_islands(network, options, tolerances, kind, report);
     }
 
     return status;
+}
+
+yk_island_tolerances yk_equal_tolerances(double tolerance)
+{
+    return (yk_island_tolerances){tolerance, tolerance, INFINITY, tolerance, tolerance};
 }
 
 yk_status yk_network_improve(yk_network *network, const yk_contact_options *options,
@@ -607,8 +640,10 @@ yk_status yk_network_improve(yk_network *network, const yk_contact_options *opti
     }
 
     yk_status status = YK_OK;
-    if (lightest > STIFF_RATIO * heaviest)
-        status = solve_islands(network, options, YK_STIFF_TOLERANCE * tolerance, STIFF, report);
+    if (lightest > STIFF_RATIO * heaviest) {
+        yk_island_tolerances stiff = yk_equal_tolerances(YK_STIFF_TOLERANCE * tolerance);
+        status = solve_islands(network, options, &stiff, STIFF, report);
+    }
 
     /* More sweeps, as long as they gain. */
     for (int round = 0; round < ROUNDS && report->residual > tolerance; round++) {
@@ -620,8 +655,10 @@ yk_status yk_network_improve(yk_network *network, const yk_contact_options *opti
     }
 
     /* What is left goes to the accurate method, island by island. */
-    if (status == YK_OK && report->residual > tolerance)
-        status = solve_islands(network, options, tolerance, ALL, report);
+    if (status == YK_OK && report->residual > tolerance) {
+        yk_island_tolerances all = yk_equal_tolerances(tolerance);
+        status = solve_islands(network, options, &all, ALL, report);
+    }
     if (status != YK_OK || isfinite(report->residual))
         return status;
     return yk_fail(network->context, YK_ERROR_NOT_FINITE,

@@ -48,6 +48,8 @@ static const double GENTLE = 1e-4;
 /* New impulses that leave more than this of the violation gain little; and after many steps. */
 static const double GAIN = 0.5;
 static const double GAIN_OF_MANY = 0.2;
+/* The present sigma is kept, and with it the factors, if new impulses leave less than this. */
+static const double FAST_GAIN = 0.1;
 /* A violation by the tolerance that is far from the solution. */
 static const double FAR = 1e3;
 /* Factor on sigma after each solution for the velocities, until it is this much by the full one. */
@@ -59,6 +61,13 @@ static const double INNER = 0.1;
 static const double INEXACT = 0.03;
 /* Slope at the end of a line search by that at its beginning. */
 static const double SLOPE = 0.5;
+/* Difference of P_K' below which the factors are used again. A friction that turns by an angle a adds
+ * sigma a^2 to the slope in a direction where it was zero, which has to be small compared with the mass. */
+static const double SAME_SLOPE = 1e-4;
+/* Speed at which contacts open that count as sticking in the first step, by the violation. */
+static const double PRESS = 1e-3;
+/* F cannot become smaller than this many rounding errors of the impulses. */
+static const double ROUNDING = 1e-15;
 
 /* A contact or a block of joint rows. */
 typedef struct row_block {
@@ -95,6 +104,8 @@ typedef struct newton {
     edge *edges;
     size_t edge_count;
     double *blocks; /* of the nodes, then of the edges */
+    double *slopes; /* P_K' of all parts, of the last factorisation */
+    bool factored;  /* with the present sigma */
     size_t *index;  /* of the numbers of these blocks, then of the transposed blocks of the edges */
     yk_supernodal *lu;
     double rho;
@@ -155,14 +166,15 @@ static inline void project_sliding(double mu, const double *x, double *p)
     p[2] = ratio * x[2];
 }
 
-/* The impulses of a part that its rates u ask for. */
-static void project(const newton *s, size_t i, const double *u, double *target, double *p)
+/* The impulses of a part that its rates u ask for with a given sigma. */
+static void project(const newton *s, size_t i, double sigma, const double *u, double *target,
+                    double *p)
 {
     const row_block *part = &s->parts[i];
     const double *before = s->p + part->first;
 
     for (int k = 0; k < part->dim; k++)
-        target[k] = before[k] - part->sigma * u[k];
+        target[k] = before[k] - sigma * u[k];
     if (part->joint) {
         const double *lower = s->lower + part->first;
         const double *upper = s->upper + part->first;
@@ -171,7 +183,7 @@ static void project(const newton *s, size_t i, const double *u, double *target, 
         return;
     }
 
-    target[0] -= part->sigma * s->lift[i];
+    target[0] -= sigma * s->lift[i];
     if (part->dim == 3) {
         project_sliding(part->cone.mu[0], target, p);
     } else {
@@ -179,11 +191,9 @@ static void project(const newton *s, size_t i, const double *u, double *target, 
     }
 }
 
-/* F at velocities v, with the impulses in `next`. */
-static void evaluate(newton *s, const double *v)
+/* force = M (v - v0). */
+static void begin_force(newton *s, const double *v)
 {
-    double u[YK_CONTACT_DIM_MAX];
-
     for (size_t n = 0; n < s->points; n++) {
         double change[NODE];
         for (int k = 0; k < NODE; k++)
@@ -196,13 +206,20 @@ static void evaluate(newton *s, const double *v)
             s->force[NODE * n + (size_t)k] = sum;
         }
     }
+}
 
+/* F at velocities v, with the impulses in `next`. */
+static void evaluate(newton *s, const double *v)
+{
+    double u[YK_CONTACT_DIM_MAX];
+
+    begin_force(s, v);
     for (size_t i = 0; i < s->island->count; i++) {
         const row_block *part = &s->parts[i];
         double *next = s->next + part->first;
         double change[YK_CONTACT_DIM_MAX];
         part_rates(s, part, v, u);
-        project(s, i, u, s->target + part->first, next);
+        project(s, i, part->sigma, u, s->target + part->first, next);
         for (int k = 0; k < part->dim; k++)
             change[k] = s->start[part->first + k] - next[k];
         add_impulse(s, part, change, s->force);
@@ -287,7 +304,7 @@ static inline void add_product(int dim, double (*left)[2][NODE], int side, doubl
     }
 }
 
-/* sigma P_K' of a part for its present target; false: zero. */
+/* P_K' of a part for its present target; false: zero. */
 static bool set_slope(const newton *s, const row_block *part, double *slope)
 {
     const double *target = s->target + part->first;
@@ -306,29 +323,47 @@ static bool set_slope(const newton *s, const row_block *part, double *slope)
         return false;
     if (inside || part->joint) {
         for (int k = 0; k < dim; k++)
-            slope[k * dim + k] = p[k] == target[k] ? part->sigma : 0;
+            slope[k * dim + k] = p[k] == target[k];
         return true;
     }
 
     yk_cone_projection_slope(&part->cone, target, slope);
-    for (int k = 0; k < dim * dim; k++)
-        slope[k] *= part->sigma;
     return true;
 }
 
-/* H at the velocities that were evaluated last. */
+/* Slopes of all parts; false: they are those of the last factorisation, up to small differences. */
+static bool update_slopes(newton *s)
+{
+    bool changed = !s->factored;
+    double *last = s->slopes;
+    for (size_t i = 0; i < s->island->count; i++) {
+        const row_block *part = &s->parts[i];
+        double slope[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
+        int size = part->dim * part->dim;
+        set_slope(s, part, slope);
+        for (int k = 0; k < size && !changed; k++)
+            changed = fabs(slope[k] - last[k]) > SAME_SLOPE;
+
+        /* Once one differs all are replaced, those before as well, which hardly differ. */
+        if (changed)
+            memcpy(last, slope, (size_t)size * sizeof *last);
+        last += size;
+    }
+
+    return changed;
+}
+
+/* H with the present slopes. */
 static void assemble(newton *s)
 {
     size_t points = s->points;
     memcpy(s->blocks, s->mass, points * sizeof *s->mass);
     memset(s->blocks + BLOCK * points, 0, BLOCK * s->edge_count * sizeof *s->blocks);
 
-    for (size_t i = 0; i < s->island->count; i++) {
+    const double *slope = s->slopes;
+    for (size_t i = 0; i < s->island->count; slope += s->parts[i].dim * s->parts[i].dim, i++) {
         const row_block *part = &s->parts[i];
-        double slope[YK_CONTACT_DIM_MAX * YK_CONTACT_DIM_MAX];
         int dim = part->dim;
-        if (!set_slope(s, part, slope))
-            continue;
 
         /* sigma P_K' D^T of each side, then D times that. */
         double(*rows)[2][NODE] = s->jacobian + part->first;
@@ -339,7 +374,7 @@ static void assemble(newton *s)
             double right[YK_CONTACT_DIM_MAX][NODE] = {{0}};
             for (int k = 0; k < dim; k++) {
                 for (int l = 0; l < dim; l++) {
-                    double factor = slope[k * dim + l];
+                    double factor = part->sigma * slope[k * dim + l];
                     if (factor == 0)
                         continue;
                     for (int m = 0; m < NODE; m++)
@@ -589,12 +624,16 @@ static yk_status allocate(newton *s)
     size_t count = s->island->count;
     size_t size = NODE * s->points;
 
+    size_t slopes = 0;
+    for (size_t i = 0; i < count; i++)
+        slopes += (size_t)(s->island->elements[i].dim * s->island->elements[i].dim);
+    s->slopes = yk_allocate(context, slopes + 1, sizeof *s->slopes);
     s->parts = yk_allocate(context, count, sizeof *s->parts);
     s->lift = yk_allocate(context, count, sizeof *s->lift);
     s->jacobian = yk_allocate(context, s->rows, sizeof *s->jacobian);
     s->mass = yk_allocate(context, s->points, sizeof *s->mass);
     s->node = yk_allocate(context, s->points, sizeof *s->node);
-    if (!s->parts || !s->lift || !s->jacobian || !s->mass || !s->node)
+    if (!s->slopes || !s->parts || !s->lift || !s->jacobian || !s->mass || !s->node)
         return YK_ERROR_MEMORY;
 
     double **of_rows[] = {&s->free_rate, &s->lower, &s->upper, &s->p,
@@ -668,25 +707,108 @@ static bool search(newton *s)
     return true;
 }
 
-/* Velocities that fit to their impulses. False: they were not found. */
-static bool solve_velocities(newton *s, double enough, int *steps)
+/* The step of Newton's method from F and the present slopes; false: it is not finite. */
+static bool find_step(newton *s, int *steps)
 {
-    evaluate(s, s->v);
-    for (int inner = 0; inner < INNER_MAX && *steps < TOTAL_MAX; inner++) {
-        if (fit_velocities(s) <= enough)
-            return true;
-        if (yk_context_should_stop(s->context))
-            return false;
-
+    if (update_slopes(s)) {
         assemble(s);
-        if (!factor(s))
+        s->factored = factor(s);
+        if (!s->factored)
             return false;
         ++*steps;
+    }
 
-        for (size_t k = 0; k < NODE * s->points; k++)
-            s->step[k] = -s->force[k];
-        yk_supernodal_solve(s->lu, s->step);
-        if (!search(s))
+    for (size_t k = 0; k < NODE * s->points; k++)
+        s->step[k] = -s->force[k];
+    yk_supernodal_solve(s->lu, s->step);
+    return true;
+}
+
+/* A first step if little has changed since the last solution: each contact keeps the state that its
+ * present impulse has, open, sticking or sliding. With the large sigma, small velocities would change the
+ * states of contacts that keep them. */
+static bool predict_velocities(newton *s, int *steps)
+{
+    double u[YK_CONTACT_DIM_MAX];
+    double before = fit_velocities(s);
+    memcpy(s->trial, s->v, NODE * s->points * sizeof *s->trial);
+
+    begin_force(s, s->v);
+    for (size_t i = 0; i < s->island->count; i++) {
+        const row_block *part = &s->parts[i];
+        part_rates(s, part, s->v, u);
+        project(s, i, s->rho, u, s->target + part->first, s->next + part->first);
+    }
+    if (update_slopes(s))
+        s->factored = false;
+
+    /* F as a linear function: p - sigma P_K' u. */
+    const double *slope = s->slopes;
+    for (size_t i = 0; i < s->island->count; slope += s->parts[i].dim * s->parts[i].dim, i++) {
+        const row_block *part = &s->parts[i];
+        const double *p = s->p + part->first;
+        double change[YK_CONTACT_DIM_MAX];
+        part_rates(s, part, s->v, u);
+        if (!part->joint)
+            u[0] += s->lift[i];
+        for (int k = 0; k < part->dim; k++) {
+            change[k] = s->start[part->first + k] - p[k];
+            for (int l = 0; l < part->dim; l++)
+                change[k] += part->sigma * slope[k * part->dim + l] * u[l];
+        }
+        add_impulse(s, part, change, s->force);
+    }
+
+    assemble(s);
+    s->factored = factor(s);
+    if (!s->factored)
+        return false;
+    ++*steps;
+    for (size_t k = 0; k < NODE * s->points; k++)
+        s->step[k] = -s->force[k];
+    yk_supernodal_solve(s->lu, s->step);
+    for (size_t k = 0; k < NODE * s->points; k++)
+        s->v[k] = s->trial[k] + s->step[k];
+
+    evaluate(s, s->v);
+    if (fit_velocities(s) < before)
+        return true;
+    memcpy(s->v, s->trial, NODE * s->points * sizeof *s->v);
+    evaluate(s, s->v);
+    return true;
+}
+
+/* Contacts without an impulse that open by less than a speed count as sticking in the first step, since
+ * faces that fall together are loaded as soon as the lowest one is stopped. One by one they would need a
+ * step for each course of a structure. */
+static void press_contacts(newton *s, double speed)
+{
+    for (size_t i = 0; i < s->island->contacts; i++) {
+        const row_block *part = &s->parts[i];
+        double *target = s->target + part->first;
+        double *p = s->next + part->first;
+        if (p[0] > 0 || target[0] < -part->sigma * speed)
+            continue;
+        for (int k = 0; k < part->dim; k++)
+            target[k] = p[k] = k == 0;
+    }
+}
+
+/* Velocities that fit to their impulses. False: they were not found. */
+static bool solve_velocities(newton *s, double enough, bool predicts, double press, int *steps)
+{
+    evaluate(s, s->v);
+    if (press > 0)
+        press_contacts(s, press);
+    if (predicts && !predict_velocities(s, steps))
+        return false;
+
+    for (int inner = 0; inner < INNER_MAX && *steps < TOTAL_MAX; inner++) {
+        /* Pressed contacts have other impulses than those of F. */
+        bool pressed = press > 0 && inner == 0;
+        if (!pressed && fit_velocities(s) <= enough)
+            return true;
+        if (yk_context_should_stop(s->context) || !find_step(s, steps) || !search(s))
             return false;
     }
 
@@ -703,52 +825,77 @@ static void set_lifts(newton *s)
     }
 }
 
-/* Impulses that violate the conditions by less than the tolerance; after many steps, or where they
- * gain little, by less than the loose one; else the best. */
-static void iterate(newton *s, double tolerance, double loose, double *r, yk_newton_result *result)
+static void scale_sigma(newton *s, double factor)
+{
+    for (size_t i = 0; i < s->island->count; i++)
+        s->parts[i].sigma *= factor;
+    s->factored = false;
+}
+
+/* Rounding errors of F as a velocity: sigma multiplies those of the rates. */
+static double rounding_of_force(const newton *s)
+{
+    double largest = 0;
+    for (size_t k = 0; k < NODE * s->points; k++)
+        largest = fmax(largest, fabs(s->v0[k]));
+    return ROUNDING * PENALTY * largest;
+}
+
+/* Impulses that violate the conditions by less than a tolerance, else the best. */
+static void iterate(newton *s, const yk_island_tolerances *tolerances, double *r,
+                    yk_newton_result *result)
 {
     size_t bytes = NODE * s->points * sizeof *s->v;
-    bool far = result->violation > FAR * tolerance;
+    double limit = FAR * tolerances->good;
+    bool far = result->violation > limit;
     double share = 1; /* of the full sigma */
     if (far) {
-        double closeness = FAR * tolerance / result->violation;
+        double closeness = limit / result->violation;
         share = fmax(GENTLE, closeness * sqrt(closeness));
+        scale_sigma(s, share);
     }
-    for (size_t i = 0; far && i < s->island->count; i++)
-        s->parts[i].sigma *= share;
 
+    /* Only impulses of a structure at rest serve several steps. */
+    double exact = far ? tolerances->good : tolerances->exact;
+    double least = fmax(INNER * exact, rounding_of_force(s));
     for (int outer = 0; outer < OUTER_MAX && result->steps < TOTAL_MAX; outer++) {
         set_lifts(s);
-        double enough = fmax(INNER * tolerance, far ? INEXACT * result->violation : 0);
-        bool found = solve_velocities(s, enough, &result->steps);
+        double press = far && outer == 0 ? PRESS * result->violation : 0;
+        double enough = fmax(least, far ? INEXACT * result->violation : 0);
+        bool found = solve_velocities(s, enough, !far && outer == 0, press, &result->steps);
 
         /* The impulses of the present velocities, and the velocities that fit to them. */
         fit_velocities(s);
         double now = violation(s, s->next, s->fit);
         double gain = result->steps >= MANY ? GAIN_OF_MANY : GAIN;
         bool slow = share >= 1 && now > gain * result->violation;
-        bool better = now < result->violation;
+        double before = result->violation;
+        bool better = now < before;
         if (better) {
             result->violation = now;
             memcpy(r, s->next, s->rows * sizeof *r);
         }
-        result->solved = result->violation <= (slow ? loose : tolerance);
+        double tolerance = exact;
+        if (!found || result->steps >= MANY || now > GAIN_OF_MANY * before)
+            tolerance = tolerances->good;
+        if (slow)
+            tolerance = tolerances->loose;
+        result->solved = result->violation <= tolerance;
         if (result->solved || (!found && !better))
             return;
 
         memcpy(s->p, s->next, s->rows * sizeof *s->p);
         memcpy(s->v, s->fit, bytes);
-        if (share >= HARDEST)
+        if (share >= HARDEST || (share >= 1 && now < FAST_GAIN * before))
             continue;
         share *= HARDER;
-        for (size_t i = 0; i < s->island->count; i++)
-            s->parts[i].sigma *= HARDER;
+        scale_sigma(s, HARDER);
     }
 }
 
 yk_status yk_newton_solve_island(yk_context *context, const yk_network *network,
                                  const yk_newton_island *island, yk_friction_model friction,
-                                 double tolerance, double loose, double *r,
+                                 const yk_island_tolerances *tolerances, double *r,
                                  yk_newton_result *result)
 {
     newton s = {
@@ -805,12 +952,12 @@ yk_status yk_newton_solve_island(yk_context *context, const yk_network *network,
     memcpy(s.p, r, s.rows * sizeof *s.p);
     memcpy(s.start, r, s.rows * sizeof *s.start);
     result->violation = violation(&s, r, s.v0);
-    result->solved = result->violation <= tolerance;
+    result->solved = result->violation <= tolerances->exact;
     if (result->solved)
         return YK_OK;
 
     status = analyse(&s);
     if (status == YK_OK && s.lu)
-        iterate(&s, tolerance, loose, r, result);
+        iterate(&s, tolerances, r, result);
     return status;
 }

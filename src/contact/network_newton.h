@@ -19,13 +19,12 @@ typedef struct yk_newton_result {
     double violation; /* of the impulses that are returned (m/s) */
 } yk_newton_result;
 
-/* r: impulses that the velocities of the nodes follow; in the end better ones, if any were found. The
- * loose tolerance is good enough where the other one would take many more steps.
+/* r: the impulses that the velocities of the nodes contain; replaced by better ones if any are found.
  * The method does not take box friction, soft contacts, and islands whose factors would be too
  * large. All memory is the context's, which is reset by the caller. */
 yk_status yk_newton_solve_island(yk_context *context, const yk_network *network,
                                  const yk_newton_island *island, yk_friction_model friction,
-                                 double tolerance, double loose, double *r,
+                                 const yk_island_tolerances *tolerances, double *r,
                                  yk_newton_result *result);
 
 #endif

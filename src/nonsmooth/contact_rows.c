@@ -243,11 +243,21 @@ double yk_world_bounce_speed(const yk_world_model *model, double h)
     return h * yk_v3_norm(model->def.gravity);
 }
 
+/* Gap g of contacts between faces below which it is hardly closed: as g^3 / slack^2. Such gaps depend on each
+ * other. The solution for gaps that are only rounding errors of the motion would load some points of a face
+ * and lift others by them, and each step would correct the errors of the one before. The slack is 1e-4
+ * of the way that gravity moves a body in a step. */
+static double gap_slack(const yk_world_model *model, double h)
+{
+    return 1e-4 * h * h * yk_v3_norm(model->def.gravity);
+}
+
 /* Zhang et al. 2020 (19): gap / h, with a bounded recovery speed; or the rebound of Newton's impact
  * law if the contact closes within the step. `separation` is the rate of the gap at the start of
  * the step. */
 static double contact_bias(const yk_world_model *model, const yk_part *a, const yk_part *b,
-                           double gap, double restitution, double separation, double h)
+                           double gap, double slack, double restitution, double separation,
+                           double h)
 {
     /* Slow approaches do not rebound, because otherwise contacts would never come to rest. */
     if (restitution > 0) {
@@ -257,6 +267,8 @@ static double contact_bias(const yk_world_model *model, const yk_part *a, const 
     }
 
     /* Overlaps are removed at a bounded speed. */
+    if (slack > 0)
+        gap *= gap * gap / (gap * gap + slack * slack);
     double bias = gap / h;
     if (gap < 0)
         bias = fmax(bias, -recovery_speed(model, a, b, h));
@@ -377,7 +389,10 @@ double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_con
     }
 
     /* Zhang et al. 2020 (19). */
-    row->bias = contact_bias(model, p, q, touch.gap, restitution, separation, h);
+    double slack = 0;
+    if (nodes->kind == YK_PAIR_GENERAL)
+        slack = gap_slack(model, h);
+    row->bias = contact_bias(model, p, q, touch.gap, slack, restitution, separation, h);
 
     /* Peiret et al. 2020 (41): the force K overlap + D rate at the end of the step. A gap closes
      * first, then the surfaces yield. */
@@ -423,6 +438,7 @@ double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_con
 
     row->mu_spin = material->spinning_friction;
     row->mu_roll = material->rolling_friction;
+    row->before = yk_v3_sub(velocity_before(self, p, at_p), velocity_before(self, q, at_q));
 
     row->arm_a = yk_v3_sub(at_p, self->state.bodies[p->body].position);
     if (nodes->b != YK_NETWORK_NONE)

@@ -80,16 +80,22 @@ static void test_excluded_bodies(void **state)
         if (excluded)
             assert_true(yk_world_add_exclusion(s.world, &exclusion) >= 0);
 
+        /* The first step pushes the boxes apart, without a force later on. */
         start(&s, 1e-3);
-        run(&s, 1e-3, 5);
         yk_subsystem *subsystem = yk_nonsmooth_subsystem(s.world);
-        yk_contact_point points[32];
-        int count = subsystem->ops->contact_points->list(subsystem, points, 32);
-        int between = 0;
-        for (int i = 0; i < count; i++)
-            between += fabs(points[i].normal.z) < 0.5;
-        assert_int_equal(count - between, 9);
-        assert_true(excluded ? between == 0 : between > 0);
+        for (int steps = 1; steps <= 4; steps += 3) {
+            run(&s, 1e-3, steps);
+            yk_contact_point points[32];
+            int count = subsystem->ops->contact_points->list(subsystem, points, 32);
+            int between = 0;
+            for (int i = 0; i < count; i++)
+                between += fabs(points[i].normal.z) < 0.5;
+            if (steps == 1) {
+                assert_true(excluded ? between == 0 : between > 0);
+            } else {
+                assert_int_equal(count - between, 9);
+            }
+        }
         scene_end(&s);
     }
 
