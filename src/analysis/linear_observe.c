@@ -114,7 +114,7 @@ yk_status yk_observer_create(yk_context *context, const yk_scenario *scenario, y
     size_t most = 0;
     size_t rows = 0;
     for (int s = 0; s < info->subsystem_count; s++) {
-        size_t own = (size_t)yk_system_body_count(system, s);
+        size_t own = (size_t)yk_system_body_count(system, (yk_subsystem_id){s});
         bodies += own;
         most = own > most ? own : most;
     }
@@ -128,7 +128,7 @@ yk_status yk_observer_create(yk_context *context, const yk_scenario *scenario, y
     size_t longest = 0;
     for (int s = 0; s < info->subsystem_count; s++) {
         yk_state_layout layout =
-            hidden_layout(info->subsystems[s], yk_system_body_count(system, s));
+            hidden_layout(info->subsystems[s], yk_system_body_count(system, (yk_subsystem_id){s}));
         o->words[s] = (int)layout.continuous_count;
         rows += layout.continuous_count;
         longest = layout.word_count > longest ? layout.word_count : longest;
@@ -145,8 +145,9 @@ yk_status yk_observer_create(yk_context *context, const yk_scenario *scenario, y
 
     /* Describe. */
     for (int s = 0; s < info->subsystem_count; s++)
-        for (int b = 0; b < yk_system_body_count(system, s); b++)
-            add_body(o, info->subsystem_names[s], yk_system_body_name(system, s, b), b);
+        for (int b = 0; b < yk_system_body_count(system, (yk_subsystem_id){s}); b++)
+            add_body(o, info->subsystem_names[s],
+                     yk_system_body_name(system, (yk_subsystem_id){s}, (yk_body_id){b}), b);
     o->channel_raw = o->raw_count;
     for (int i = 0; i < o->channel_count; i++) {
         o->channels[i] = (yk_channel_id){i};
@@ -179,10 +180,12 @@ yk_status yk_observer_read(yk_observer *o, double *raw)
 {
     double *to = raw;
     for (int s = 0; s < o->body_subsystems; s++) {
-        int count = yk_system_body_count(o->system, s);
+        yk_subsystem_id subsystem = {s};
+        int count = yk_system_body_count(o->system, subsystem);
         if (count == 0)
             continue;
-        yk_status status = yk_system_read_bodies(o->system, s, 0, count, o->bodies);
+        yk_status status =
+            yk_system_read_bodies(o->system, subsystem, (yk_body_id){0}, count, o->bodies);
         if (YK_FAILED(status))
             return status;
         for (int b = 0; b < count; b++, to += BODY_RAW) {

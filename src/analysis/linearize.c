@@ -48,8 +48,10 @@ typedef enum input_kind { INPUT_WRENCH, INPUT_SIGNAL, INPUT_PARAMETER } input_ki
 
 typedef struct input_source {
     input_kind kind;
-    int subsystem, body, component; /* of a wrench; component: 0 to 5 */
-    int signal;
+    yk_subsystem_id subsystem; /* of a wrench */
+    yk_body_id body;
+    int component; /* of the wrench, 0 to 5 */
+    yk_input_id signal;
     const char *parameter;
     double value; /* at the state */
 } input_source;
@@ -83,8 +85,8 @@ static bool find_wrench(const yk_scenario_info *info, const yk_system *system, c
 {
     size_t length = strlen(name);
     for (int s = 0; s < info->subsystem_count; s++)
-        for (int b = 0; b < yk_system_body_count(system, s); b++) {
-            const char *body = yk_system_body_name(system, s, b);
+        for (int b = 0; b < yk_system_body_count(system, (yk_subsystem_id){s}); b++) {
+            const char *body = yk_system_body_name(system, (yk_subsystem_id){s}, (yk_body_id){b});
             if (!body)
                 continue;
             for (int c = 0; c < 6; c++) {
@@ -93,7 +95,7 @@ static bool find_wrench(const yk_scenario_info *info, const yk_system *system, c
                                        body, c < 3 ? "force" : "torque", "xyz"[c % 3]);
                 if (written == (int)length && strcmp(full, name) == 0) {
                     *source = (input_source){
-                        .kind = INPUT_WRENCH, .subsystem = s, .body = b, .component = c};
+                        .kind = INPUT_WRENCH, .subsystem = {s}, .body = {b}, .component = c};
                     return true;
                 }
             }
@@ -136,8 +138,8 @@ static yk_status find_input(yk_context *context, const yk_scenario *scenario,
     }
 
     if (yk_system_input_count(system) > 0) {
-        int signal = yk_system_find_input(system, name);
-        if (signal >= 0) {
+        yk_input_id signal = yk_system_find_input(system, name);
+        if (yk_input_is_valid(signal)) {
             *source = (input_source){.kind = INPUT_SIGNAL,
                                      .signal = signal,
                                      .value = yk_system_input_value(system, signal)};

@@ -25,13 +25,13 @@ static const char *obstacle(const yk_multibody_description *def)
     for (int i = 0; i < def->force_count; i++) {
         if (def->forces[i].feedback.value)
             return "forces that depend on channels";
-        if (def->forces[i].adds_to != YK_NO_ID)
+        if (def->forces[i].adds_to.index != YK_NO_ID)
             return "forces on sums of coordinates";
     }
     for (int i = 0; i < def->joint_count; i++) {
         if (yk_joint_traits_of(def->joints[i].kind)->coupled)
             return "gears and other couplings of joints";
-        if (def->joints[i].signal_port != YK_NO_ID)
+        if (def->joints[i].signal_port.index != YK_NO_ID)
             return "joints that a signal drives";
     }
     return NULL;
@@ -44,13 +44,13 @@ static double arm_of(const yk_multibody_description *def, int node, yk_vec3 cent
     for (int i = 0; i < def->joint_count; i++) {
         for (int side = 0; side < 2; side++) {
             yk_vec3 offset = def->joints[i].markers[side].offset;
-            if (def->joints[i].bodies[side] == node)
+            if (def->joints[i].bodies[side].index == node)
                 arm = fmax(arm, yk_v3_norm(yk_v3_sub(offset, center)));
         }
     }
     for (int i = 0; i < def->port_count; i++) {
         yk_vec3 offset = def->ports[i].markers[0].offset;
-        if (def->ports[i].bodies[0] == node)
+        if (def->ports[i].bodies[0].index == node)
             arm = fmax(arm, yk_v3_norm(yk_v3_sub(offset, center)));
     }
     return arm > 0 ? arm : 1 / def->length_unit;
@@ -64,9 +64,10 @@ static bool cannot_rotate(const yk_multibody_description *def, int node)
         bool holds = joint->kind == YK_JOINT_FIXED || joint->kind == YK_JOINT_PRISMATIC;
         if (joint->kind == YK_JOINT_CUSTOM)
             holds = (joint->constrained_axes & YK_AXES_ROTATION) == YK_AXES_ROTATION;
-        int other = joint->bodies[0] == node ? joint->bodies[1] : joint->bodies[0];
-        bool own = joint->bodies[0] == node || joint->bodies[1] == node;
-        if (own && other == YK_GROUND && holds)
+        int a = joint->bodies[0].index, b = joint->bodies[1].index;
+        int other = a == node ? b : a;
+        bool own = a == node || b == node;
+        if (own && other == YK_GROUND_INDEX && holds)
             return true;
     }
     return false;
@@ -81,7 +82,7 @@ static yk_status describe_body(const yk_multibody_model *model, int index, yk_ri
     yk_inertia sum = {0};
     for (int i = 0; i < def->body_count; i++) {
         const yk_multibody_body_def *body = &def->bodies[i];
-        if (body->node != index)
+        if (body->node.index != index)
             continue;
 
         yk_inertia own = yk_inertia_of_body(body->mass, body->center_of_mass, body->inertia,

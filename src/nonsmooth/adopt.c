@@ -9,10 +9,10 @@
 #include "nonsmooth/world.h"
 
 /* A marker of the described body in the frame of its center of mass. */
-static yk_marker shifted(const yk_rigid_parts *parts, int body, yk_marker marker)
+static yk_marker shifted(const yk_rigid_parts *parts, yk_body_id body, yk_marker marker)
 {
-    if (body >= 0 && body < parts->body_count)
-        marker.offset = yk_v3_sub(marker.offset, parts->bodies[body].center_of_mass);
+    if (yk_body_is_valid(body) && body.index < parts->body_count)
+        marker.offset = yk_v3_sub(marker.offset, parts->bodies[body.index].center_of_mass);
     return marker;
 }
 
@@ -59,7 +59,7 @@ static yk_status add_ports(yk_nonsmooth *world, const yk_rigid_parts *parts)
             markers[side] = shifted(parts, def->bodies[side], def->markers[side]);
         int id = def->kind == YK_PORT_SCALAR
                      ? yk_world_add_line_port(world, def->name, def->bodies, markers)
-                     : yk_world_add_port(world, def->name, def->bodies[0], &markers[0]);
+                     : yk_world_add_port(world, def->name, def->bodies[0].index, &markers[0]);
         if (id == YK_NO_ID)
             return yk_last_status(world->context);
     }
@@ -97,11 +97,11 @@ static yk_status add_forces(yk_nonsmooth *world, const yk_rigid_parts *parts)
             def.markers[side] = shifted(parts, def.bodies[side], def.markers[side]);
 
         /* Signals are numbered apart from ports. */
-        if (def.signal_port >= 0) {
+        if (yk_port_is_valid(def.signal_port)) {
             int signal = 0;
-            for (int k = 0; k < def.signal_port; k++)
+            for (int k = 0; k < def.signal_port.index; k++)
                 signal += parts->ports[k].kind == YK_PORT_SIGNAL;
-            def.signal_port = signal;
+            def.signal_port.index = signal;
         }
         if (yk_world_add_force(world, &def) == YK_NO_ID)
             return yk_last_status(world->context);
@@ -111,7 +111,7 @@ static yk_status add_forces(yk_nonsmooth *world, const yk_rigid_parts *parts)
     yk_vec3 difference = yk_v3_sub(parts->gravity, world->model.def.gravity);
     for (int i = 0; i < parts->body_count && yk_v3_norm(difference) > 0; i++) {
         yk_force_def def = yk_force_default();
-        def.bodies[1] = i;
+        def.bodies[1] = (yk_body_id){i};
         def.vector = yk_v3_scale(parts->bodies[i].mass, difference);
         if (yk_world_add_force(world, &def) == YK_NO_ID)
             return yk_last_status(world->context);
