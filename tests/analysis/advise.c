@@ -101,12 +101,12 @@ static void heavy_partners_are_not_moved_explicitly(void **state)
     free(a);
 }
 
-/* Smooth and nonsmooth cannot be merged; that is said, and another reference is found. */
+/* A mass and a hydraulic cylinder cannot be merged: the row says so, and another reference is found. */
 static void missing_capabilities_are_named(void **state)
 {
     static const char *const end = "time.end=0.2";
     yk_advice_options def =
-        question(YOKE_SOURCE_DIR "/models/split-pendulum/scenario.yaml", &end, 1);
+        question(YOKE_SOURCE_DIR "/models/servo-cylinder/scenario.yaml", &end, 1);
     def.tolerance = 0.05;
     yk_advice_report *a = malloc(sizeof *a);
     assert_int_equal(advise(*state, &def, a), YK_OK);

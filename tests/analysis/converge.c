@@ -81,7 +81,7 @@ static void what_cannot_be_merged_is_compared_with_the_finest_run(void **state)
     const double steps[] = {4e-3, 2e-3};
     static const char *const end = "time.end=0.2";
     yk_convergence_options def = study(steps, 2);
-    def.scenario.path = YOKE_SOURCE_DIR "/models/split-pendulum/scenario.yaml";
+    def.scenario.path = YOKE_SOURCE_DIR "/models/servo-cylinder/scenario.yaml";
     def.scenario.overrides = &end, def.scenario.override_count = 1;
     yk_convergence_row rows[2];
     yk_convergence_report report;
