@@ -9,6 +9,7 @@
 #include <stdio.h>
 #include <stdlib.h>
 #include <time.h>
+#include <unistd.h>
 
 #include "bench.h"
 #include "math/so3.h"
@@ -510,6 +511,102 @@ static void heap_1m_2(bench *run)
     run_heap(run, &(heap){.columns = 20, .tiles = 10, .threads = 2, .settle = 3, .steps = 1});
 }
 
+/* Falling spheres ------------------------------------------------------------------------------ */
+
+/* A loose lattice of spheres that falls into a box, by numbers of threads. */
+typedef struct rain {
+    int columns, layers;
+    int settle, steps;
+} rain;
+
+static yk_nonsmooth *make_rain(bench *run, const rain *r, int threads)
+{
+    const double radius = 1e-3, pitch = 2.05e-3, density = 2500;
+    yk_nonsmooth_def def = yk_nonsmooth_default();
+    def.thread_count = threads;
+    def.contact_options.max_iterations = 50;
+    yk_nonsmooth *world = NULL;
+    if (!bench_check(run, yk_world_create(bench_context(run), &def, &world)))
+        return NULL;
+
+    yk_nonsmooth_shape_def box = yk_nonsmooth_shape_default();
+    double half = 0.5 * pitch * r->columns + radius;
+    box.kind = YK_SOLID_BOX_CAVITY;
+    box.size = yk_v3(half, half, pitch * r->layers);
+    box.position.z = pitch * r->layers;
+    box.open_walls = YK_WALL_TOP;
+    box.material = lead;
+    bench_added(run, yk_world_add_shape(world, &box));
+
+    /* Every other layer is shifted, and all spheres by a little. */
+    uint64_t seed = 1;
+    for (int i = 0; i < r->columns * r->columns * r->layers; i++) {
+        int place[3] = {i % r->columns, i / r->columns % r->columns, i / r->columns / r->columns};
+        double side = 0.5 * (r->columns - 1);
+        double shift = place[2] % 2 * 0.5 * radius;
+        yk_vec3 at = {pitch * (place[0] - side) + shift, pitch * (place[1] - side) + shift,
+                      pitch * (place[2] + 0.5)};
+        yk_vec3 moved = {yk_random(&seed) - 0.5, yk_random(&seed) - 0.5, yk_random(&seed) - 0.5};
+        at = yk_v3_axpy(0.04 * radius, moved, at);
+        bench_added(run, yk_world_add_sphere(world, at, radius, density, lead));
+    }
+
+    return world;
+}
+
+static void run_rain(bench *run, const rain *r)
+{
+    static const struct {
+        int threads;
+        const char *ms, *energy;
+    } rows[] = {{1, "ms", "J"},
+                {2, "2-threads-ms", "2-threads-J"},
+                {4, "4-threads-ms", "4-threads-J"},
+                {8, "8-threads-ms", "8-threads-J"},
+                {16, "16-threads-ms", "16-threads-J"}};
+    const double h = 1e-3;
+    long processors = sysconf(_SC_NPROCESSORS_ONLN);
+
+    for (size_t k = 0; k < sizeof rows / sizeof *rows && rows[k].threads <= processors; k++) {
+        yk_nonsmooth *world = make_rain(run, r, rows[k].threads);
+        if (!world)
+            return;
+
+        tally t = {0}, ignored = {0};
+        bool good = bench_check(run, yk_nonsmooth_start(world, 0, h));
+        for (int i = 0; good && i < r->settle; i++)
+            good = step_and_tally(run, world, h, &ignored);
+        if (k == 0)
+            bench_start(run);
+        for (int i = 0; good && i < r->steps; i++)
+            good = step_and_tally(run, world, h, &t);
+        if (k == 0)
+            bench_stop(run, r->steps);
+
+        /* Equal for any number of threads. */
+        yk_energy energy;
+        yk_nonsmooth_energy(world, &energy);
+        bench_note(run, rows[k].ms, 1e3 * t.wall / r->steps);
+        bench_note(run, rows[k].energy, energy.kinetic + energy.potential);
+        yk_nonsmooth_destroy(world);
+    }
+}
+
+static void rain_10k(bench *run)
+{
+    run_rain(run, &(rain){.columns = 20, .layers = 25, .settle = 200, .steps = 100});
+}
+
+static void rain_100k(bench *run)
+{
+    run_rain(run, &(rain){.columns = 50, .layers = 40, .settle = 30, .steps = 20});
+}
+
+static void rain_1m(bench *run)
+{
+    run_rain(run, &(rain){.columns = 100, .layers = 100, .settle = 4, .steps = 4});
+}
+
 /* Bricks --------------------------------------------------------------------------------------- */
 
 /* Structures of bricks at rest, which must not move. */
@@ -742,6 +839,9 @@ const bench_case bench_nonsmooth[] = {
     {"nonsmooth/heap-100k-2-threads", "step", heap_100k_2, "nonsmooth/heap-100k", true},
     {"nonsmooth/heap-100k-4-threads", "step", heap_100k_4, "nonsmooth/heap-100k", true},
     {"nonsmooth/heap-100k-16-threads", "step", heap_100k_16, "nonsmooth/heap-100k", true},
+    {"nonsmooth/rain-10k", "step", rain_10k, NULL, true},
+    {"nonsmooth/rain-100k", "step", rain_100k, "nonsmooth/rain-10k", true},
+    {"nonsmooth/rain-1M", "step", rain_1m, "nonsmooth/rain-100k", true},
     {"nonsmooth/heap-1M", "step", heap_1m, "nonsmooth/heap-100k", true},
     {"nonsmooth/heap-1M-2-threads", "step", heap_1m_2, "nonsmooth/heap-1M", true},
     {"nonsmooth/heap-1M-16-threads", "step", heap_1m_16, "nonsmooth/heap-1M", true},

@@ -38,15 +38,24 @@ enum {
     ROWS_CHUNK = 512,
     DIGIT_BITS = 10,
     DIGITS = 1 << DIGIT_BITS,
+    SORT_PARTS = 64,      /* of a level, sorted by different threads */
+    SORT_PART_MIN = 8192, /* entries */
     /* bits of the solid number in an entry; the bits above are the code of the image */
     SOLID_BITS = 26,
     SOLID_MASK = (1 << SOLID_BITS) - 1,
     FEW = 8,        /* a coarser level with at most this number of solids is compared one by one */
     FOUND_MAX = 12, /* partners per entry for which a chunk has memory in the first pass */
-    BLOCKS_MAX = 9
+    BLOCKS_MAX = 10
 };
 
 /* Memory --------------------------------------------------------------------------------------- */
+
+/* Counts of digits: enough for the parts of all entries, images included. */
+static size_t count_entries(size_t finite)
+{
+    size_t parts = 8 * finite / SORT_PART_MIN + 1;
+    return DIGITS * (parts < SORT_PARTS ? parts : SORT_PARTS);
+}
 
 static size_t list_blocks(yk_broad *broad, yk_block *list)
 {
@@ -56,7 +65,7 @@ static size_t list_blocks(yk_broad *broad, yk_block *list)
         YK_BLOCK(broad->keys, entries),         YK_BLOCK(broad->spare_keys, entries),
         YK_BLOCK(broad->order, entries),        YK_BLOCK(broad->spare_order, entries),
         YK_BLOCK(broad->sorted, entries),       YK_BLOCK(broad->found, FOUND_MAX * entries),
-        YK_BLOCK(broad->level, finite),
+        YK_BLOCK(broad->level, finite),         YK_BLOCK(broad->counts, count_entries(finite)),
     };
     memcpy(list, blocks, sizeof blocks);
     return sizeof blocks / sizeof *blocks;
@@ -243,32 +252,66 @@ static void choose_levels(yk_broad *broad)
 
 /* Sorting -------------------------------------------------------------------------------------- */
 
-/* Stable radix sort of one digit. Returns false and changes nothing if all keys have the same
- * digit. */
-static bool sort_digit(const uint64_t *keys, const uint32_t *order, size_t count, int shift,
-                       uint64_t *out_keys, uint32_t *out_order)
+/* Stable radix sort of one digit, in parts: counts of each part, then places. */
+typedef struct digit_sort {
+    const uint64_t *keys;
+    const uint32_t *order;
+    int shift;
+    uint64_t *out_keys;
+    uint32_t *out_order;
+    uint32_t *start; /* of each part: counts of its digits, then where they go */
+} digit_sort;
+
+static size_t digit_at(const digit_sort *sort, size_t i)
 {
-    size_t start[DIGITS] = {0};
-    for (size_t i = 0; i < count; i++)
-        start[(keys[i] >> shift) & (DIGITS - 1)]++;
-    if (start[(keys[0] >> shift) & (DIGITS - 1)] == count)
-        return false;
+    return (sort->keys[i] >> sort->shift) & (DIGITS - 1);
+}
 
-    /* From counts to the start of each digit. */
-    size_t sum = 0;
-    for (int d = 0; d < DIGITS; d++) {
-        size_t here = start[d];
-        start[d] = sum;
-        sum += here;
+static void count_digits(void *user, size_t begin, size_t end, size_t part)
+{
+    const digit_sort *sort = user;
+    uint32_t *count = sort->start + DIGITS * part;
+    memset(count, 0, DIGITS * sizeof *count);
+    for (size_t i = begin; i < end; i++)
+        count[digit_at(sort, i)]++;
+}
+
+/* In input order, which makes the sort stable. */
+static void place_digits(void *user, size_t begin, size_t end, size_t part)
+{
+    const digit_sort *sort = user;
+    uint32_t *start = sort->start + DIGITS * part;
+    for (size_t i = begin; i < end; i++) {
+        uint32_t to = start[digit_at(sort, i)]++;
+        sort->out_keys[to] = sort->keys[i];
+        sort->out_order[to] = sort->order[i];
+    }
+}
+
+/* Returns false and changes nothing if all keys have the same digit. The result does not depend on the
+ * number of parts. */
+static bool sort_digit(yk_broad *broad, digit_sort *sort, size_t count)
+{
+    size_t size = count / SORT_PARTS + 1;
+    if (size < SORT_PART_MIN)
+        size = SORT_PART_MIN;
+    size_t parts = (count - 1) / size + 1;
+    yk_pool_run(broad->pool, count, size, count_digits, sort);
+
+    /* From counts to the start of each digit in each part. */
+    uint32_t sum = 0;
+    for (size_t d = 0; d < DIGITS; d++) {
+        uint32_t before = sum;
+        for (size_t k = 0; k < parts; k++) {
+            uint32_t here = sort->start[DIGITS * k + d];
+            sort->start[DIGITS * k + d] = sum;
+            sum += here;
+        }
+        if (sum - before == count)
+            return false;
     }
 
-    /* In input order, which makes the sort stable. */
-    for (size_t i = 0; i < count; i++) {
-        size_t to = start[(keys[i] >> shift) & (DIGITS - 1)]++;
-        out_keys[to] = keys[i];
-        out_order[to] = order[i];
-    }
-
+    yk_pool_run(broad->pool, count, size, place_digits, sort);
     return true;
 }
 
@@ -280,27 +323,31 @@ static void sort_level(yk_broad *broad, size_t begin, size_t end)
         return;
 
     /* Digit by digit, from the lowest; the two pairs of arrays exchange their roles. */
-    uint64_t *keys = broad->keys + begin, *other_keys = broad->spare_keys + begin;
-    uint32_t *order = broad->order + begin, *other_order = broad->spare_order + begin;
-    for (int shift = 0; shift < 3 * CELL_BITS; shift += DIGIT_BITS) {
-        if (!sort_digit(keys, order, count, shift, other_keys, other_order))
+    digit_sort sort = {
+        .keys = broad->keys + begin,
+        .order = broad->order + begin,
+        .out_keys = broad->spare_keys + begin,
+        .out_order = broad->spare_order + begin,
+        .start = broad->counts,
+    };
+    for (; sort.shift < 3 * CELL_BITS; sort.shift += DIGIT_BITS) {
+        if (!sort_digit(broad, &sort, count))
             continue;
 
-        /* The output is the next input. */
-        uint64_t *k = keys;
-        uint32_t *o = order;
-        keys = other_keys;
-        order = other_order;
-        other_keys = k;
-        other_order = o;
+        /* The output is the next input, in one of two places. */
+        bool spare = sort.keys == broad->keys + begin;
+        sort.keys = (spare ? broad->spare_keys : broad->keys) + begin;
+        sort.order = (spare ? broad->spare_order : broad->order) + begin;
+        sort.out_keys = (spare ? broad->keys : broad->spare_keys) + begin;
+        sort.out_order = (spare ? broad->order : broad->spare_order) + begin;
     }
 
     /* After an odd number of digits the result is in the spare arrays. */
-    if (keys == broad->keys + begin)
+    if (sort.keys == broad->keys + begin)
         return;
 
-    memcpy(broad->keys + begin, keys, count * sizeof *keys);
-    memcpy(broad->order + begin, order, count * sizeof *order);
+    memcpy(broad->keys + begin, sort.keys, count * sizeof *sort.keys);
+    memcpy(broad->order + begin, sort.order, count * sizeof *sort.order);
 }
 
 /* Allocates entries; reallocation is needed only if there are more images than ever before. */
@@ -329,6 +376,20 @@ static yk_status reserve_entries(yk_broad *broad, size_t entries)
 
     broad->entry_capacity = capacity;
     return YK_OK;
+}
+
+/* Balls in the order of the cells. */
+static void gather_chunk(void *user, size_t begin, size_t end, size_t chunk)
+{
+    (void)chunk;
+    const yk_broad *broad = user;
+
+    for (size_t k = begin; k < end; k++) {
+        broad->sorted[k] = broad->input->balls[solid_at(broad, k)];
+        if (broad->periodic)
+            broad->sorted[k].centre = image_at(broad, wrapped(broad, broad->sorted[k].centre),
+                                               broad->order[k] >> SOLID_BITS);
+    }
 }
 
 static yk_status sort_into_cells(yk_broad *broad)
@@ -388,13 +449,7 @@ static yk_status sort_into_cells(yk_broad *broad)
         sort_level(broad, broad->levels[l].begin, broad->levels[l].end);
 
     /* Balls in the same order, for sequential reading. */
-    for (size_t k = 0; k < broad->entries; k++) {
-        broad->sorted[k] = balls[solid_at(broad, k)];
-        if (broad->periodic)
-            broad->sorted[k].centre = image_at(broad, wrapped(broad, broad->sorted[k].centre),
-                                               broad->order[k] >> SOLID_BITS);
-    }
-
+    yk_pool_run(broad->pool, broad->entries, ROWS_CHUNK, gather_chunk, broad);
     return YK_OK;
 }
 

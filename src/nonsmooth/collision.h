@@ -53,6 +53,7 @@ typedef struct yk_broad {
     yk_ball *sorted; /* positions in the order of cells, so that a search reads memory in order */
     int32_t *found;  /* rows of a first pass, chunk by chunk */
     uint8_t *level;
+    uint32_t *counts; /* of digits, of the parts of a sort */
     /* The present build. The caller owns the solids. */
     const yk_broad_input *input;
     double margin, wall_margin;

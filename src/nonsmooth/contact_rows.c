@@ -543,10 +543,31 @@ yk_status yk_world_set_contacts(yk_nonsmooth *self, double h)
     return YK_OK;
 }
 
-double yk_world_resolved_speed(const yk_nonsmooth *self, double h)
+/* The fastest approach, and rounding errors of bodies that move together. */
+static void approach_chunk(void *user, size_t begin, size_t end, size_t chunk)
 {
+    yk_nonsmooth *self = user;
     const yk_world_model *model = &self->model;
     const yk_collision *collision = &self->collision;
+    double fastest = 0;
+    double rounding = 0;
+
+    for (size_t i = begin; i < end; i++) {
+        const yk_contact_key *key = &collision->found.keys[i];
+        yk_touch touch = yk_collision_touch(collision, &collision->found, i);
+        yk_vec3 a = velocity_before(self, &model->parts[key->a], touch.point_a);
+        yk_vec3 b = velocity_before(self, &model->parts[key->b], touch.point_b);
+        fastest = fmax(fastest, yk_v3_dot(touch.normal, yk_v3_sub(a, b)));
+        rounding = fmax(rounding, 1e-9 * (yk_v3_norm(a) + yk_v3_norm(b)));
+    }
+
+    self->problem.approach[chunk] = fastest;
+    self->problem.rounding[chunk] = rounding;
+}
+
+double yk_world_resolved_speed(yk_nonsmooth *self, double h)
+{
+    const yk_world_model *model = &self->model;
     double pushed = h * yk_v3_norm(model->def.gravity);
     double fastest = 0;
     double rounding = 0; /* of bodies that move together without gravity */
@@ -560,14 +581,13 @@ double yk_world_resolved_speed(const yk_nonsmooth *self, double h)
     pushed = fmax(pushed, fastest);
 
     /* A hundredth of the fastest approach, if that is larger. */
+    size_t count = self->collision.found.count;
+    size_t chunk = contact_chunk_size(count);
+    yk_pool_run(self->pool, count, chunk, approach_chunk, self);
     fastest = 0;
-    for (size_t i = 0; i < collision->found.count; i++) {
-        const yk_contact_key *key = &collision->found.keys[i];
-        yk_touch touch = yk_collision_touch(collision, &collision->found, i);
-        yk_vec3 a = velocity_before(self, &model->parts[key->a], touch.point_a);
-        yk_vec3 b = velocity_before(self, &model->parts[key->b], touch.point_b);
-        fastest = fmax(fastest, yk_v3_dot(touch.normal, yk_v3_sub(a, b)));
-        rounding = fmax(rounding, 1e-9 * (yk_v3_norm(a) + yk_v3_norm(b)));
+    for (size_t i = 0; i * chunk < count; i++) {
+        fastest = fmax(fastest, self->problem.approach[i]);
+        rounding = fmax(rounding, self->problem.rounding[i]);
     }
 
     return fmax(fmax(pushed, rounding), 0.01 * fastest);

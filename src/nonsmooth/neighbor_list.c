@@ -289,6 +289,36 @@ static size_t orientation_index(const yk_collision *collision, size_t part)
     return collision->extent_count + part - finite;
 }
 
+/* Distance of the farthest point of the parts from a point. */
+static void reach_chunk(void *user, size_t begin, size_t end, size_t chunk)
+{
+    const yk_collision *collision = user;
+    double largest = 0;
+
+    for (size_t i = begin; i < end; i++) {
+        const yk_ball *ball = &collision->balls[i];
+        if (is_absent(collision, i))
+            continue;
+
+        yk_vec3 arm = yk_v3_sub(ball->centre, collision->common);
+        largest = fmax(largest, yk_v3_norm(arm) + ball->radius);
+    }
+
+    collision->partials[chunk] = largest;
+}
+
+/* The largest of the results of all chunks; `common` is the vector that the work refers to. */
+static double largest_over_chunks(yk_collision *collision, yk_pool_work work, yk_vec3 common)
+{
+    collision->common = common;
+    yk_pool_run(collision->pool, collision->model->finite_count, YK_BODY_CHUNK, work, collision);
+
+    double largest = 0;
+    for (size_t i = 0; i < chunk_count(collision->model); i++)
+        largest = fmax(largest, collision->partials[i]);
+    return largest;
+}
+
 static yk_status make_list(yk_collision *collision, double margin, double wall_margin)
 {
     const yk_world_model *model = collision->model;
@@ -341,14 +371,7 @@ static yk_status make_list(yk_collision *collision, double margin, double wall_m
 
         /* The sweep of a rotating wall increases with the distance of a solid. */
         near->balls[i].centre = centre;
-        for (size_t k = 0; k < finite; k++) {
-            const yk_ball *ball = &collision->balls[k];
-            if (is_absent(collision, k))
-                continue;
-
-            near->reach =
-                fmax(near->reach, yk_v3_norm(yk_v3_sub(ball->centre, centre)) + ball->radius);
-        }
+        near->reach = fmax(near->reach, largest_over_chunks(collision, reach_chunk, centre));
     }
 
     /* The rotation of a solid that is not round counts as displacement too. */
@@ -435,17 +458,6 @@ static void speed_chunk(void *user, size_t begin, size_t end, size_t chunk)
     }
 
     collision->partials[chunk] = largest;
-}
-
-static double largest_over_chunks(yk_collision *collision, yk_pool_work work, yk_vec3 common)
-{
-    collision->common = common;
-    yk_pool_run(collision->pool, collision->model->finite_count, YK_BODY_CHUNK, work, collision);
-
-    double largest = 0;
-    for (size_t i = 0; i < chunk_count(collision->model); i++)
-        largest = fmax(largest, collision->partials[i]);
-    return largest;
 }
 
 /* Whether the list contains every pair with a gap below `reach`. */

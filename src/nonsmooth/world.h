@@ -38,6 +38,7 @@ typedef struct yk_problem {
     size_t *damper_row; /* per force: first row of its damping; SIZE_MAX: none in this step */
     /* Of each chunk of contacts: largest overlap (m), and sum of the impulses (N s). */
     double deepest[YK_CONTACT_CHUNKS], exchanged[YK_CONTACT_CHUNKS];
+    double approach[YK_CONTACT_CHUNKS], rounding[YK_CONTACT_CHUNKS]; /* largest speeds (m/s) */
 } yk_problem;
 
 /* Workspace of impact laws, if there is one (impact.c). */
@@ -193,7 +194,7 @@ yk_status yk_world_set_contacts(yk_nonsmooth *self, double h);
 void yk_world_take_impulses(yk_nonsmooth *self, double h);
 /* The speed (m/s) that a step resolves: the change by gravity within a step, because contacts close
  * somewhere within it, or a hundredth of the fastest approach. Call before the impulses are taken. */
-double yk_world_resolved_speed(const yk_nonsmooth *self, double h);
+double yk_world_resolved_speed(yk_nonsmooth *self, double h);
 /* Row i of the problem, for a found contact; returns the gap. */
 double yk_world_contact_row(const yk_nonsmooth *self, size_t i, double h, yk_contact *row);
 /* Impacts slower than this (m/s) do not rebound. */
