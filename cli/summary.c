@@ -207,9 +207,12 @@ static void print_cost(yk_system *system, const yk_run_report *report)
     if (e->run_count > 0 && e->cpu_time > 0) {
         char estimate[32];
         format_duration(estimate, sizeof estimate, e->cpu_time);
-        print_out("estimating the error took %s of processor time (%d run%s with other steps, "
-                  "%.2g %% of the run)\n",
-                  estimate, e->run_count, plural(e->run_count), 100 * e->relative_cost);
+        print_out("estimating the error took %s of processor time (%d run%s with other steps",
+                  estimate, e->run_count, plural(e->run_count));
+        if (e->relative_cost < 1)
+            print_out(", %.0f %% of the run)\n", fmax(1, 100 * e->relative_cost));
+        else
+            print_out(", %.2g times the run)\n", e->relative_cost);
     }
 
     if (all.min_step < all.max_step)

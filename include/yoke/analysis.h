@@ -107,6 +107,8 @@ typedef enum yk_finding_kind {
     YK_FINDING_ESTIMATED_ERROR,
     /* value: difference of displacement and integrated velocity, relative to the travel */
     YK_FINDING_INCONSISTENT_MOTION,
+    /* value: change of a side's velocity at the start without an impulse, by its share of the mass */
+    YK_FINDING_INCONSISTENT_START,
     YK_FINDING_COUNT
 } yk_finding_kind;
 

@@ -265,6 +265,8 @@ typedef struct yk_interface_gap {
 } yk_interface_gap;
 
 yk_interface_gap yk_system_interface_gap(const yk_system *system, yk_interface_id interface);
+/* The gaps with which the two sides started, before the first step closed them. NaN also for sides that the scheme has merged. */
+yk_interface_gap yk_system_interface_start_gap(const yk_system *system, yk_interface_id interface);
 
 /* State ---------------------------------------------------------------------------------------- */
 

@@ -309,6 +309,29 @@ static const yk_finding_rule rules[] = {
                "The positions of '{subsystem}' at interface '{interface}' do not follow its "
                "velocities. They differ by {gap} m ({value%} % of its travel). Check units and "
                "outputs of the subsystem"}}},
+    [YK_FINDING_INCONSISTENT_START] =
+        {.kind = YK_FINDING_INCONSISTENT_START,
+         .name = "inconsistent_start",
+         .meaning = "The sides of an interface start with different velocities, and the scheme "
+                    "moves one side like the other without an impact.",
+         .quantity = "difference of the start velocities, by the share of the motion side in the "
+                     "mass",
+         .scale = "speed of the interface",
+         .warning = 0.01,
+         .serious = 0.1,
+         .severity = YK_SERIOUS_ABOVE_THRESHOLD,
+         .reason = "Momentum is not conserved at the start: the velocity after it is wrong by the "
+                   "value.",
+         .words = {{YK_CAUSE_DEFAULT,
+                    "The sides of interface '{interface}' start with velocities that differ by "
+                    "{gap} m/s. The scheme moves '{motion_side}' like '{wrench_side}' without an "
+                    "impact, so that the velocity is wrong by up to {value%} %. Give both sides "
+                    "the same velocity at the start"},
+                   {YK_CAUSE_ROTATION,
+                    "The sides of interface '{interface}' start with angular velocities that "
+                    "differ by {gap} rad/s. The scheme moves '{motion_side}' like '{wrench_side}' "
+                    "without an impact, so that the angular velocity is wrong by up to {value%} %. "
+                    "Give both sides the same angular velocity at the start"}}},
 };
 
 static_assert(sizeof rules / sizeof *rules == YK_FINDING_COUNT, "a finding has no rule");

@@ -530,6 +530,46 @@ static void judge_position_gaps(const yk_watch *watch, yk_run_report *report)
     }
 }
 
+/* Sides with different velocities at the start, of which the scheme prescribes one. It gets the motion of
+ * the other side without the impulse that an impact would need, which matters by its share of the mass. */
+static void judge_starts(const yk_watch *watch, yk_run_report *report)
+{
+    for (int i = 0; !has_grown(report) && i < watch->count; i++) {
+        if (!yk_system_is_motion_prescribed(watch->system, (yk_interface_id){i}))
+            continue;
+
+        yk_interface_gap start = yk_system_interface_start_gap(watch->system, (yk_interface_id){i});
+        const yk_interface_masses *probe = &watch->interfaces[i].probe;
+        interface_scales s = scales_of(watch, i, 0);
+        double share = 1;
+        if (probe->wrench_mass > 0 && probe->motion_mass > 0)
+            share = probe->motion_mass / (probe->wrench_mass + probe->motion_mass);
+        bool known_to_turn = share < 1 && probe->axis >= 3;
+
+        double translation =
+            start.velocity > 0 ? start.velocity / fmax(s.speed, start.velocity) : 0;
+        double rotation = start.angular_velocity > 0
+                              ? start.angular_velocity / fmax(s.spin, start.angular_velocity)
+                              : 0;
+        translation *= known_to_turn ? 1 : share;
+        rotation *= known_to_turn ? share : 1;
+
+        bool turns = rotation > translation;
+        double fraction = fmax(translation, rotation);
+        if (!(fraction > warning_threshold(YK_FINDING_INCONSISTENT_START)))
+            continue;
+
+        yk_finding f = yk_finding_of(YK_FINDING_INCONSISTENT_START,
+                                     turns ? YK_CAUSE_ROTATION : YK_CAUSE_DEFAULT, fraction);
+        f.interface_index = (yk_interface_id){i};
+        yk_finding_set(&f, "gap", turns ? start.angular_velocity : start.velocity);
+        const yk_scheme_ops *both = yk_scheme_with(YK_SCHEME_IS_FORCE_FORCE);
+        if (both && yk_scheme_fits(both, watch->info))
+            yk_finding_scheme(&f, both);
+        yk_finding_add(report, &f);
+    }
+}
+
 /* Positions that do not follow velocities, as of a partner with a wrong unit or a constant output.
  * The two sides may agree nevertheless, since many schemes exchange only one of both. */
 static void judge_paths(const yk_watch *watch, yk_run_report *report)
@@ -739,9 +779,9 @@ static void judge_recovery(const yk_watch *watch, yk_run_report *report)
 typedef void judge_function(const yk_watch *watch, yk_run_report *report);
 
 static judge_function *const judges[] = {
-    judge_contacts,    judge_convergence,   judge_oscillation,   judge_energy,
-    judge_paths,       judge_velocity_gaps, judge_position_gaps, judge_drift,
-    judge_penetration, judge_emitters,      judge_recovery,
+    judge_contacts, judge_convergence, judge_oscillation,   judge_energy,
+    judge_starts,   judge_paths,       judge_velocity_gaps, judge_position_gaps,
+    judge_drift,    judge_penetration, judge_emitters,      judge_recovery,
 };
 
 /* Whether the signals of a loop that is not solved changed so much from step to step that a lag of

@@ -511,6 +511,14 @@ bool yk_system_is_motion_prescribed(const yk_system *system, yk_interface_id num
     return !yk_both_take_wrench(&system->interfaces[number.index]);
 }
 
+yk_interface_gap yk_system_interface_start_gap(const yk_system *system, yk_interface_id number)
+{
+    if (!yk_system_has_started(system, __func__) ||
+        !yk_system_has_interface(system, __func__, number.index) || system->merging)
+        return (yk_interface_gap){NAN, NAN, NAN, NAN};
+    return system->interfaces[number.index].start_gap;
+}
+
 yk_interface_gap yk_system_interface_gap(const yk_system *system, yk_interface_id number)
 {
     if (!yk_system_has_started(system, __func__) ||

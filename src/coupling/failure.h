@@ -33,8 +33,8 @@ yk_status yk_system_report_never_converges(yk_system *system, double t,
 /* Checks that all outputs are finite; an error names the port. */
 yk_status yk_system_check_finite(yk_system *system);
 /* Warns of a gap between the two sides of an interface at the start, and rejects markers that are
- * rotated against each other. */
+ * rotated against each other. `prescribed`: the scheme moves one side like the other. */
 yk_status yk_system_report_start_gap(yk_system *system, const char *name,
-                                     const yk_interface_gap *gap);
+                                     const yk_interface_gap *gap, bool prescribed);
 
 #endif

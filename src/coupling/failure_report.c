@@ -81,10 +81,10 @@ static yk_status report_unstable_coupling(const yk_system *system, const yk_fail
 
     /* Sides that had to jump to each other are a likely cause. */
     char start[120] = "";
-    if (interface->start_gap > NOTABLE)
+    if (interface->start_gap.position > NOTABLE)
         yk_format(start, sizeof start,
                   "let its two sides, which are %.3g m apart at first, start in one place, or ",
-                  interface->start_gap);
+                  interface->start_gap.position);
     return yk_fail(system->context, failure->status,
                    "the coupling is unstable: it created %s, most at interface '%s' between '%s' "
                    "and '%s', until subsystem '%s' could not make step %lld of scheme %s to "
@@ -203,7 +203,7 @@ yk_status yk_system_check_finite(yk_system *system)
 }
 
 yk_status yk_system_report_start_gap(yk_system *system, const char *name,
-                                     const yk_interface_gap *gap)
+                                     const yk_interface_gap *gap, bool prescribed)
 {
     /* Merged parts are assembled from a rough guess of their poses. */
     bool merged = system->merging != NULL;
@@ -215,14 +215,16 @@ yk_status yk_system_report_start_gap(yk_system *system, const char *name,
 
     yk_log_level level = YK_LOG_WARNING;
     const char *who = "the first steps pull";
-    const char *when = "the first step";
+    const char *change = "the first step removes like an impact";
+    if (prescribed)
+        change = "the scheme removes without an impact, so that momentum is not conserved";
     if (merged) {
         level = YK_LOG_INFO;
         who = "the assembly pulls";
-        when = "the start";
+        change = "the start removes like an impact";
     }
 
-    /* The gap is closed at once, with a jerk or an impact. */
+    /* The gap is closed at once. */
     if (gap->position > NOTABLE || gap->rotation > NOTABLE)
         yk_log(system->context, level,
                "interface '%s': its two sides start %.3g m and %.3g rad apart; %s them together",
@@ -230,8 +232,7 @@ yk_status yk_system_report_start_gap(yk_system *system, const char *name,
     if (gap->velocity > NOTABLE_SPEED || gap->angular_velocity > NOTABLE_SPEED)
         yk_log(system->context, level,
                "interface '%s': its two sides start with velocities that differ by %.3g m/s and "
-               "%.3g rad/s, which %s takes away like an impact; give both sides the same velocity "
-               "at the start",
-               name, gap->velocity, gap->angular_velocity, when);
+               "%.3g rad/s, which %s; give both sides the same velocity at the start",
+               name, gap->velocity, gap->angular_velocity, change);
     return YK_OK;
 }

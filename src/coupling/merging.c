@@ -482,7 +482,7 @@ yk_status yk_merging_check_start(yk_system *system)
             yk_motion second = motion_of_part(system, i, b, def->motion_port.index, kind);
             yk_interface_gap gap = yk_gap_between(kind, def, &first, &second, system->start);
             const char *name = def->name ? def->name : "unnamed";
-            yk_status status = yk_system_report_start_gap(system, name, &gap);
+            yk_status status = yk_system_report_start_gap(system, name, &gap, false);
             if (status != YK_OK)
                 return status;
         }

@@ -659,8 +659,10 @@ static yk_status start_system(yk_system *system)
             continue;
 
         yk_ledger_add_gap(system, interface, system->start);
-        interface->start_gap = gap->position;
-        status = yk_system_report_start_gap(system, interface->def.name, gap);
+        interface->start_gap = *gap;
+        status = yk_system_report_start_gap(
+            system, interface->def.name, gap,
+            yk_system_is_motion_prescribed(system, (yk_interface_id){i}));
         if (status != YK_OK)
             return status;
     }

@@ -197,8 +197,8 @@ typedef struct yk_interface {
     /* Change of the wrench that the iterations of this step left (N, N m). */
     double residual;
 
-    /* Distance of the two sides before the assembly or the first step closes it (m). */
-    double start_gap;
+    /* Gaps of the two sides before the assembly or the first step closes them. */
+    yk_interface_gap start_gap;
 
     /* Slip of a nonholonomic joint that has accumulated up to the start of the step (m), see slip.h.
      * Part of the state. */

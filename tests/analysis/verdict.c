@@ -173,6 +173,41 @@ static void write_hook(bool renamed, char *text, size_t size)
     text[used] = '\0';
 }
 
+/* Two masses of 0.5 and 1.5 kg at 0.3 and 0 m/s are joined: together they move at 0.075 m/s. A scheme that
+ * prescribes motions gives both the velocity of one of them. */
+static void different_start_velocities_are_serious_if_momentum_is_lost(void **state)
+{
+    static const char text[] = "time: {end: 0.1, step: 1e-3}\n"
+                               "subsystems:\n"
+                               "  a: {solver: oscillator, mass: 0.5, velocity: 0.3}\n"
+                               "  b: {solver: oscillator, mass: 1.5}\n"
+                               "interfaces: [{name: j, between: [a.mass, b.mass], joint: fixed}]\n"
+                               "coupling: {scheme: tight}\n"
+                               "record: {channels: [a.mass.velocity, b.mass.velocity]}\n";
+    static const char *const both[] = {"interfaces.j.between=[b.mass,a.mass]", NULL};
+    static const struct {
+        const char *overrides[OVERRIDES_MAX];
+        double value; /* NAN: no finding */
+    } cases[] = {
+        {{NULL}, 0.75},
+        {{both[0], NULL}, 0.25},
+        {{"subsystems.b.mass=5e-4", NULL}, NAN}, /* a light side loses little */
+        {{"subsystems.b.velocity=0.3", NULL}, NAN},
+        {{"coupling.scheme=index1", NULL}, NAN}, /* an impact */
+    };
+    for (size_t i = 0; i < sizeof cases / sizeof *cases; i++) {
+        yk_run_report report;
+        run(*state, "start.yaml", text, cases[i].overrides, NULL, &report);
+        const yk_finding *f = find(&report, YK_FINDING_INCONSISTENT_START);
+        assert_int_equal(f != NULL, !isnan(cases[i].value));
+        if (!f)
+            continue;
+        assert_int_equal(f->severity, YK_FINDING_SEVERITY_SERIOUS);
+        assert_true(fabs(f->value - cases[i].value) < 0.01);
+        assert_true(f->remedy_count > 0);
+    }
+}
+
 /* A rotation changes the range of the widest component, to which errors are relative. */
 static void the_verdict_does_not_depend_on_coordinates_units_and_names(void **state)
 {
@@ -408,6 +443,7 @@ int main(void)
     const struct CMUnitTest tests[] = {
         cmocka_unit_test(the_error_of_an_oscillator_is_estimated),
         cmocka_unit_test(a_run_without_comparison_says_why),
+        cmocka_unit_test(different_start_velocities_are_serious_if_momentum_is_lost),
         cmocka_unit_test(the_verdict_does_not_depend_on_coordinates_units_and_names),
         cmocka_unit_test(energy_lost_by_integration_is_found),
         cmocka_unit_test(parts_of_a_vector_share_a_scale),
