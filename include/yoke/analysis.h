@@ -885,7 +885,8 @@ typedef struct yk_linear_model {
 } yk_linear_model;
 
 /* YK_ERROR_CAPABILITY: a subsystem cannot return to an earlier state. YK_ERROR_ARGUMENT: unknown
- * input or output, or too many states. The diagnostics may be NULL. */
+ * input or output, or too many states. YK_ERROR_NO_SOLUTION: the decisive modes do not converge as the
+ * step decreases. The diagnostics may be NULL. */
 yk_status yk_linearize(yk_context *context, const yk_scenario_def *scenario,
                        yk_diagnostics *diagnostics, const yk_linearize_options *options,
                        yk_linear_model **model);

@@ -33,6 +33,8 @@ enum {
 
 /* Random deviations at the first step size, as a fraction of the probes of the map. */
 static const double FIRST_AMPLITUDE = 30;
+/* Relative change of the decisive modes between two extrapolations above which the model is wrong. */
+static const double UNUSABLE = 0.1;
 /* Modulus of a free motion, relative to that of the fastest mode that counts. */
 static const double FREE = 1e-5;
 
@@ -892,6 +894,14 @@ static yk_status refine(study *s, yk_linear_model **best)
             break;
     }
     yk_linear_model_destroy(earlier);
+    if (status == YK_OK && !(least <= UNUSABLE))
+        status =
+            yk_fail(s->context, YK_ERROR_NO_SOLUTION,
+                    "linearize: the slowest modes differ by %.2g of their size between two step "
+                    "sizes, so no linear model was found. The motion may have a kink at this "
+                    "state, or too many stiff modes: linearize at another time, reduce "
+                    "time.step, or use yoke modes for one multibody subsystem",
+                    least);
     return status;
 }
 

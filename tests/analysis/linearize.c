@@ -240,6 +240,18 @@ static void bad_requests_are_explained(void **state)
     assert_int_equal(yk_linearize(*state, &def, NULL, &options, &model), YK_ERROR_ARGUMENT);
 }
 
+/* A finite element model has more stiff modes than random deviations resolve: no model is better than
+ * a wrong one. */
+static void a_model_that_does_not_converge_is_refused(void **state)
+{
+    yk_scenario_def def = describe_scenario(model_file("cantilever"), NULL, NULL);
+    yk_linearize_options options = yk_linearize_options_default();
+    yk_linear_model *model;
+    assert_int_equal(yk_linearize(*state, &def, NULL, &options, &model), YK_ERROR_NO_SOLUTION);
+    assert_null(model);
+    assert_non_null(strstr(yk_last_message(*state), "yoke modes"));
+}
+
 /* The bytes of a MAT file of version 5: header, and the matrix A by columns. */
 static void files_have_the_matrices(void **state)
 {
@@ -285,6 +297,7 @@ int main(void)
         cmocka_unit_test(a_pendulum_is_linearized_about_its_equilibrium),
         cmocka_unit_test(a_rotor_has_its_whirl_frequencies),
         cmocka_unit_test(bad_requests_are_explained),
+        cmocka_unit_test(a_model_that_does_not_converge_is_refused),
         cmocka_unit_test(files_have_the_matrices),
     };
     return cmocka_run_group_tests_name("linearize", tests, create_context, destroy_context);
