@@ -30,10 +30,11 @@ static void run_steps(yk_context *context, yk_system *system, int steps)
     }
 }
 
-static yk_body_state *read_bodies(yk_system *system, int first, int count)
+static yk_body_state *read_bodies(yk_system *system, yk_body_id first, int count)
 {
     yk_body_state *states = calloc((size_t)count, sizeof *states);
-    if (!states || YK_FAILED(yk_system_read_bodies(system, 0, first, count, states)))
+    if (!states ||
+        YK_FAILED(yk_system_read_bodies(system, (yk_subsystem_id){0}, first, count, states)))
         exit(1);
     return states;
 }
@@ -48,14 +49,14 @@ static int run_chain(yk_context *context, const request *r)
     yk_multibody_builder *chain = yk_multibody_begin(context, &def);
     yk_mat3 inertia = yk_inertia_box(LINK_MASS, LINK_LENGTH, LINK_WIDTH, LINK_WIDTH);
     char(*names)[2][32] = calloc((size_t)r->count, sizeof *names);
-    int before = YK_GROUND;
+    yk_body_id before = YK_GROUND;
     for (int i = 0; names && i < r->count; i++) {
         char(*name)[32] = names[i];
         snprintf(name[0], sizeof name[0], "link_%d", i);
         snprintf(name[1], sizeof name[1], "pin_%d", i);
         yk_multibody_body_def link = yk_multibody_body_named(
             name[0], LINK_MASS, inertia, (yk_vec3){(i + 0.5) * LINK_LENGTH, 0, 0});
-        int body = yk_multibody_add_body(chain, &link);
+        yk_body_id body = yk_multibody_add_body(chain, &link);
         yk_marker axis = yk_marker_along((yk_vec3){i * LINK_LENGTH, 0, 0}, (yk_vec3){0, 1, 0});
         yk_joint_def pin = yk_joint_at(name[1], YK_JOINT_REVOLUTE, before, body, axis);
         yk_multibody_add_joint(chain, &pin);
@@ -68,7 +69,7 @@ static int run_chain(yk_context *context, const request *r)
     run_steps(context, system, steps);
     double seconds = cpu_seconds() - began;
 
-    yk_body_state *states = read_bodies(system, 0, r->count);
+    yk_body_state *states = read_bodies(system, (yk_body_id){0}, r->count);
     link_state *links = calloc((size_t)r->count, sizeof *links);
     for (int i = 0; i < r->count; i++) {
         const yk_body_state *s = &states[i];
@@ -103,12 +104,12 @@ static int run_heap(yk_context *context, const request *r)
     box.open_walls = YK_WALL_TOP;
     box.material = material;
     yk_nonsmooth_add_shape(heap, &box);
-    int first = 0;
+    yk_body_id first = YK_NULL_BODY;
     for (int i = 0; i < r->count; i++) {
         double center[3];
         heap_start(i, center);
-        int body = yk_nonsmooth_add_sphere(heap, (yk_vec3){center[0], center[1], center[2]},
-                                           SPHERE_RADIUS, SPHERE_DENSITY, material);
+        yk_body_id body = yk_nonsmooth_add_sphere(heap, (yk_vec3){center[0], center[1], center[2]},
+                                                  SPHERE_RADIUS, SPHERE_DENSITY, material);
         if (i == 0)
             first = body;
     }
@@ -145,7 +146,7 @@ static int run_stack(yk_context *context, const request *r)
     floor.kind = YK_SOLID_PLANE;
     floor.material = (yk_material){.friction = STACK_FRICTION};
     yk_nonsmooth_add_shape(stack, &floor);
-    int body = YK_NO_ID;
+    yk_body_id body = YK_NULL_BODY;
     for (int i = 0; i < STACK_BOXES; i++) {
         double mass = i == STACK_BOXES - 1 ? TOP_MASS : BOX_MASS;
         yk_mat3 inertia = yk_inertia_box(mass, BOX_EDGE, BOX_EDGE, BOX_EDGE);
@@ -168,7 +169,7 @@ static int run_stack(yk_context *context, const request *r)
         double began = cpu_seconds();
         run_steps(context, system, 1);
         seconds += cpu_seconds() - began;
-        yk_system_read_bodies(system, 0, body, 1, &top);
+        yk_system_read_bodies(system, (yk_subsystem_id){0}, body, 1, &top);
         yk_vec3 v = top.velocity;
         if (i >= steps - steps / 5)
             speed = fmax(speed, sqrt(v.x * v.x + v.y * v.y + v.z * v.z));
