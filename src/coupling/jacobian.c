@@ -1035,6 +1035,17 @@ yk_status yk_jacobian_restore(yk_jacobian *jacobian)
     return jacobian->outdated ? factor_scaled(jacobian) : YK_OK;
 }
 
+double yk_jacobian_unknown_size(const yk_jacobian *jacobian, const double *unknowns)
+{
+    double largest = 0;
+    for (int i = 0; i < jacobian->size; i++) {
+        double size = fabs(unknowns[i] / jacobian->column_scale[i]);
+        if (!(size <= largest))
+            largest = size;
+    }
+    return largest;
+}
+
 double yk_jacobian_condition_size(const yk_jacobian *jacobian, const double *conditions)
 {
     double largest = 0;

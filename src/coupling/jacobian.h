@@ -175,6 +175,8 @@ size_t yk_jacobian_matrix_words(const yk_jacobian *jacobian);
 void yk_jacobian_get_matrix(const yk_jacobian *jacobian, double *words);
 void yk_jacobian_set_matrix(yk_jacobian *jacobian, const double *words);
 yk_status yk_jacobian_restore(yk_jacobian *jacobian);
+/* Largest component of unknowns in the scale of the columns of the last assembly. */
+double yk_jacobian_unknown_size(const yk_jacobian *jacobian, const double *unknowns);
 /* Largest component of conditions in the scale of the rows of the last assembly. */
 double yk_jacobian_condition_size(const yk_jacobian *jacobian, const double *conditions);
 

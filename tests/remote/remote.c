@@ -294,7 +294,7 @@ static void test_lost_state(void **state)
     for (int socket = 0; socket < 2; socket++) {
         serving s;
         assert_true(serving_start(&s, NULL, NULL, create_half));
-        yk_subsystem *left = open_left(*state, &s, 0.5, socket);
+        yk_subsystem *left = open_left(*state, &s, 2, socket);
         double image[64] = {0};
         assert_true(left->ops->rollback->layout(left).word_count <= 64);
         left->ops->rollback->get(left, image);
@@ -316,7 +316,7 @@ static void test_lost_state(void **state)
         signal_group(&s, SIGSTOP);
         assert_int_equal(yk_system_state_hash(system, &hash), YK_ERROR_EXTERNAL);
         assert_int_equal(yk_system_remote_status(system), YK_ERROR_EXTERNAL);
-        assert_non_null(strstr(yk_last_message(*state), "did not answer within 0.5 s"));
+        assert_non_null(strstr(yk_last_message(*state), "did not answer within 2 s"));
         yk_system_destroy(system);
         left->ops->destroy(left);
         signal_group(&s, SIGKILL);

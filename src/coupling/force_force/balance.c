@@ -411,6 +411,7 @@ yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_inpu
         evaluate_conditions(balance, system, compute);
     }
 
+    bool compare = compute && yk_balance_try_old_factors(balance);
     status = prepare_factors(balance, system, compute);
     if (status != YK_OK)
         return status;
@@ -422,6 +423,8 @@ yk_status yk_balance_solve(yk_balance *balance, yk_system *system, const yk_inpu
         for (int row = 0; row < balance->interfaces[i].constraint.row_count; row++)
             *held++ = balance->interfaces[i].multiplier[row];
     yk_jacobian_solve(balance->jacobian, balance->residual, balance->held);
+    if (compare)
+        yk_balance_compare_factors(balance);
     const double *correction = balance->residual;
 
     for (int i = 0; i < balance->count; i++) {
@@ -579,11 +582,13 @@ yk_status yk_balance_create(yk_system *system, const bool *excluded, yk_balance 
         return status;
 
     size_t rows = (size_t)yk_jacobian_size(balance->jacobian);
-    balance->residual = yk_allocate(context, 2 * rows, sizeof *balance->residual);
+    balance->rows = (int)rows;
+    balance->residual = yk_allocate(context, 3 * rows, sizeof *balance->residual);
     if (!balance->residual)
         return YK_ERROR_MEMORY;
 
     balance->held = balance->residual + rows;
+    balance->old_correction = balance->held + rows;
     return YK_OK;
 }
 

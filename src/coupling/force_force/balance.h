@@ -84,7 +84,10 @@ typedef struct yk_balance {
     yk_balance_participant *participants;
     int count;
     yk_balance_interface *interfaces;
-    double *residual, *held;
+    int rows; /* conditions of all interfaces */
+    /* One number per condition: the conditions, then the correction; multipliers before it; the correction by
+     * old factors. */
+    double *residual, *held, *old_correction;
 
     /* Derivatives of all conditions with respect to all multipliers, whose factors are reused. */
     yk_jacobian *jacobian;
@@ -134,6 +137,10 @@ void yk_balance_directions(yk_balance_interface *own, double t, const yk_motion 
  * at the end of that step. */
 void yk_balance_measure_factors(yk_balance *balance, const yk_system *system);
 /* Whether a step of size h needs new factors, before its conditions are known, and when they are. */
+/* Before new factors are computed: the correction by the old ones, to be compared with the new one. False: there is nothing to
+ * compare. */
+bool yk_balance_try_old_factors(yk_balance *balance);
+void yk_balance_compare_factors(yk_balance *balance);
 bool yk_balance_needs_factors(const yk_balance *balance, double h);
 bool yk_balance_has_jump(const yk_balance *balance, const double *conditions);
 /* After a step of size h was solved with factors that were computed in this step or earlier. */

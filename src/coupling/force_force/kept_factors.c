@@ -6,15 +6,17 @@
  * are the effect of the change of the reactions in one step. A small fraction of them is left, which
  * the next step removes, as it removes the errors of higher order that exact factors leave too.
  *
- * The contraction is measured from the motions at the end of the step. If forces jump, the
- * conditions before the correction are large, and new factors are computed before the step is made. */
+ * If factors are kept, the contraction is measured from the motions at the end of the step. If new ones
+ * are computed, it is the difference between the corrections by the old and the new factors. If forces
+ * jump, the conditions before the correction are large, and new factors are computed before the step is
+ * made. */
 #include <math.h>
 #include <string.h>
 
 #include "coupling/force_force/balance.h"
 
 /* Largest contraction rate that is accepted. */
-static const double LIMIT = 0.02;
+static const double LIMIT = 5e-4;
 /* The rate that is expected from the last measurement is multiplied by this. */
 static const double SAFETY = 1.5;
 /* Conditions that are larger than in the last step by more than this are a jump. */
@@ -25,9 +27,6 @@ static const double ROUNDING = 1e-15;
 static const double VISIBLE = 100;
 /* Steps between measurements of factors that are older than two steps. */
 static const double MEASURE_EVERY = 4;
-/* Steps after which an earlier measurement does not count any more: factors are kept for one step to
- * measure again. The method of a first step, for example, may have other coefficients. */
-static const double TRUST = 16;
 /* Relative change of the step size for which factors are kept. */
 static const double SAME_STEP = 1e-9;
 
@@ -75,9 +74,40 @@ bool yk_balance_needs_factors(const yk_balance *balance, double h)
     if (kept->valid == 0 || !(fabs(h - kept->h) <= SAME_STEP * h))
         return true;
 
-    if (kept->age == 0 && kept->unmeasured >= TRUST)
-        return false;
     return !(SAFETY * kept->growth * (kept->age + 1) <= LIMIT);
+}
+
+bool yk_balance_try_old_factors(yk_balance *balance)
+{
+    double *correction = balance->old_correction;
+    yk_kept_factors *kept = &balance->kept;
+    if (kept->valid == 0)
+        return false;
+
+    /* At rest, corrections are rounding errors, and any factors are good enough. */
+    double size = yk_jacobian_condition_size(balance->jacobian, balance->residual);
+    if (!(size > VISIBLE * kept->rounding)) {
+        kept->growth = 0;
+        return false;
+    }
+
+    if (yk_jacobian_restore(balance->jacobian) != YK_OK)
+        return false;
+    memcpy(correction, balance->residual, (size_t)balance->rows * sizeof *correction);
+    yk_jacobian_solve(balance->jacobian, correction, NULL);
+    return true;
+}
+
+void yk_balance_compare_factors(yk_balance *balance)
+{
+    double *correction = balance->old_correction;
+    yk_kept_factors *kept = &balance->kept;
+    double size = yk_jacobian_unknown_size(balance->jacobian, balance->residual);
+    for (int i = 0; i < balance->rows; i++)
+        correction[i] -= balance->residual[i];
+    double difference = yk_jacobian_unknown_size(balance->jacobian, correction);
+    kept->growth = size > 0 ? difference / size / (kept->age + 1) : 0;
+    kept->unmeasured = 0;
 }
 
 bool yk_balance_has_jump(const yk_balance *balance, const double *conditions)
@@ -111,6 +141,10 @@ void yk_balance_age_factors(yk_balance *balance, const yk_system *system, double
         kept->age += 1;
         return;
     }
+
+    /* Factors without earlier ones are not kept before their growth is known. */
+    if (kept->valid == 0)
+        kept->growth = INFINITY;
 
     /* The correction of redundant conditions needs more than the factors. */
     kept->valid = yk_jacobian_is_redundant(balance->jacobian) ? 0 : 1;
