@@ -541,7 +541,9 @@ static bool read_source(yk_scenario *scenario, const yk_node *node, yk_wire_def 
 
     /* Its place in the coupling's data. */
     wire->source_subsystem = (yk_subsystem_id){row.subsystem};
-    wire->source_port = row.kind == YK_CHANNEL_PORT ? (yk_port_id){row.port} : YK_NULL_PORT;
+    wire->source_port = YK_NULL_PORT;
+    if (row.kind == YK_CHANNEL_PORT)
+        wire->source_port = (yk_port_id){row.port};
     wire->source_channel = row.port;
     wire->component_index = row.offset;
     if (row.kind == YK_CHANNEL_OF_SUBSYSTEM)
