@@ -184,13 +184,12 @@ static void different_start_velocities_are_serious_if_momentum_is_lost(void **st
                                "interfaces: [{name: j, between: [a.mass, b.mass], joint: fixed}]\n"
                                "coupling: {scheme: tight}\n"
                                "record: {channels: [a.mass.velocity, b.mass.velocity]}\n";
-    static const char *const both[] = {"interfaces.j.between=[b.mass,a.mass]", NULL};
     static const struct {
         const char *overrides[OVERRIDES_MAX];
         double value; /* NAN: no finding */
     } cases[] = {
         {{NULL}, 0.75},
-        {{both[0], NULL}, 0.25},
+        {{"interfaces.j.between=[b.mass,a.mass]", NULL}, 0.25},
         {{"subsystems.b.mass=5e-4", NULL}, NAN}, /* a light side loses little */
         {{"subsystems.b.velocity=0.3", NULL}, NAN},
         {{"coupling.scheme=index1", NULL}, NAN}, /* an impact */
