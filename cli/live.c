@@ -166,6 +166,10 @@ static yk_status live_sample(yk_recorder *self, double time, const double *row)
     pthread_mutex_lock(&v->lock);
     yk_status status = yk_recorder_sample(yk_record_recorder(v->record), time, v->row);
     pthread_mutex_unlock(&v->lock);
+
+    /* Without frames, an advance ends with the next sample. */
+    if (v->frame_size == 0)
+        live_control_end_advance(v->control);
     return status;
 }
 
@@ -175,7 +179,7 @@ static yk_status live_frame(yk_recorder *self, double time, const float *values)
     pthread_mutex_lock(&v->lock);
     yk_status status = yk_recorder_frame(yk_record_recorder(v->record), time, values);
     pthread_mutex_unlock(&v->lock);
-    live_control_end_frame(v->control);
+    live_control_end_advance(v->control);
     return status;
 }
 

@@ -159,7 +159,7 @@ yk_status live_control_attach(live_control *control, const yk_scenario_info *inf
     return status;
 }
 
-void live_control_end_frame(live_control *control)
+void live_control_end_advance(live_control *control)
 {
     pthread_mutex_lock(&control->lock);
     control->is_advancing = false;

@@ -23,8 +23,8 @@ void live_control_destroy(live_control *control);
  * if the steps are tied to the clock. */
 yk_status live_control_attach(live_control *control, const yk_scenario_info *info,
                               yk_system *system, bool can_pause);
-/* A frame was recorded, which ends an advance. */
-void live_control_end_frame(live_control *control);
+/* A frame, or a sample of a run without frames, was recorded, which ends an advance. */
+void live_control_end_advance(live_control *control);
 /* The changes of parameters, one after another: "t = 0.5 s: left.stiffness = 300 N/m; ..."; NULL: none. Valid
  * until the next change. */
 const char *live_control_changes(const live_control *control);
