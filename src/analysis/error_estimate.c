@@ -259,10 +259,8 @@ yk_status yk_compare_companions(yk_companions *c, const yk_companion *others, in
         channel_judgement *j = &judged[i];
         double scale = scale_of(c, errors, i);
         double size = j->distance.max_error;
-        if (j->distance.accuracy == YK_ACCURACY_DISCONTINUOUS) {
-            size = j->distance.relative_mean;
-            scale = 1;
-        }
+        if (j->distance.accuracy == YK_ACCURACY_DISCONTINUOUS)
+            size = j->distance.relative_mean * j->distance.range;
         j->relative = isfinite(size) ? fmax(ROUNDING, j->factor * size / scale) : INFINITY;
         bool counts = !errors[i].excluded && !(has_motion && follows_from_motion(errors[i].unit));
         if (impacts && !errors[i].excluded) {
@@ -270,7 +268,7 @@ yk_status yk_compare_companions(yk_companions *c, const yk_companion *others, in
             double statistics =
                 yk_statistics_difference(&a, first, components, 0, 1, *errors[i].unit != 'N') /
                 scale_of(c, errors, i);
-            if (j->distance.relative_to_range * j->factor > c->monitor->tolerance)
+            if (j->distance.max_error * j->factor > c->monitor->tolerance * scale)
                 c->unpredictable = true;
             if (!(statistics <= statistics_error)) {
                 statistics_error = statistics;
@@ -283,7 +281,7 @@ yk_status yk_compare_companions(yk_companions *c, const yk_companion *others, in
                               yk_hidden_motion(yk_record_times(records[0]),
                                                yk_record_column(records[0], i, k),
                                                yk_record_row_count(records[0]), &all, first + k) /
-                                  errors[i].range);
+                                  scale);
         if (counts && !(worst >= 0 && j->relative <= judged[worst].relative)) {
             worst = i;
             worst_first = first;
