@@ -69,8 +69,7 @@ static void describe_mode(const yk_linear_model *model, const yk_linear_mode *mo
     int second = -1;
     double sizes[2] = {0, 0};
     for (int i = 0; i < model->state_count; i++) {
-        /* Velocities are the rates of positions: the latter tell the shape, unless all states are
-         * velocities. */
+        /* Positions determine the shape. Velocities are used only if all states are velocities. */
         const char *unit = model->states[i].unit;
         double size = hypot(mode->shape_real[i], mode->shape_imaginary[i]);
         if (strcmp(unit, "m/s") == 0 || strcmp(unit, "rad/s") == 0)

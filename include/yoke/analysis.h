@@ -365,7 +365,7 @@ enum { YK_SEED_RUNS_MAX = 1000 };
 
 typedef struct yk_seed_options {
     yk_scenario_def scenario;
-    int run_count; /* realizations, the scenario as it is included; at least 2 */
+    int run_count; /* number of runs, including the scenario itself; at least 2 */
     int jobs;      /* runs at the same time; 0: one per core */
     bool (*progress)(void *user,
                      double fraction); /* called at intervals; false stops; may be NULL */

@@ -354,7 +354,7 @@ typedef struct yk_step_model {
      * y = wrench_weights[0] f + wrench_weights[1] f1 + wrench_weights[2] f2 - memory_factor y1, where y1 belongs to the last
      * step. Methods without a memory have the weights 1, 0, 0 and the factor 0. */
     double wrench_weights[3], memory_factor;
-    /* Set by the caller: the mobility of an earlier step is accurate enough. A subsystem may then leave it as it is. */
+    /* Set by the caller: the mobility of an earlier step is accurate enough. The subsystem may then skip its computation. */
     bool omit_mobility;
 } yk_step_model;
 
@@ -441,7 +441,7 @@ typedef struct yk_rigid_parts_ops {
 /* Merging with mechanisms of other kinds of solvers. */
 typedef struct yk_rigid_merge_ops {
     size_t size;
-    /* As yk_merge_ops.merge, of parts of which at least one is of this kind and the others can be described. */
+    /* Like yk_merge_ops.merge. At least one part is of this kind, and the others have yk_rigid_parts_ops. */
     yk_status (*merge)(const yk_merge_def *def, yk_subsystem **merged);
 } yk_rigid_merge_ops;
 

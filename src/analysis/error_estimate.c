@@ -33,7 +33,7 @@ static const double RESTING_FALL = 1e-4;
 static const double RESTING_SPEED = 0.02;
 /* Smallest relative error that is reported: the rounding of long runs. */
 static const double ROUNDING = 1e-12;
-/* What is known of one channel. */
+/* Differences of one channel between the runs, and what follows from them. */
 typedef struct channel_judgement {
     yk_channel_error distance; /* of the run from the companion with half or twice its steps */
     double relative;           /* error relative to its scale */

@@ -15,7 +15,7 @@ typedef struct yk_error_monitor {
     yk_record *record; /* NULL: nothing is sampled */
 } yk_error_monitor;
 
-/* After the system is initialized. Must be closed, whatever the status. */
+/* Call it after the system is initialized, and close the monitor also after an error. */
 yk_status yk_error_monitor_open(yk_context *context, yk_scenario *scenario,
                                 const yk_run_options *options, yk_error_monitor *monitor);
 void yk_error_monitor_close(yk_error_monitor *monitor);

@@ -58,7 +58,7 @@ typedef struct input_source {
     double value; /* at the state */
 } input_source;
 
-/* What acts on the system while it steps. */
+/* The input that acts during a step. */
 typedef struct applied_input {
     const input_source *source; /* NULL: none */
     double change;

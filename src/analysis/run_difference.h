@@ -5,8 +5,8 @@
 
 #include "analysis/error_bars.h"
 
-/* Rows of several records at the times that all of them have. Release the result, whatever the
- * status. */
+/* Rows of several records at the times that all of them have. Release the result also after an
+ * error. */
 yk_status yk_align_common(yk_context *context, const yk_record *const *records, int count,
                           yk_aligned *a);
 

@@ -306,7 +306,7 @@ static size_t chebyshev_scratch_words(const yk_multibody_model *model)
     return yk_runge_kutta_scratch_words(model) + (inputs + sizeof(double) - 1) / sizeof(double);
 }
 
-/* Of z^3 in the growth factor. */
+/* Coefficient of z^3 in the growth factor. */
 static double chebyshev_cubic_weight(const yk_multibody_options *options)
 {
     int stages = options->stages;

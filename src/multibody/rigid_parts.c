@@ -11,7 +11,7 @@
 static const double POINT_INERTIA = 1e-6;
 static const double HELD_INERTIA = 1e-2;
 
-/* What the model has and rigid bodies with contact have not; NULL: nothing. */
+/* The first feature of the model that a world of rigid bodies does not support; NULL: none. */
 static const char *obstacle(const yk_multibody_description *def)
 {
     if (def->beam_count > 0)

@@ -753,7 +753,7 @@ yk_status yk_world_list_ports(yk_world_model *model)
     if (!list || !numbers)
         return YK_ERROR_MEMORY;
 
-    /* Of each world its ports, then its signals, unless they have places of their own. */
+    /* Ports, then signals of each world, unless they have indices already. */
     int at = 0;
     for (int world = 0; world == 0 || world < model->world_count; world++) {
         int first = at;

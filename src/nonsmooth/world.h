@@ -36,7 +36,7 @@ typedef struct yk_problem {
     size_t joint_row_count;
     size_t *first_row;  /* per joint; joints of sleeping bodies have none */
     size_t *damper_row; /* per force: first row of its damping; SIZE_MAX: none in this step */
-    /* Of each chunk of contacts: largest overlap (m), and sum of the impulses (N s). */
+    /* Largest overlap (m) and sum of the impulses (N s) per chunk of contacts. */
     double deepest[YK_CONTACT_CHUNKS], exchanged[YK_CONTACT_CHUNKS];
     double approach[YK_CONTACT_CHUNKS], rounding[YK_CONTACT_CHUNKS]; /* largest speeds (m/s) */
 } yk_problem;

@@ -325,7 +325,7 @@ static yk_status blocks_initialize(yk_subsystem *subsystem, double t, double h,
     *self->start = t;
     self->failure[0] = '\0';
 
-    /* What follows an input may depend on blocks that follow others. */
+    /* Blocks that depend on an input may also depend on blocks of other inputs. */
     yk_status status = start_phase(self, YK_BLOCK_GIVEN, t, inputs);
     for (int round = 0; round <= self->def.block_count && status == YK_OK; round++)
         status = start_phase(self, YK_BLOCK_FOLLOWS, t, inputs);

@@ -23,14 +23,14 @@
  * rely on three facts: the sphere is first, solids without thickness are the last of the finite
  * kinds, and unbounded kinds come after all finite ones. */
 
-/* Besides the sphere, kinds that are defined by their size and that viewers draw as such. */
+/* Kinds other than the sphere that are defined by their size and that viewers draw as they are. */
 #define YK_PRIMITIVE_SOLID_LIST(X) \
     X(capsule, CAPSULE)            \
     X(box, BOX)                    \
     X(cylinder, CYLINDER)          \
     X(ellipsoid, ELLIPSOID)
 
-/* Besides the sphere, finite kinds with a volume, which can be particles. */
+/* Finite kinds other than the sphere with a volume, which can be particles. */
 #define YK_CONVEX_SOLID_LIST(X) \
     YK_PRIMITIVE_SOLID_LIST(X)  \
     X(hull, HULL)
